@@ -28,7 +28,7 @@ from ragauge.gating.rules import Slices, rules_of
 from ragauge.judging.local.judge import LocalJudge
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting import gate_words
-from ragauge.reporting.as_json import summary_json
+from ragauge.reporting.encoder import encode
 from ragauge.reporting.scorecard import sections, track
 from ragauge.reporting.words import estimate as said
 from ragauge.reporting.writers.terminal import track as drawn
@@ -86,9 +86,9 @@ def test_words_show_both_intervals() -> None:
     assert said(found) == (
         f"0.60, sampling [{ends[0]:.2f}, {ends[1]:.2f}], with the judge's error [{wide[0]:.2f}, {wide[1]:.2f}]"
     )
-    assert summary_json(found)["ci"] == ends
-    assert summary_json(found)["judged_ci"] == wide
-    assert "judged_ci" not in summary_json(of(0.6, None))
+    assert encode(found)["ci"] == ends
+    assert encode(found)["judged_ci"] == wide
+    assert "judged_ci" not in encode(of(0.6, None))
     wide_bar, narrow_bar = track(found), track(of(0.6, None))
     assert wide_bar is not None
     assert narrow_bar is not None

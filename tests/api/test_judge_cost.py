@@ -14,7 +14,7 @@ from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
-from ragauge.reporting.run_cost import cost_json
+from ragauge.reporting.encoder import encode
 
 pytestmark = pytest.mark.server
 
@@ -123,7 +123,7 @@ def test_cost_by_everything(store: str) -> None:
     with FaultyServer() as server:
         evaluated(server, store, metrics="faithfulness,not_in_context,context_recall")
         texts = [request.body["messages"][1]["content"] for request in server.requests]
-    found = cost_json(rg.open_run("m", store=store).cost())
+    found = encode(rg.open_run("m", store=store).cost())
     (judge,) = found["by_judge"]
     assert sum(one["cost"] for one in judge["by_question"]) == pytest.approx(found["cost"])
     assert list(found["by_model"].values()) == [{key: found[key] for key in judge["by_question"][0] if key in found}]

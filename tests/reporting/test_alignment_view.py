@@ -12,10 +12,9 @@ from rich.console import Console
 from ragauge.analysis.results.overview import Alignment, LengthBand, MeanEstimate, Overview, RankUse, Stage, Timing
 from ragauge.analysis.results.scorecard import JudgeNote, ScorecardData
 from ragauge.data.response import Run
-from ragauge.reporting.alignment import alignment_json, sections, whose
-from ragauge.reporting.as_json import as_json
+from ragauge.reporting.alignment import sections, whose
+from ragauge.reporting.encoder import encode
 from ragauge.reporting.html import html
-from ragauge.reporting.overview_json import overview_json
 from ragauge.reporting.writers.terminal import terminal
 from ragauge.stats.weighted import Interval
 
@@ -86,7 +85,7 @@ def test_nothing_known() -> None:
     text = printed(card_of(replace(OVERVIEW, alignment=None)))
     assert "needs answers with claims" in text
     assert "Labelled documents still there" in text
-    assert alignment_json(card_of(Overview()))["alignment"] is None
+    assert encode(card_of(Overview()), "alignment")["alignment"] is None
 
 
 def test_a_phone_wide_terminal_shows_it() -> None:
@@ -115,7 +114,7 @@ def test_whose_fault(relevant: int | None, used: int | None, says: str) -> None:
 
 def test_json_says_the_same() -> None:
     """The scorecard's JSON holds the overview under fixed names, and the page's JSON a part of it."""
-    whole: dict[str, Any] = as_json(card_of(OVERVIEW))
+    whole: dict[str, Any] = encode(card_of(OVERVIEW))
     json.dumps(whole, allow_nan=False)
     assert whole["causes_by_segment"] == {"type": {"a": {"noise": 3, "": 1}, "b": {}}}
     assert whole["latency"] == {"total": {"n": 9, "p50": 1.0, "p95": 2.0, "p99": 3.0}}
@@ -127,7 +126,6 @@ def test_json_says_the_same() -> None:
         "rank": 2, "n": 100, "used": 30, "highest_used": 20, "relevant": None, "relevant_used": None,
     }
     assert whole["context_length"][1]["metrics"]["faithfulness"]["mean"] == 0.5
-    part = alignment_json(card_of(OVERVIEW))
-    assert {name: whole[name] for name in part if name in overview_json(OVERVIEW)} == {
-        name: part[name] for name in ("alignment", "stages", "context_length")
-    }
+    part = encode(card_of(OVERVIEW), "alignment")
+    assert list(part) == ["run_id", "name", "alignment", "stages", "context_length"]
+    assert {name: whole[name] for name in part} == part

@@ -29,10 +29,10 @@ from ragauge.analysis.results.comparison import (
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import Finding, Reading
 from ragauge.data.response import Run
-from ragauge.reporting.comparing.as_json import as_json
 from ragauge.reporting.comparing.sections import sections
 from ragauge.reporting.comparing.table import table
 from ragauge.reporting.comparing.words import chance, overall, sentence, size
+from ragauge.reporting.encoder import encode
 from ragauge.reporting.html import comparison_html
 from ragauge.reporting.writers.markdown import markdown
 from ragauge.reporting.writers.terminal import terminal
@@ -293,6 +293,6 @@ def test_table_and_json_of_no_data() -> None:
     found = compared(comparison())
     row = table(found).filter(metric="completeness").row(0, named=True)
     assert (row["n"], row["difference"], row["low"], row["verdict"]) == (0, None, None, "not enough data")
-    mine = as_json(found)["comparisons"][0]["metrics"]["completeness"]
+    mine = encode(found)["comparisons"][0]["metrics"]["completeness"]
     assert (mine["base"], mine["difference"], mine["ci"]) == (None, None, None)
     assert chance(None) == "–"

@@ -14,8 +14,8 @@ from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting import scorecard
 from ragauge.reporting.anchors import Anchors
-from ragauge.reporting.as_json import as_json
 from ragauge.reporting.confirmed import experiments_say
+from ragauge.reporting.encoder import encode
 from ragauge.reporting.gaps import sections
 from ragauge.reporting.html import html
 from ragauge.reporting.losses import losses, sentence
@@ -95,8 +95,8 @@ def test_every_report_tells_the_gaps(card: ScorecardData, gaps: Gaps) -> None:
     assert "is 0.50 on own retrieval. On the labelled passages it is 0.70" in said
     assert "Where quality is lost" in _printed(with_gaps)
     assert "Where quality is lost" not in _printed(card) + markdown("", scorecard.sections(card), 2)
-    assert as_json(with_gaps)["gaps"]["metrics"]["answer_correctness"]["oracle"]["oracle_gap"]["n"] == 80
-    assert (as_json(card)["gaps"], as_json(card)["confirmed"]) == (None, None)
+    assert encode(with_gaps)["gaps"]["metrics"]["answer_correctness"]["oracle"]["oracle_gap"]["n"] == 80
+    assert (encode(card)["gaps"], encode(card)["confirmed"]) == (None, None)
     console = Console(width=150)
     with console.capture() as captured:
         console.print(written(sections(gaps)))
@@ -112,7 +112,7 @@ def test_a_confirmed_share_stands_beside_the_inferred_one(card: ScorecardData, c
     assert "0.80 [0.49, 0.94]" in html(whole)
     assert said in markdown("", scorecard.sections(whole), 2)
     assert "confirmed in 8 of 10 experiments" in _printed(whole)
-    told = as_json(whole)["confirmed"]
+    told = encode(whole)["confirmed"]
     assert list(told["causes"]) == ["retrieval_miss"]
     assert told["causes"]["retrieval_miss"]["confirmed_share"] == 0.8
 

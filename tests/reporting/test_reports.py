@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 
 from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting.as_json import as_json
+from ragauge.reporting.encoder import encode
 from ragauge.reporting.examples import missed, pieces, says
 from ragauge.reporting.html import html
 from ragauge.reporting.scorecard import sections, track
@@ -78,7 +78,7 @@ def test_markdown_table_survives_hostile_names(card: ScorecardData) -> None:
 
 def test_one_run_same_numbers_everywhere(card: ScorecardData) -> None:
     """Terminal, Markdown, HTML and JSON show one mean, one interval and the same counts (case 66)."""
-    data = json.loads(json.dumps(as_json(card), allow_nan=False))
+    data = json.loads(json.dumps(encode(card), allow_nan=False))
     found = data["metrics"]["faithfulness"]
     shown = f"{found['mean']:.2f}", f"[{found['ci'][0]:.2f}, {found['ci'][1]:.2f}]"
     for text in (printed(card), markdown(card), " ".join(Page(html(card)).text)):
@@ -92,7 +92,7 @@ def test_metric_that_applies_to_nothing_is_named_once_with_its_reason(card: Scor
     """A metric without any input is told apart from one that scored 0."""
     out = printed(card)
     assert "Not applicable (no aspects prepared): completeness" in out
-    assert as_json(card)["metrics"]["completeness"]["mean"] is None
+    assert encode(card)["metrics"]["completeness"]["mean"] is None
 
 
 def test_answer_is_cut_at_its_claims(card: ScorecardData) -> None:

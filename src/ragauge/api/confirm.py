@@ -52,9 +52,10 @@ class Confirmation:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON types."""
-        from ragauge.reporting.confirmed import confirmed_json
+        from ragauge.reporting.encoder import encode
 
-        return confirmed_json(self.run, self.answers, self.judge_id, self.causes, self.outcomes, self.asked)
+        found: dict[str, Any] = encode(self)
+        return found
 
 
 class _Todo(NamedTuple):

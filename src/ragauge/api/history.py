@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragauge.api.inputs.arguments import begins, path_of
 from ragauge.api.inputs.sources import HasRun, named, run_of, store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.queries.options import LogOptions
+from ragauge.api.results.shown import ShownResult
 from ragauge.data.response import Run
 from ragauge.errors import UnknownName, UsageError
 
@@ -31,21 +31,21 @@ IN_REPORT = 10
 FORMS = (".csv", ".md", ".json")
 
 
-class EvaluationLog:
+class EvaluationLog(ShownResult):
     """The log, ready to be shown or written.
 
     Attributes:
         history: every row as plain frozen values, the newest first.
     """
 
+    _width: ClassVar = 140
+
     def __init__(self, history: History) -> None:
         self.history = history
 
-    def to_dict(self) -> dict[str, Any]:
-        """The log as JSON types, as `--json` prints it."""
-        from ragauge.reporting.history import history_json
-
-        return history_json(self.history)
+    @property
+    def _value(self) -> History:
+        return self.history
 
     def to_csv(self) -> str:
         """A row a run; numbers in full."""
@@ -77,24 +77,13 @@ class EvaluationLog:
         path = path_of(path, "log.csv")
         check(path)
         make_folder(path)
-        text = {".csv": self.to_csv, ".md": self.to_markdown, ".json": self._to_json}[path.suffix.lower()]()
+        text = {".csv": self.to_csv, ".md": self.to_markdown, ".json": self.to_json}[path.suffix.lower()]()
         with written(path) as file:
             file.write(text)
         return path
 
-    def _to_json(self) -> str:
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
     def __len__(self) -> int:
         return len(self.history.rows)
-
-    def __repr__(self) -> str:
-        from rich.console import Console
-
-        console = Console(width=140, color_system=None, force_terminal=False)
-        with console.capture() as captured:
-            console.print(self.to_terminal())
-        return captured.get()
 
 
 def check(path: Path) -> None:

@@ -146,10 +146,11 @@ def expect(wanted: CheckJudgeOptions) -> dict[str, Any]:
 def save(found: JudgeCheck, path: Path) -> Path:
     """Writes a report by the ending of its name: .md or .json, or .jsonl with every part on which a judge differs."""
     from ragauge.api.results.files import make_folder
-    from ragauge.reporting.judge_check import as_json, lines, markdown
+    from ragauge.reporting.encoder import json_text
+    from ragauge.reporting.judge_check import lines, markdown
 
     make_folder(path)
-    texts = {".md": markdown, ".json": as_json, ".jsonl": lines}
+    texts = {".md": markdown, ".json": json_text, ".jsonl": lines}
     path.write_text(texts[path.suffix.lower()](found), encoding="utf-8")
     return path
 

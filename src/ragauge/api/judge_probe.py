@@ -13,7 +13,6 @@ from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
     from ragauge.analysis.judges.check import PositionProbe
-    from ragauge.analysis.results.overview import MeanEstimate
     from ragauge.data.labelled import AnswerPair
 
 
@@ -35,18 +34,10 @@ class JudgeProbe:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON types."""
-        one = self.position
-        return {
-            "judge": self.judge_id, "n": one.n, "decided": one.decided,
-            "position_flip": _plain(one.position_flip), "first_place": _plain(one.first_place),
-            "ties": _plain(one.ties), "agreement": _plain(one.agreement), "flipped": list(one.flipped),
-            "undecided": one.undecided, "stopped": self.stopped, **self.calls,
-        }  # fmt: skip
+        from ragauge.reporting.encoder import encode
 
-
-def _plain(one: MeanEstimate) -> dict[str, Any]:
-    ends = [one.interval.low, one.interval.high] if one.interval is not None else None
-    return {"mean": one.mean, "ci": ends, "n": one.n}
+        found: dict[str, Any] = encode(self)
+        return found
 
 
 def pairs_of(wanted: ProbeOptions) -> list[AnswerPair]:

@@ -41,7 +41,7 @@ class SystemRun(OpenRun):
         super().__init__(run, url)
         self.counts = counts
         self.asked, self.again = collected.asked, collected.again
-        self.seconds, self.continued = collected.seconds, continued
+        self.seconds, self.continued = round(collected.seconds, 2), continued
 
     def __repr__(self) -> str:
         return f"<run {self.run.name!r} {self.run.run_id}: {', '.join(self.counts.words())}, store {self.url}>"

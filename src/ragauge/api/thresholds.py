@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run
@@ -11,6 +10,7 @@ from ragauge.api.inputs.sources import run_of, store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.queries.columns import StoredColumns, visits
 from ragauge.api.queries.options import ThresholdsOptions
+from ragauge.api.results.shown import ShownResult
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.messages import command
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 
-class ThresholdsResult:
+class ThresholdsResult(ShownResult):
     """Which level of a metric serves, in every form.
 
     Attributes:
@@ -34,6 +34,10 @@ class ThresholdsResult:
 
     def __init__(self, found: Thresholds) -> None:
         self.found = found
+
+    @property
+    def _value(self) -> Thresholds:
+        return self.found
 
     @property
     def verdict(self) -> str:
@@ -45,30 +49,12 @@ class ThresholdsResult:
         """The score from which on answers turn out well often enough; None where there is none."""
         return self.found.by_outcome.level if self.found.by_outcome is not None else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The machine-readable form, as `--json` prints it."""
-        from ragauge.reporting.thresholds import thresholds_json
-
-        return thresholds_json(self.found)
-
-    def to_json(self) -> str:
-        """The same as text: valid JSON, no NaN."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
     def to_terminal(self) -> RenderableType:
         """What the command line prints."""
         from ragauge.reporting.thresholds import sections
         from ragauge.reporting.writers.terminal import terminal
 
         return terminal(sections(self.found))
-
-    def __repr__(self) -> str:
-        from rich.console import Console
-
-        console = Console(width=120, color_system=None, force_terminal=False)
-        with console.capture() as captured:
-            console.print(self.to_terminal())
-        return captured.get()
 
 
 @keywords(ThresholdsOptions)

@@ -16,7 +16,7 @@ def explain(wanted: ExplainOptions, as_json: options.Json = False) -> None:
     opened, metrics, judge = open_run(wanted.run, store=wanted.store), wanted.metrics, wanted.judge
     if wanted.example:
         one = opened.explain_example(wanted.example, metrics, repeat=wanted.repeat, judge=judge)
-        show_json(explained.example_json(one)) if as_json else show(explained.example_terminal(one))
+        show_json(one) if as_json else show(explained.example_terminal(one))
         return
     whole = opened.explain(metrics, judge=judge, baseline=wanted.baseline)
-    show_json(explained.run_json(whole)) if as_json else show(explained.run_terminal(whole))
+    show_json(whole) if as_json else show(explained.run_terminal(whole))

@@ -50,7 +50,7 @@ def check(
     """
     from ragauge.api import judge_check
     from ragauge.api.threads import finish
-    from ragauge.reporting.judge_check import sections, to_dict
+    from ragauge.reporting.judge_check import sections
     from ragauge.reporting.writers.terminal import terminal
 
     for path in outputs or ():
@@ -66,7 +66,7 @@ def check(
         return
     with kept_on_interrupt(), progress_line(quiet, "checked") as progress:
         found = finish(lambda: judge_check.check_labelled(replace(wanted, progress=progress)))
-    show_json(to_dict(found)) if as_json else show(terminal(sections(found)))
+    show_json(found) if as_json else show(terminal(sections(found)))
     for path in outputs or ():
         typer.echo(f"wrote {judge_check.save(found, path)}", err=True)
     if found.stopped:

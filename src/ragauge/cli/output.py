@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import shutil
@@ -91,8 +90,10 @@ def show_command(said: str) -> None:
 
 
 def show_json(value: Any) -> None:
-    """Prints valid JSON to stdout: no NaN, no infinity."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    """Prints a result, or JSON types, as valid JSON to stdout: no NaN, no infinity."""
+    from ragauge.reporting.encoder import json_text
+
+    sys.stdout.write(json_text(value))
 
 
 def warn(message: str) -> None:

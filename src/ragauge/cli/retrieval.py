@@ -61,12 +61,10 @@ def _chosen(asked: Sequence[str]) -> list[Metric]:
 
 
 def _json(report: RetrievalReport, per_query: bool) -> dict[str, Any]:
-    from ragauge.reporting.as_json import summary_json
-
     found: dict[str, Any] = {
         "topics": report.topics,
         "n": len(report.query_ids),
-        "metrics": {summary.metric: summary_json(summary) for summary in report.summaries},
+        "metrics": {summary.metric: summary for summary in report.summaries},
         "warnings": list(report.warnings),
     }
     if per_query:

@@ -100,11 +100,10 @@ async def _evaluated(found: SystemRun, wanted: EvaluateOptions, progress: Any) -
 
 
 def _shown(found: SystemRun, card: Scorecard | None, as_json: bool) -> None:
-    from ragauge.reporting.run_counts import next_command, run_json, run_text
+    from ragauge.reporting.run_counts import next_command, run_text
 
     if as_json:
-        told = run_json(found.run, found.counts, found.asked, found.again, found.seconds)
-        show_json(told if card is None else {"run": told, "evaluation": card.to_dict()})
+        show_json(found if card is None else {"run": found, "evaluation": card.card})
         return
     if card is not None:
         show(card.to_terminal())

@@ -41,21 +41,22 @@ def _view(opened: OpenRun, wanted: ShowOptions) -> tuple[Callable[[], Any], Call
     """What makes the JSON of a view, and what makes its text."""
     from ragauge.reporting import alignment, one_example, run_cost
     from ragauge.reporting import gaps as lost
+    from ragauge.reporting.encoder import encode
     from ragauge.reporting.writers.terminal import terminal
 
     match wanted.view:
         case "cost":
             paid = opened.cost()
-            return partial(run_cost.cost_json, paid), partial(terminal, run_cost.sections(paid))
+            return partial(encode, paid), partial(terminal, run_cost.sections(paid))
         case "gaps":
             gaps = opened.gaps()
-            return partial(lost.gaps_json, gaps), partial(terminal, lost.sections(gaps))
+            return partial(encode, gaps), partial(terminal, lost.sections(gaps))
         case "alignment":
             card = opened.scorecard(baseline=wanted.baseline).card
-            return partial(alignment.alignment_json, card), partial(terminal, alignment.sections(card))
+            return partial(encode, card, "alignment"), partial(terminal, alignment.sections(card))
         case "example":
             found = opened.example(wanted.example)
-            return partial(one_example.example_json, found), partial(one_example.example_text, found)
+            return partial(encode, found), partial(one_example.example_text, found)
     shown_run = opened.scorecard(baseline=wanted.baseline) if wanted.baseline else opened
     return shown_run.to_dict, shown_run.to_terminal
 

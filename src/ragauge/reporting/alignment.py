@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ragauge.analysis.results.overview import Alignment, MeanEstimate, Overview, RankUse
 from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting.overview_json import overview_json
 from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, Wording, columns
 from ragauge.reporting.words import MOST_IGNORED, correlation, ignored, safe, share
 from ragauge.stats.intervals import wilson
@@ -22,12 +20,6 @@ NOTHING = (
     "judge. Evaluate with faithfulness or ignored_top_ranked among the metrics."
 )
 
-
-def alignment_json(card: ScorecardData) -> dict[str, Any]:
-    """The same as JSON types, with the names that `evaluate --json` gives them."""
-    found = overview_json(card.overview)
-    kept = ("alignment", "stages", "context_length")
-    return {"run_id": card.run.run_id, "name": card.run.name, **{name: found[name] for name in kept}}
 
 
 def sections(card: ScorecardData) -> Iterator[ReportSection]:

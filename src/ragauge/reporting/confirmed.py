@@ -1,18 +1,16 @@
-"""Causes as they were inferred and as experiments confirmed them, for people and machines."""
+"""Causes as they were inferred and as experiments confirmed them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from ragauge.analysis.results.confirmed import CauseTally, Confirmed, ExperimentOutcome, Graded
+from ragauge.analysis.results.confirmed import CauseTally, Confirmed, ExperimentOutcome
 from ragauge.data.response import Run
 from ragauge.reporting.sections import Phrase, ReportSection, ReportTable, Tone, columns
 from ragauge.reporting.words import UNNAMED, between, line, safe
 from ragauge.text.messages import command, number, plural
 
 TONES: Mapping[str, Tone] = {"confirmed": "good", "refuted": "bad", "undecided": "unsure"}
-GRADES = ("wrong", "partly right", "right")
 MOST_EXAMPLES, MOST_ANSWER = 12, 160
 MEANING = (
     "inferred: failed examples with this cause. experiments: answered again with the passages changed so that the "
@@ -42,52 +40,9 @@ def by_example(found: Confirmed | None) -> dict[tuple[str, int], ExperimentOutco
     return {(one.experiment.query_id, one.experiment.repeat): one for one in made}
 
 
-def tallies_json(found: Confirmed | None) -> dict[str, Any] | None:
-    """The causes of a scorecard, inferred and confirmed side by side; None without experiments."""
-    if found is None:
-        return None
-    causes = {one.cause: _cause(one) for one in found.causes if one.made}
-    return {"answers": found.answers, "experiments": len(found.outcomes), "causes": causes}
 
 
-def confirmed_json(
-    run: Run,
-    answers: Run | None,
-    judge_id: str,
-    causes: Sequence[CauseTally],
-    outcomes: Sequence[ExperimentOutcome],
-    asked: int,
-) -> dict[str, Any]:
-    """Everything as JSON types."""
-    return {
-        "run": run.name, "run_id": run.run_id, "answers": None if answers is None else answers.run_id,
-        "judge": judge_id, "asked": asked, "experiments": len(outcomes),
-        "causes": {one.cause: _cause(one) for one in causes},
-        "examples": [_example(one) for one in outcomes],
-    }  # fmt: skip
 
-
-def _cause(one: CauseTally) -> dict[str, Any]:
-    found = one.interval
-    return {
-        "component": one.component, "inferred": one.inferred, "experiments": one.made, "confirmed": one.confirmed,
-        "refuted": one.refuted, "undecided": one.undecided, "confirmed_share": one.share,
-        "ci": None if found is None else [found.low, found.high], "without_experiment": dict(one.without),
-    }  # fmt: skip
-
-
-def _example(one: ExperimentOutcome) -> dict[str, Any]:
-    made = one.experiment
-    return {
-        "query_id": made.query_id, "repeat": made.repeat, "cause": made.cause, "experiment": made.rule.name,
-        "passages": [passage.passage_id for passage in made.passages], "verdict": one.verdict, "why": one.why,
-        "before": {"answer": made.answer, "grade": _grade(made.before), "sign": made.before.sign},
-        "after": {"answer": one.answer, "grade": _grade(one.after), "sign": one.after.sign},
-    }  # fmt: skip
-
-
-def _grade(found: Graded) -> str | None:
-    return None if found.grade is None else GRADES[found.grade]
 
 
 def sections(

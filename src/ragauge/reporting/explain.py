@@ -1,17 +1,14 @@
-"""Explanations in a terminal and as JSON."""
+"""Explanations in a terminal."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragauge.analysis.explaining.symbols import PARAMETER
 from ragauge.analysis.results.explanation import CountedItem, ExampleExplained, MeanWorked, RunExplained, Symbol, Worked
-from ragauge.data.identity import plain
-from ragauge.reporting.as_json import finding_json, summary_json
 from ragauge.reporting.words import ARROWS, SHORT_LAYERS, line, opened, safe
 from ragauge.text.messages import plural
 
@@ -253,72 +250,3 @@ def _labelled(rows: Sequence[tuple[str, str]]) -> RenderableType:
     for label, words in rows:
         table.add_row(Text(label), Text(line(words)))
     return table
-
-
-def example_json(found: ExampleExplained) -> dict[str, Any]:
-    """An explained example as JSON types; the schema is `data/schema/explained_example.schema.json`."""
-    return {
-        "query_id": found.query_id,
-        "repeat": found.repeat,
-        "query": found.query,
-        "answer": found.answer,
-        "facts": [asdict(fact) for fact in found.facts],
-        "metrics": {worked.metric: _worked_json(worked) for worked in found.metrics},
-        "sign": found.sign,
-        "cause": None if found.cause is None else {"name": found.cause.name, **plain(found.cause)},
-        "rows": [asdict(row) for row in found.rows],
-        "note": found.note,
-        "unknown": found.unknown,
-    }
-
-
-def _worked_json(worked: Worked) -> dict[str, Any]:
-    score = worked.score
-    return {
-        "sentence": worked.sentence,
-        "formula": worked.formula,
-        "symbols": [asdict(symbol) for symbol in worked.symbols],
-        "items": [asdict(item) for item in worked.items],
-        "arithmetic": worked.arithmetic,
-        "status": score.status,
-        "value": score.value,
-        "numerator": score.numerator,
-        "denominator": score.denominator,
-        "low": score.low,
-        "high": score.high,
-        "reason": score.reason,
-        "cases": worked.cases,
-        "note": worked.note,
-    }
-
-
-def run_json(found: RunExplained) -> dict[str, Any]:
-    """An explained run as JSON types; the schema is `data/schema/explained_run.schema.json`."""
-    return {
-        "run_id": found.run_id,
-        "name": found.name,
-        "judge": found.judge_id,
-        "n": found.n,
-        "level": found.level,
-        "against": found.against,
-        "failures": found.failures,
-        "causes": dict(found.causes),
-        "metrics": {
-            worked.summary.metric: {
-                "sentence": worked.sentence,
-                "formula": worked.formula,
-                "mean": worked.mean,
-                "counts": worked.counts,
-                "interval": worked.interval,
-                "why_no_interval": worked.why_none,
-                "micro": worked.micro,
-                "bounds": worked.bounds,
-                "judged": worked.judged,
-                "summary": summary_json(worked.summary),
-            }
-            for worked in found.metrics
-        },
-        "findings": [
-            {"finding": finding_json(worked.finding), "lines": list(worked.lines)} for worked in found.findings
-        ],
-    }

@@ -6,11 +6,12 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.history_rows import Changed, History, HistoryRow
 from ragauge.analysis.results.summary import Summary
+from ragauge.reporting.encoder import encode
 from ragauge.reporting.judged import money
 from ragauge.reporting.sections import Phrase, ReportSection, ReportTable, columns
 from ragauge.reporting.words import between, cell, line
@@ -119,41 +120,7 @@ def _said(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def history_json(history: History) -> dict[str, Any]:
-    """Everything as JSON types, the newest row first."""
-    return {
-        "columns": list(history.columns),
-        "older": history.older,
-        "rows": [
-            {
-                **_facts(row),
-                "apart": list(row.apart),
-                "baselines": list(row.baselines),
-                "changed": [asdict(one) for one in row.changed],
-                "metrics": {name: _summary(row.metrics[name]) for name in history.columns if name in row.metrics},
-            }
-            for row in history.rows
-        ],
-    }
 
-
-def _facts(row: HistoryRow) -> dict[str, Any]:
-    run = row.run
-    return {
-        "when": run.created_at, "evaluated_at": row.evaluated_at, "name": run.name, "run_id": run.run_id,
-        "set": row.listed, "set_version": run.set_version, "series": row.series, "variant": run.variant,
-        "system": run.system, "git": run.git, "judge": row.judge_id, "n": row.n,
-        "responses": row.responses, "before": "" if row.before is None else row.before.run_id, "note": row.note,
-        "judging_cost": row.judging,
-    }     # fmt: skip
-
-
-def _summary(summary: Summary) -> dict[str, Any]:
-    found = summary.interval
-    return {
-        "mean": summary.mean, "ci": None if found is None else [found.low, found.high], "scored": summary.scored,
-        "undefined": summary.undefined, "not_applicable": summary.not_applicable, "failed": summary.failed,
-    }     # fmt: skip
 
 
 def history_csv(history: History) -> str:
@@ -163,7 +130,7 @@ def history_csv(history: History) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*FACTS, *metrics])
     for row in history.rows:
-        facts = _facts(row) | {
+        facts = encode(row) | {
             "apart": "; ".join(row.apart), "changed": changed_words(row, len(row.changed)),
             "baselines": " ".join(row.baselines),
         }     # fmt: skip

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from ragauge.analysis.results.judging import JudgeSpread, JudgeUse
 from ragauge.analysis.results.paid import Paid
@@ -83,36 +83,3 @@ def spread_heads(rows: list[SpreadRow]) -> tuple[str, ...]:
     """The heads of their columns."""
     askings = [f"asking {n}" for n in range(1, len(rows[0].means) + 1)] if rows else []
     return ("metric", *askings, "range", "std. dev.", "responses that changed")
-
-
-def paid_json(paid: Paid) -> dict[str, Any]:
-    """Calls, tokens and cost as JSON types; cost null where a price is unknown."""
-    return {
-        "calls": paid.calls, "calls_in_vain": paid.failed, "input_tokens": paid.input_tokens,
-        "output_tokens": paid.output_tokens, "cached_tokens": paid.cached_tokens, "cost": paid.known_cost,
-        "calls_without_price": paid.unpriced,
-    }     # fmt: skip
-
-
-def judging_json(use: JudgeUse | None) -> Mapping[str, Any] | None:
-    """What judging took, as JSON types; None where nobody was asked."""
-    if use is None:
-        return None
-    found: dict[str, Any] = {
-        **paid_json(use.paid), "replies": use.replies, "replies_reused": use.reused, "questions": use.questions,
-        "questions_lacking": use.lacking, "failure_rate": use.failure_rate,
-        "by_question": [
-            {"question": one.question, "model": one.model, **paid_json(one.paid)} for one in use.asked
-        ],
-        "askings": {
-            one.metric: {
-                "means": list(one.means), "range": one.width, "deviation": one.deviation, "changed": one.changed,
-                "n": one.n,
-            }
-            for one in use.spread
-        },
-    }     # fmt: skip
-    if use.verdicts is not None:
-        found |= {"verdicts": use.verdicts, "verdicts_local": use.local, "calls_saved": use.spared}
-        found |= {"verdicts_of_both": use.both, "verdicts_agreed": use.same}
-    return found

@@ -1,15 +1,13 @@
-"""One example in a terminal or as JSON: every claim and what it rests on."""
+"""One example in a terminal: every claim and what it rests on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragauge.analysis.results.scorecard import ExampleView
-from ragauge.data.identity import plain
 from ragauge.reporting.examples import (
     MARKS,
-    TELLS,
     answer_facts,
     checked,
     cited,
@@ -143,20 +141,3 @@ def _passages(view: ExampleView) -> Iterator[Text]:
         yield head + Text(f"  {' '.join(marks)}", style="green")
         text = safe(shelf.text)
         yield Text(text if len(text) <= MOST_PASSAGE else text[:MOST_PASSAGE] + " …", style="default")
-
-
-def example_json(view: ExampleView) -> dict[str, Any]:
-    """The same as JSON types."""
-    return {
-        "example": {"query_id": view.example.query_id, "query": view.example.query, **plain(view.example)},
-        "response": {"query_id": view.response.query_id, **plain(view.response)},
-        "evidence": {question: plain(found) for question, found in view.evidence.items()},
-        "untold": {part: list(said) for part in TELLS if (said := untold(view, part))},
-        "scores": {
-            name: {"value": score.value, "status": score.status, "reason": score.reason}
-            for name, score in view.scores.items()
-        },
-        "cause": plain(view.cause) if view.cause is not None else None,
-        "verdict": view.verdict,
-        "unknown": view.unknown,
-    }

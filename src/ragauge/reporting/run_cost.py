@@ -1,13 +1,12 @@
-"""What judging a run has cost, for people and machines."""
+"""What judging a run has cost, as sections."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from ragauge.analysis.judges.use import JudgeCost, MetricCost, RunCost
 from ragauge.analysis.results.paid import Paid
-from ragauge.reporting.judged import money, paid_json, paid_words
+from ragauge.reporting.judged import money, paid_words
 from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable
 from ragauge.reporting.words import line, safe
 
@@ -18,35 +17,6 @@ SHARED = (
 )
 HEADS = ("calls", "in vain", "tokens in", "tokens out", "cost")
 
-
-def cost_json(cost: RunCost) -> dict[str, Any]:
-    """Everything as JSON types."""
-    return {
-        "run_id": cost.run.run_id,
-        "name": cost.run.name,
-        **paid_json(cost.paid),
-        "by_model": {model: paid_json(paid) for model, paid in cost.models.items()},
-        "by_judge": [
-            {
-                "judge": judge.judge_id,
-                **paid_json(judge.paid),
-                "by_question": [
-                    {"question": one.question, "model": one.model, **paid_json(one.paid)} for one in judge.asked
-                ],
-                "by_metric": {
-                    one.metric: {
-                        "questions": list(one.questions), **paid_json(one.paid), "alone": paid_json(one.alone),
-                        "shared_with": list(one.shared_with),
-                    }
-                    for one in judge.metrics
-                },
-            }
-            for judge in cost.judges
-        ],
-        "by_example": [
-            {"query_id": one.query_id, "repeat": one.repeat, **paid_json(one.paid)} for one in cost.examples
-        ],
-    }     # fmt: skip
 
 
 def sections(cost: RunCost) -> Iterator[ReportSection]:

@@ -1,34 +1,15 @@
-"""What became of a run's questions, for people and machines."""
+"""What became of a run's questions, in a few lines."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ragauge.analysis.overview.run_counts import MOST_KINDS, RunCounts
-from ragauge.data.identity import plain
 from ragauge.data.response import Run
 from ragauge.reporting.judged import money
 from ragauge.reporting.words import line
 from ragauge.text.messages import command, plural
-
-
-def run_json(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int], seconds: float) -> dict[str, Any]:
-    """The run and its counts as JSON types."""
-    spending = counts.spending
-    times = {one.stage: {"n": one.n, "p50": one.p50, "p95": one.p95, "p99": one.p99} for one in counts.timings}
-    return {
-        "run_id": run.run_id, "name": run.name, "system": run.system, "config": plain(dict(run.config)),
-        "variant": run.variant, "set": run.set_name, "set_version": run.set_version, "state": run.state,
-        "planned": run.planned, "responses": counts.responses, "answered": counts.answered,
-        "unanswered": counts.unanswered, "blank": counts.blank, "empty_retrieval": counts.empty,
-        "failed": dict(counts.failed),
-        "such_as": {kind: {"query_id": query_id, "error": error} for kind, (query_id, error) in counts.such_as.items()},
-        "derived_ids": dict(counts.derived_ids), "asked": asked, "tried_again": dict(again),
-        "latency_ms": times, "tokens": {} if spending is None else dict(spending.tokens),
-        "cost": None if spending is None else spending.cost, "seconds": round(seconds, 2),
-    }  # fmt: skip
 
 
 def run_text(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int]) -> str:

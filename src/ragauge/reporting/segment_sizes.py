@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.analysis.scores.segments import FEWEST, OTHER
@@ -47,13 +45,6 @@ def sizes(card: ScorecardData) -> list[Sizes]:
         found.append(Sizes(column, tuple(enough), tuple(few), OTHER in card.segments.get(column, {})))
     return found
 
-
-def sizes_json(card: ScorecardData) -> Mapping[str, Any]:
-    """Column -> value -> its examples, and whether they are too few to be looked at alone."""
-    return {
-        column: {value: {"n": n, "too_few": n < FEWEST} for value, n in values.items()}
-        for column, values in card.named.items()
-    }
 
 
 def counted(n: int) -> str:

@@ -1,9 +1,8 @@
-"""Which level of a metric serves, for people and machines."""
+"""Which level of a metric serves, as sections."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.diagnosis.readings import STARTING
 from ragauge.analysis.history.thresholds import ByOutcome, ScoreLevel, Thresholds
@@ -11,9 +10,6 @@ from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, Repo
 from ragauge.reporting.words import between, line
 from ragauge.stats.instrument import WITH_ERROR
 from ragauge.text.messages import number, plural
-
-if TYPE_CHECKING:
-    from ragauge.stats.weighted import Interval
 
 # metrics that count alike over different units: what is known of one says nothing of the other
 OTHER_SCALE = {
@@ -23,42 +19,7 @@ TRACK = 16     # characters from 0 to 1
 DESCRIPTION = "This describes what the run does; it is no target: nothing here tells which level is good enough."
 
 
-def thresholds_json(found: Thresholds) -> dict[str, Any]:
-    """Everything as JSON types."""
-    shares = found.by_outcome
-    return {
-        "run_id": found.run_id, "name": found.run, "judge": found.judge_id, "metric": found.metric,
-        "direction": found.direction, "n": found.n, "mean": found.mean, "ci": _ends(found.interval),
-        "judged_ci": _ends(found.judged),
-        "starting_point": None if found.point is None else {"value": found.point, "source": found.source},
-        "reached": [{"share": one.share, "value": one.value, "ci": _ends(one.interval)} for one in found.reached],
-        "outcome": found.outcome, "good": found.good, "other_outcomes": list(found.others),
-        "without_outcome": found.without_outcome, "by_outcome": None if shares is None else _shares(shares),
-    }     # fmt: skip
 
-
-def _shares(shares: ByOutcome) -> dict[str, Any]:
-    return {
-        "target": shares.target, "verdict": shares.verdict, "level": shares.level, "n": shares.n, "rate": shares.rate,
-        "ci": _ends(shares.interval),
-        "trend": {
-            "word": shares.trend, "correlation": shares.correlation, "ci": _ends(shares.correlation_interval),
-            "p_value": shares.p_value,
-        },
-        "needed": shares.needed, "confidence": shares.confidence,
-        "levels": [
-            {
-                "low": one.low, "high": one.high, "n": one.n, "rate": one.rate, "ci": _ends(one.interval),
-                "from_here": {"n": one.from_n, "rate": one.from_rate, "ci": _ends(one.from_interval)},
-                "serves": one.serves,
-            }
-            for one in shares.levels
-        ],
-    }     # fmt: skip
-
-
-def _ends(found: Interval | None) -> list[float] | None:
-    return None if found is None else [found.low, found.high]
 
 
 def sections(found: Thresholds) -> Iterator[ReportSection]:

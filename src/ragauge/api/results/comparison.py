@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragauge.api.inputs.arguments import path_of
+from ragauge.api.results.shown import ShownResult
 from ragauge.errors import UnknownName
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.comparison import Compared, RunComparison, SegmentChange
 
 
-class ComparisonResult:
+class ComparisonResult(ShownResult):
     """What got better, what got worse, and how sure that is. In a notebook it shows itself.
 
     Attributes:
@@ -27,6 +27,10 @@ class ComparisonResult:
 
     def __init__(self, compared: Compared) -> None:
         self.compared = compared
+
+    @property
+    def _value(self) -> Compared:
+        return self.compared
 
     @property
     def runs(self) -> tuple[RunComparison, ...]:
@@ -59,16 +63,6 @@ class ComparisonResult:
         from ragauge.reporting.comparing.table import table
 
         return table(self.compared)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The machine-readable form, as `--json` prints it; its schema is `data/schema/comparison.schema.json`."""
-        from ragauge.reporting.comparing.as_json import as_json
-
-        return as_json(self.compared)
-
-    def to_json(self) -> str:
-        """The same as text: valid JSON, no NaN."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def to_markdown(self) -> str:
         """Short enough for a pull request."""
@@ -111,14 +105,6 @@ class ComparisonResult:
 
         page = escape(comparison_html(self.compared, framed=True), quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:720px;border:0" title="ragauge comparison"></iframe>'
-
-    def __repr__(self) -> str:
-        from rich.console import Console
-
-        console = Console(width=120, color_system=None, force_terminal=False)
-        with console.capture() as captured:
-            console.print(self.to_terminal())
-        return captured.get()
 
 
 def _write(path: Path, text: str) -> None:

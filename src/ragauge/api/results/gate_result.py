@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragauge.api.inputs.arguments import path_of
+from ragauge.api.results.shown import ShownResult
 from ragauge.errors import GateFailed, NotEnoughData
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FORMS = (".xml", ".md", ".json")
 
 
-class GateResult:
+class GateResult(ShownResult):
     """Whether a run meets its rules.
 
     Attributes:
@@ -27,6 +27,10 @@ class GateResult:
 
     def __init__(self, gated: Gated) -> None:
         self.gated = gated
+
+    @property
+    def _value(self) -> Gated:
+        return self.gated
 
     @property
     def verdict(self) -> Verdict:
@@ -72,16 +76,6 @@ class GateResult:
 
         return explain(self.gated)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The machine-readable form, as `--json` prints it."""
-        from ragauge.reporting.gate_json import as_json
-
-        return as_json(self.gated)
-
-    def to_json(self) -> str:
-        """The same as text: valid JSON, no NaN."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
     def to_markdown(self) -> str:
         """Short enough for a pull request."""
         from ragauge.reporting.gate_markdown import markdown
@@ -119,11 +113,3 @@ class GateResult:
         check(path, FORMS)
         write_text(path, {".xml": self.to_junit, ".md": self.to_markdown, ".json": self.to_json}[path.suffix.lower()]())
         return path
-
-    def __repr__(self) -> str:
-        from rich.console import Console
-
-        console = Console(width=120, color_system=None, force_terminal=False)
-        with console.capture() as captured:
-            console.print(self.to_terminal())
-        return captured.get()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.results.scorecard import ExampleView, Finding, Summary
 from ragauge.analysis.results.scorecard import ScorecardData as Card
 from ragauge.api.inputs.arguments import path_of
+from ragauge.api.results.shown import ShownResult
 from ragauge.data.response import Run
 from ragauge.errors import UnknownName, UsageError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragauge.api.queries.shown import ShownScores
 
 
-class Scorecard:
+class Scorecard(ShownResult):
     """How good retrieval and generation each are, with what certainty, and what to do.
 
     In a notebook it shows itself; `card["recall@5"]` is one metric's summary; `card.failures` are the failed examples.
@@ -35,6 +35,10 @@ class Scorecard:
     def __init__(self, card: Card, shown: ShownScores) -> None:
         self.card = card
         self._shown = shown
+
+    @property
+    def _value(self) -> Card:
+        return self.card
 
     @property
     def run(self) -> Run:
@@ -134,16 +138,6 @@ class Scorecard:
             for column in self.to_polars(wide=wide)
         })
 
-    def to_dict(self) -> dict[str, Any]:
-        """The machine-readable form, as `--json` prints it."""
-        from ragauge.reporting.as_json import as_json
-
-        return as_json(self.card)
-
-    def to_json(self) -> str:
-        """The same as text: valid JSON, no NaN."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
     def to_markdown(self) -> str:
         """Short enough for a pull request."""
         from ragauge.reporting.scorecard import sections
@@ -182,11 +176,3 @@ class Scorecard:
 
         page = escape(html(self.card, framed=True), quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:720px;border:0" title="ragauge scorecard"></iframe>'
-
-    def __repr__(self) -> str:
-        from rich.console import Console
-
-        console = Console(width=120, color_system=None, force_terminal=False)
-        with console.capture() as captured:
-            console.print(self.to_terminal())
-        return captured.get()

@@ -1,0 +1,185 @@
+"""The keys of every JSON output, by type; `encoder` says how they are written, and the schemas are made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+FORMS: Mapping[str, str] = {
+    "Interval": "[low high]",
+    "interval": "low high level method",
+    "MeanEstimate": "mean ci=interval n",
+    "quantile": "value=mean ci=interval",
+    # a scorecard
+    "ScorecardData": (
+        "run_id=run.run_id name=run.name judge=judge.judge_id n pending level metrics=summaries[metric] "
+        "segments[metric] segment_sizes=segment_sizes() diagnosis=findings failures=causes failed_examples failed_by "
+        "passed_examples unknown_examples unknown uncertain_claims=judge.uncertain judge_error=judge_errors() warnings "
+        "calls=calls() cost=cost() judging=use took baseline:baseline gaps confirmed "
+        "causes_by_segment=overview.causes_by_segment alignment=overview.alignment stages=overview.stages "
+        "context_length=overview.lengths latency=overview.timings[stage]"
+    ),
+    "Summary": (
+        "mean ci=interval scored undefined not_applicable failed ci_method?=interval.method judged_ci?=judged micro? "
+        "bounds?=bounds() quantiles? reasons?"
+    ),
+    "Reading": "metric level mean point interval source against difference n of method=interval.method",
+    "baseline": (
+        "run_id=base.run_id name=base.name matched=matched.pairs only_here=matched.here only_there=matched.there "
+        "changes=metrics[metric]:baseline_change failures=failures.base failed_examples=failures.failed_base"
+    ),
+    "baseline_change": (
+        "base new difference=difference.mean ci=difference.interval ci_method=difference.interval.method "
+        "judged_ci=difference.judged n=difference.n verdict"
+    ),
+    "Alignment": (
+        "answers ignored_top_ranked=self:ignored unused correlation correlation_ci=correlation_interval ranks positions"
+    ),
+    "ignored": "count=ignored_top *ignored_share flagged",
+    "RankUse": "rank n used highest_used=best relevant relevant_used",
+    "Stage": "name *recall",
+    "LengthBand": "low high unit n metrics=means",
+    "Timing": "n p50 p95 p99",
+    "alignment": (
+        "run_id=run.run_id name=run.name alignment=overview.alignment stages=overview.stages "
+        "context_length=overview.lengths"
+    ),
+    "JudgeMeanError": "from=origin public_sources=sources *labelled()",
+    "LabelledError": "labels examples? files? checked? people_mean? judge_mean? difference? difference_ci?",
+    # what judging took
+    "Paid": (
+        "calls calls_in_vain=failed input_tokens output_tokens cached_tokens cost=known_cost "
+        "calls_without_price=unpriced"
+    ),
+    "AskedOf": "question model *paid",
+    "JudgeUse": (
+        "*paid replies replies_reused=reused questions questions_lacking=lacking failure_rate by_question=asked "
+        "askings=spread[metric] *hybrid():hybrid"
+    ),
+    "hybrid": "verdicts verdicts_local=local calls_saved=spared verdicts_of_both=both verdicts_agreed=same",
+    "JudgeSpread": "means range=width deviation changed n",
+    "RunCost": "run_id=run.run_id name=run.name *paid by_model=models by_judge=judges by_example=examples",
+    "JudgeCost": "judge=judge_id *paid by_question=asked by_metric=metrics[metric]",
+    "MetricCost": "questions *paid alone shared_with",
+    "ExampleCost": "query_id repeat *paid",
+    "SystemRun": (
+        "run_id=run.run_id name=run.name system=run.system config=run.config variant=run.variant set=run.set_name "
+        "set_version=run.set_version state=run.state planned=run.planned *counts asked "
+        "tried_again=again *counts:spent seconds"
+    ),
+    "RunCounts": "responses answered unanswered blank empty_retrieval=empty failed such_as=such_as() derived_ids",
+    "spent": "latency_ms=timings[stage] tokens=tokens() cost=spending.cost",
+    # gaps, experiments, thresholds, the log
+    "Gaps": "run oracle! closed_book! metrics[metric] segments[metric] notes",
+    "MetricGaps": "direction oracle closed_book",
+    "Oracle": "own oracle oracle_gap=gap lost_to_generation=rest failed undefined",
+    "ClosedBook": "own closed_book=alone closed_book_gap=gap failed undefined",
+    "Confirmed": "answers experiments=outcomes# causes=tested()[cause]",
+    "Confirmation": (
+        "run=run.name run_id=run.run_id answers=answers.run_id judge=judge_id asked experiments=outcomes# "
+        "causes[cause] examples=outcomes"
+    ),
+    "CauseTally": (
+        "component inferred experiments=made confirmed refuted undecided confirmed_share=share ci=interval "
+        "without_experiment=without"
+    ),
+    "ExperimentOutcome": (
+        "query_id=experiment.query_id repeat=experiment.repeat cause=experiment.cause experiment=experiment.rule.name "
+        "passages=experiment.passages:passage_id verdict why before=graded_before() after=graded_after()"
+    ),
+    "passage_id": "=passage_id",
+    "Thresholds": (
+        "run_id name=run judge=judge_id metric direction n mean ci=interval judged_ci=judged "
+        "starting_point=starting_point() reached outcome good other_outcomes=others without_outcome by_outcome"
+    ),
+    "Reached": "share value ci=interval",
+    "ByOutcome": (
+        "target verdict level n rate ci=interval trend=self:trend needed confidence levels"
+    ),
+    "trend": "word=trend correlation ci=correlation_interval p_value",
+    "ScoreLevel": "low high n rate ci=interval from_here=self:from_here serves",
+    "from_here": "n=from_n rate=from_rate ci=from_interval",
+    "HistoryRow": (
+        "when=run.created_at evaluated_at name=run.name run_id=run.run_id set=listed set_version=run.set_version "
+        "series variant=run.variant system=run.system git=run.git judge=judge_id n responses before=before_id() note "
+        "judging_cost=judging apart baselines changed metrics:log"
+    ),
+    "History": "columns older rows",
+    "log": "mean ci=interval scored undefined not_applicable failed",
+    # a comparison
+    "Compared": "base judge=judge_id level correction tests=self:tests comparisons=runs",
+    "tests": "metrics=tests segments=segment_tests",
+    "Run": "run_id name kind set=set_name set_version system variant git created_at",
+    "run_name": "run_id name",
+    "RunComparison": (
+        "run verdict summary=comparison_sentence() examples=matched metrics[metric] worse_segments "
+        "segments=changes_by_segment() amounts[metric] flips failures settings diagnosis=findings warnings"
+    ),
+    "Matched": "paired matched=n clusters only_new=self:only_new only_base=self:only_base",
+    "only_new": "n=only_new query_ids=ids_new",
+    "only_base": "n=only_base query_ids=ids_base",
+    "SegmentChange": "column value metric=change.metric difference=change.difference.mean overall=whole",
+    "MetricChange": (
+        "base new difference=difference.mean ci=difference.interval ci_method=difference.interval.method "
+        "judged_ci=difference.judged n=difference.n p=p_value p_holm=holm p_bh=discovery test! effect wins ties losses "
+        "failed verdict alone"
+    ),
+    "ChangeEffect": "name value ci=interval",
+    "AmountChange": "n base:quantile new:quantile",
+    "Flip": "query_id query change scores[metric] base new",
+    "Flipped": "[base new]",
+    "ConfigDiff": "added[path]:new_value removed[path]:base_value changed[path]",
+    "Setting": "[base new]",
+    "new_value": "=new",
+    "base_value": "=base",
+    # a gate
+    "Gated": (
+        "verdict exit_code summary=gate_summary() run:run_name baseline=base:run_name judge=judge_id rules=source "
+        "matched unpaired=unpaired() too_few=too_few() clusters checks families warnings"
+    ),
+    "Check": (
+        "rule line kind metric asks segment=segment() tag verdict because reason=gate_reason() on_fail stops decide "
+        "statistic limit estimate new baseline=base interval:interval sampled:interval fail_interval:interval alpha "
+        "reach n n_baseline=n_base paired=paired() failed min_n examples unknown"
+    ),
+    "CheckExample": "query_id new baseline=base why",
+    # explanations, one example
+    "ExampleExplained": (
+        "query_id repeat query answer facts metrics[metric] sign cause=cause_of() rows note unknown"
+    ),
+    "Worked": (
+        "sentence formula symbols items arithmetic status=score.status value=score.value numerator=score.numerator "
+        "denominator=score.denominator low=score.low high=score.high reason=score.reason cases note"
+    ),
+    "RunExplained": (
+        "run_id name judge=judge_id n level against failures causes metrics[summary.metric] findings"
+    ),
+    "MeanWorked": (
+        "sentence formula mean counts interval why_no_interval=why_none micro bounds judged summary"
+    ),
+    "ExampleView": (
+        "example=example_of() response=response_of() evidence=evidence_of() untold=untold_of() scores cause=cause_of() "
+        "verdict unknown"
+    ),
+    "Score": "value status reason",
+    # a judge
+    "JudgeCheck": (
+        "rows=n_rows parts=n_parts labels human repeated_rows=repeated rows_without_passages=bare split "
+        "annotators_kappa=annotators.value judges=judges() pairs=judge_pairs() stopped *calls"
+    ),
+    "JudgeWithErrors": (
+        "judge=one.said.name mode=one.said.mode judge_id=one.said.judge_id *one.whole supported_or_not=one.supported "
+        "segments=one.segments error no_verdict=without_verdict() no_verdict_reasons=one.without took=one.said.took "
+        "differs=one.differs"
+    ),
+    "Agreement": "n labels confusion=table accuracy balanced_accuracy kappa found",
+    "AgreementFigure": "value low=interval.low high=interval.high method=interval.method reason",
+    "Differs": (
+        "query_id=row.query_id line=row.line query=row.query text=part_text() human annotators=part.labels "
+        "verdict=verdict.label p=verdict.p claim=verdict.claim passage=verdict.window.passage window=window_text()"
+    ),
+    "JudgeProbe": (
+        "judge=judge_id n=position.n decided=position.decided position_flip=position.position_flip "
+        "first_place=position.first_place ties=position.ties agreement=position.agreement flipped=position.flipped "
+        "undecided=position.undecided stopped *calls"
+    ),
+}     # fmt: skip

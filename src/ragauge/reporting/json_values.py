@@ -1,0 +1,325 @@
+"""What JSON outputs say beyond the fields of results: the functions that `json_forms` names, and their types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragauge.reporting.words import safe
+
+if TYPE_CHECKING:
+    from ragauge.analysis.history.thresholds import Thresholds
+    from ragauge.analysis.judges.check import CheckedJudge, Differs, JudgeCheck
+    from ragauge.analysis.overview.run_counts import RunCounts
+    from ragauge.analysis.results.change import MetricChange
+    from ragauge.analysis.results.comparison import RunComparison
+    from ragauge.analysis.results.confirmed import CauseTally, Confirmed, ExperimentOutcome
+    from ragauge.analysis.results.explanation import ExampleExplained
+    from ragauge.analysis.results.history_rows import HistoryRow
+    from ragauge.analysis.results.judging import JudgeUse
+    from ragauge.analysis.results.scorecard import ExampleView, ScorecardData
+    from ragauge.analysis.results.summary import Summary
+    from ragauge.gating.result import Check, Gated
+    from ragauge.stats.instrument import JudgeMeanError
+    from ragauge.stats.rectified import LabelGap
+
+LEVEL = 0.95
+
+
+class SegmentSize(NamedTuple):
+    """The examples of one value of a segment, and whether they are too few to be looked at alone."""
+
+    n: int
+    too_few: bool
+
+
+def segment_sizes(card: ScorecardData) -> dict[str, dict[str, SegmentSize]]:
+    """Column, value: its examples."""
+    from ragauge.analysis.scores.segments import FEWEST
+
+    return {
+        column: {value: SegmentSize(n, n < FEWEST) for value, n in values.items()}
+        for column, values in card.named.items()
+    }
+
+
+def judge_errors(card: ScorecardData) -> dict[str, JudgeMeanError]:
+    """How far the judge's means lie from people's, by metric; of those that were computed."""
+    errors = card.judge.errors
+    return {one.metric: errors[one.metric] for one in card.summaries if one.metric in errors}
+
+
+def calls(card: ScorecardData) -> int:
+    """Calls that judging the run took, over all its evaluations."""
+    return card.use.paid.calls if card.use is not None else 0
+
+
+def cost(card: ScorecardData) -> float | None:
+    """US dollars that they cost; null where a price is not known."""
+    return card.use.paid.known_cost if card.use is not None else 0.0
+
+
+def bounds(summary: Summary) -> tuple[float | None, float | None] | None:
+    """Where the mean may lie, were the failed scores known."""
+    return (summary.low, summary.high) if summary.failed else None
+
+
+def hybrid(use: JudgeUse) -> JudgeUse | None:
+    """What the two halves of a hybrid judge decided; None for any other."""
+    return use if use.verdicts is not None else None
+
+
+class LabelledError(NamedTuple):
+    """How far a judge's mean lies from people's by labels of the user's own; difference = people less the judge."""
+
+    labels: int = 0
+    examples: int | None = None
+    files: int | None = None
+    checked: str | None = None
+    people_mean: float | None = None
+    judge_mean: float | None = None
+    difference: float | None = None
+    difference_ci: tuple[float, float] | None = None
+
+
+def labelled(error: JudgeMeanError) -> LabelledError:
+    """What labels of the user's own say of a judge's mean."""
+    labels = error.labels
+    if labels is None:
+        return LabelledError()
+    shift, ends = reach_of(labels)
+    return LabelledError(
+        labels.labels, labels.examples, labels.files, error.checked, labels.people, labels.judge, shift, ends
+    )
+
+
+class FailedQuestion(NamedTuple):
+    """A question that failed, and how."""
+
+    query_id: str
+    error: str
+
+
+def such_as(found: RunCounts) -> dict[str, FailedQuestion]:
+    """Kind of failure: one that failed so."""
+    return {kind: FailedQuestion(*one) for kind, one in found.such_as.items()}
+
+
+def tokens(found: RunCounts) -> Mapping[str, float]:
+    """Kind of token: how many, over the responses that recorded them."""
+    return {} if found.spending is None else found.spending.tokens
+
+
+def tested(found: Confirmed) -> list[CauseTally]:
+    """The causes with an experiment."""
+    return [one for one in found.causes if one.made]
+
+
+class GradedAnswer(NamedTuple):
+    """An answer, how good it is, and what is wrong with it."""
+
+    answer: str
+    grade: str | None
+    sign: str
+
+
+def graded_before(one: ExperimentOutcome) -> GradedAnswer:
+    """The answer that failed."""
+    return _graded(one.experiment.answer, *one.experiment.before)
+
+
+def graded_after(one: ExperimentOutcome) -> GradedAnswer:
+    """The answer from changed passages."""
+    return _graded(one.answer, *one.after)
+
+
+def _graded(answer: str, grade: int | None, sign: str) -> GradedAnswer:
+    return GradedAnswer(answer, None if grade is None else ("wrong", "partly right", "right")[grade], sign)
+
+
+class StartingPoint(NamedTuple):
+    """Where a metric starts to be good where nothing else is known, and who says so."""
+
+    value: float
+    source: str
+
+
+def starting_point(found: Thresholds) -> StartingPoint | None:
+    """Of the metric; None where none is known."""
+    return None if found.point is None else StartingPoint(found.point, found.source)
+
+
+def before_id(row: HistoryRow) -> str:
+    """Id of the run before over the same set; empty for the first."""
+    return "" if row.before is None else row.before.run_id
+
+
+def comparison_sentence(found: RunComparison) -> str:
+    """What changed, in a sentence."""
+    from ragauge.reporting.comparing.words import sentence
+
+    return sentence(found)
+
+
+def changes_by_segment(found: RunComparison) -> dict[str, dict[str, dict[str, MetricChange]]]:
+    """Column, value, metric."""
+    segments: dict[str, dict[str, dict[str, MetricChange]]] = {}
+    for part in found.segments:
+        segments.setdefault(part.column, {}).setdefault(part.value, {})[part.change.metric] = part.change
+    return segments
+
+
+def gate_summary(gated: Gated) -> str:
+    """The verdict with what decided it, one line a check."""
+    from ragauge.reporting.gate_words import summary
+
+    return summary(gated)
+
+
+class UnpairedSizes(NamedTuple):
+    """Examples of both runs, which max_drop holds against each other as two samples, and what that means."""
+
+    n: int
+    n_baseline: int
+    said: str
+
+
+def unpaired(gated: Gated) -> UnpairedSizes | None:
+    """The sizes of both samples; None where examples are paired."""
+    from ragauge.reporting.gate_unpaired import note
+
+    return None if gated.sizes is None else UnpairedSizes(*gated.sizes, note(gated))
+
+
+class SmallSegment(NamedTuple):
+    """A segment that is too small for a check of its own."""
+
+    column: str
+    value: str
+    n: int
+
+
+def too_few(gated: Gated) -> list[SmallSegment]:
+    """The segments that are too small for a check of their own."""
+    return [SmallSegment(*one) for one in gated.few]
+
+
+class SegmentName(NamedTuple):
+    """One value of a segment column."""
+
+    column: str
+    value: str
+
+
+def segment(check: Check) -> SegmentName | None:
+    """Where; null is the whole run."""
+    return None if check.segment is None else SegmentName(*check.segment)
+
+
+def gate_reason(check: Check) -> str:
+    """Why the verdict is what it is, in a sentence."""
+    from ragauge.reporting.gate_words import reason
+
+    return reason(check)
+
+
+def paired(check: Check) -> bool | None:
+    """Whether max_drop compares example by example; null for other rules."""
+    return None if check.kind != "max_drop" else not check.unpaired
+
+
+def cause_of(found: ExampleExplained | ExampleView) -> dict[str, Any] | None:
+    """Why it failed; null where nothing shows that it did."""
+    return None if found.cause is None else _named(found.cause, "name")
+
+
+def example_of(view: ExampleView) -> dict[str, Any]:
+    """The question and its labels."""
+    return _named(view.example, "query_id", "query")
+
+
+def response_of(view: ExampleView) -> dict[str, Any]:
+    """What the system returned."""
+    return _named(view.response, "query_id")
+
+
+def evidence_of(view: ExampleView) -> dict[str, Any]:
+    """Question: what the judge found."""
+    return {question: _named(found) for question, found in view.evidence.items()}
+
+
+def untold_of(view: ExampleView) -> dict[str, Sequence[str]]:
+    """Part of the example: what is not known of it."""
+    from ragauge.reporting.examples import TELLS, untold
+
+    return {part: list(said) for part in TELLS if (said := untold(view, part))}
+
+
+def _named(value: Any, *names: str) -> dict[str, Any]:
+    """A stored value as it is stored, without defaults, but for the fields named."""
+    from ragauge.data.identity import plain
+
+    found: dict[str, Any] = {name: getattr(value, name) for name in names} | plain(value)
+    return found
+
+
+class JudgeWithErrors(NamedTuple):
+    """A judge against people, with how far its means lie from theirs."""
+
+    one: CheckedJudge
+    error: Mapping[str, JudgeMeanError]
+
+
+def judges(found: JudgeCheck) -> list[JudgeWithErrors]:
+    """In the order asked for."""
+    return [
+        JudgeWithErrors(one, {name: error for name, error in found.errors.get(one.said.judge_id, {}).items()
+                              if error.labels is not None})
+        for one in found.judges
+    ]     # fmt: skip
+
+
+def reach_of(labels: LabelGap) -> tuple[float, tuple[float, float]]:
+    """People's mean less the judge's by labels alone, and the ends of its 95 % interval."""
+    at = labels.at(labels.judge)
+    return at.shift, (max(-1.0, at.shift - at.reach(LEVEL)), min(1.0, at.shift + at.reach(LEVEL)))
+
+
+def judge_name(one: CheckedJudge) -> str:
+    """What a judge is called in the tables: its spec, and how it was asked.
+
+    The mode stands for itself, since the same model in another one is another judge.
+    """
+    said = one.said
+    return safe(f"{said.name} ({said.mode})" if said.mode and "mode=" not in said.name else said.name)
+
+
+class NamedPair(NamedTuple):
+    """Two judges against each other."""
+
+    judge: str
+    base: str
+    agreement: Any
+    accuracy_gain: Any
+
+
+def judge_pairs(found: JudgeCheck) -> list[NamedPair]:
+    """Every two judges."""
+    names = [judge_name(one) for one in found.judges]
+    return [NamedPair(names[pair.new], names[pair.base], pair.agreement, pair.gain) for pair in found.pairs]
+
+
+def without_verdict(found: JudgeWithErrors) -> int:
+    """Parts without a verdict."""
+    return sum(found.one.without.values())
+
+
+def part_text(one: Differs) -> str:
+    """The part of the answer that is labelled."""
+    return one.row.answer[one.part.start : one.part.end]
+
+
+def window_text(one: Differs) -> str:
+    """The text of the passage that decided; "" for none."""
+    window = one.verdict.window
+    return "" if window is None else one.row.passages[window.passage - 1][window.start : window.end]
