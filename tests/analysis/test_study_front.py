@@ -164,3 +164,76 @@ def test_best_stays_in_the_set_of_a_thousand_studies(ties: int, n: int, trials: 
     share, others = kept(1_000, ties, n, trials, clusters)
     assert others < (0.8 if clusters else 0.25)
     assert share >= 0.95 - 1.645 * (0.05 * 0.95 / 1_000) ** 0.5     # a one-sided test at 5 %
+
+
+def segmented(trials: int = 4, n: int = 240) -> StudyFigures:
+    """Trials of which the last is worse by 0.04, and by 0.15 in segment 0 of 24; segment 23 has 5 examples."""
+    rng = np.random.default_rng(11)
+    ease = rng.uniform(0.2, 0.6, n)
+    segment = np.arange(n) // 10
+    segment[235:] = 22
+    scores = {}
+    for trial in range(trials):
+        shift = np.where(segment == 0, 0.15, 0.04) * (trial == trials - 1)
+        scores[f"t{trial}"] = scored((ease - shift + rng.normal(0, 0.05, n)).tolist())
+    masks = {f"part={one}": segment == one for one in range(24)}
+    study = Study("s", "ann", trials=tuple(Trial(name, {}, "complete", run_id=name) for name in scores))
+    return StudyFigures(study, StudyKind("ann", ("recall@5",), ()), scores, ["recall@5"], masks)
+
+
+def test_segments_cost_the_main_difference_nothing() -> None:
+    """Overall p is Holm's over the trials however many segments there are; segments are SciPy's Benjamini-Hochberg."""
+    from scipy.stats import false_discovery_control
+
+    found = segmented()
+    apart = [one.p_value for one in trial_means(found.scores, RECALL, base="t0")]
+    both = trial_means(found.scores, RECALL, base="t0", segments=found.masks)
+    assert [one.p_value for one in both if one.segment == ""] == apart
+    raw = [
+        one.p_value for name, mask in found.masks.items() for trial in ("t1", "t2", "t3")
+        for pair in [{key: found.scores[key] for key in ("t0", trial)}]
+        for one in trial_means(pair, RECALL, base="t0", segments={name: mask})
+        if one.segment and one.p_value is not None
+    ]     # fmt: skip
+    corrected = [one.p_value for one in both if one.segment and one.p_value is not None]
+    assert corrected == pytest.approx(false_discovery_control(raw))
+
+
+def test_many_segments_are_shown_by_what_they_say() -> None:
+    """A terminal shows differences that are no chance, or the best of each segment; the page shows every row."""
+    from ragauge.reporting.studies import study_sections
+
+    def rows(base: str, *, whole: bool) -> tuple[list[tuple[object, ...]], str]:
+        (one,) = (one for one in study_sections(segmented().ask(base=base), whole=whole) if one.heading == "Segments")
+        assert one.table is not None
+        return list(one.table.rows), " ".join(map(str, one.notes))
+
+    matter, told = rows("t0", whole=False)
+    assert ("part=0", "t3") in [row[:2] for row in matter]
+    assert len(matter) <= 12
+    assert "1 segment of fewer than 10 examples" in told
+    best, told = rows("", whole=False)
+    assert len({row[0] for row in best}) == len(best) == 12
+    assert "12 of 23" in told
+    assert len(rows("t0", whole=True)[0]) == 24 * 4
+
+
+def test_labels_and_series_are_told_apart() -> None:
+    """Labels of a chart stand a line apart where they would cover each other; no two of 18 series look alike."""
+    from ragauge.analysis.studies.figures import ChartPoint, StudyChart
+    from ragauge.reporting.charts import studies as charts
+
+    points = tuple(
+        ChartPoint(float(x), 0.5 + n / 1_000, "beaten", 0.4, 0.6, f"chunker:size={n}")
+        for n, x in enumerate((100, 101, 100, 101, 200))
+    )
+    rows = [charts._row(StudyChart("c", "points", "cost", "recall", points), one) for one in points]
+    placed = charts._apart(rows, log=False)
+    assert len(placed) == 5
+    heights = sorted(row["label_y"] for row in placed if row["x"] < 200)
+    line = 0.2 / (charts.HEIGHT - 16) * charts.LABEL[1]
+    assert min(np.diff(heights)) >= line - 1e-9
+    series = [f"trial {n}" for n in range(18)]
+    scales = charts._colours([{"series": one} for one in series], series)
+    looks = list(zip(*(scales[name].to_dict()["scale"]["range"] for name in ("color", "shape")), strict=True))
+    assert len(set(looks)) == 18

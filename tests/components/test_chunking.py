@@ -7,6 +7,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -210,6 +211,18 @@ def test_study_of_chunkers(hubs: tuple[Path, Path], tmp_path: Path) -> None:
     assert len(rg.runs(study=found.study.name, store=store)) == 2
 
 
+def test_values_may_be_numpys_and_of_several_types(hubs: tuple[Path, Path], tmp_path: Path) -> None:
+    """Numbers of numpy are numbers; a parameter that is a number here and a text there is a column of texts."""
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    chunkers: list[dict[str, Any]] = [{"chunker": "token", "size": np.int64(8)}, {"chunker": "token", "size": "few"}]
+    found = rg.chunking(*hubs, chunkers, k=[1], budget=[16], store=store)
+    assert found.trials["state"].to_list() == ["complete", "failed"]
+    assert found.trials["size"].to_list() == ["8", "few"]
+    (listed,) = rg.runs(study=found.study.name, store=store)
+    assert next(iter(listed["means"])) == found.metric
+    assert listed["means"][found.metric] == pytest.approx(found.trials[found.metric][0])
+
+
 def test_commands(
     hubs: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -230,7 +243,7 @@ def test_commands(
     assert "recursive:size=16" in said("study", "show", "codes", "--base", "recursive:size=64")
     said("study", "report", "codes", "-o", str(tmp_path / "report.html"))
     said("study", "export", "codes", "-o", str(tmp_path / "trials.csv"))
-    assert "codes" not in said("runs")
+    assert said("runs") == "No runs but the trials of studies. List them with: ragauge runs --study codes\n"
     said("study", "delete", "codes", "--yes")
     assert "No studies yet" in said("study", "list")
 

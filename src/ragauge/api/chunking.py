@@ -72,10 +72,11 @@ def _grid(chunker: Chunker | Sequence[Chunker], documents: Mapping[str, str]) ->
     What is misspelt or not installed is an error before the first trial; what a class refuses fails its trial.
     """
     from ragauge.components.chunking.chunkers import chunker_of, grid_of
+    from ragauge.data.identity import plain
     from ragauge.errors import RagaugeError, UsageError
 
     specs = [chunker] if isinstance(chunker, str | Mapping) else chunker
-    grid = [parameters for spec in specs for parameters in (grid_of(spec) if isinstance(spec, str) else [dict(spec)])]
+    grid = [parameters for spec in specs for parameters in (grid_of(spec) if isinstance(spec, str) else [plain(spec)])]
     if nameless := next((one for one in grid if "chunker" not in one), None):
         raise UsageError(f"chunking: the parameters {nameless} name no chunker. Add the key chunker.")
     if not grid:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from ragauge.data.response import Run
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.console import RenderableType
 
     from ragauge.analysis.judges.use import RunCost
@@ -23,7 +25,10 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.gap_rows import Gaps
     from ragauge.analysis.results.scorecard import ExampleView
     from ragauge.api.results.scorecard import Scorecard
+    from ragauge.data.study import Study
     from ragauge.store.open import Store
+
+TRIAL_MEANS = 6     # of a study's trials that are listed
 
 
 class OpenRun:
@@ -210,36 +215,70 @@ def runs(wanted: RunsOptions) -> list[dict[str, Any]]:
 
     rows = []
     with open_store(store_url(wanted.store)) as opened:
-        if wanted.study:
-            opened.studies.read(wanted.study)
+        study = opened.studies.read(wanted.study) if wanted.study else None
+        judged = [str(study.fixed["judge"])] if study is not None and study.fixed.get("judge") else []
         for run in opened.runs.list(
             wanted.limit, study=wanted.study or None, after=wanted.after, sort=wanted.sort, filter=wanted.filter
         ):
-            judges = [judge for judge in opened.scores.judges(run.run_id) if judge]
+            judges = [judge for judge in opened.scores.judges(run.run_id) if judge] or judged
             judge = judges[0] if judges else None
             summaries = opened.summaries.read(run.run_id, judge) or opened.summaries.read(run.run_id, None)
+            means = {summary.metric: summary.mean for summary in summaries}
+            if study is not None:     # its trials are scored without a scorecard
+                means = _means(study, opened.scores.frame(run.run_id, judge)) | means
             rows.append({
                 "run_id": run.run_id, "name": run.name, "created_at": run.created_at, "set": run.set_name,
                 "system": run.system, "responses": opened.runs.size(run.run_id), "judges": judges,
-                "means": {summary.metric: summary.mean for summary in summaries},
+                "means": means,
             })  # fmt: skip
     return rows
 
 
-def runs_table(rows: list[dict[str, Any]]) -> RenderableType:
-    """The list for a terminal: name, id, age and a few means."""
+def _means(study: Study, scores: pl.DataFrame) -> dict[str, float | None]:
+    """Metric -> mean of what is scored, None where nothing is; what the study's trials are held to comes first."""
+    from fnmatch import fnmatchcase
+
+    import polars as pl
+
+    from ragauge.analysis.studies.kinds import kind_of
+
+    means = scores.group_by("metric", maintain_order=True).agg(pl.col("value").drop_nans().mean())
+    found = dict(means.iter_rows())
+    patterns = (str(study.fixed.get("objective", "")), *kind_of(study.kind).decides)
+    first = [name for pattern in patterns for name in found if fnmatchcase(name, pattern)]
+    return {name: found[name] for name in dict.fromkeys([*first, *found])}
+
+
+def runs_table(rows: list[dict[str, Any]], *, study: str = "", studies: Sequence[str] = ()) -> RenderableType:
+    """The list for a terminal: name, id, age and a few means.
+
+    Args:
+        rows: as `runs` gives them.
+        study: whose trials they are, "" for other runs: of trials the means are shown that all of them have first.
+        studies: stored studies, to be named where there is no run.
+    """
     from ragauge.reporting.sections import ReportSection, ReportTable, columns
     from ragauge.reporting.words import safe
     from ragauge.reporting.writers.terminal import terminal
     from ragauge.text.messages import number
 
     if not rows:
-        return terminal([ReportSection(lead=("No runs yet. Start with: ragauge evaluate FILE, or ragauge demo.",))])
+        told = "No runs yet. Start with: ragauge evaluate FILE, or ragauge demo."
+        if study:
+            told = f"The study {study} has no trial with a run."
+        elif studies:
+            told = f"No runs but the trials of studies. List them with: ragauge runs --study {studies[0]}"
+        return terminal([ReportSection(lead=(safe(told),))])
     shown = ("recall@5", "context_recall", "faithfulness", "answer_correctness")
+    if study:
+        held = [name for name, mean in rows[0]["means"].items() if mean is not None]
+        shown = tuple(name for name in held if all(name in row["means"] for row in rows))[:TRIAL_MEANS]
     listed = []
     for row in rows:
         means = (number(row["means"].get(metric)) for metric in shown)
         when = row["created_at"][:16].replace("T", " ")
         listed.append((safe(row["name"]), row["run_id"], when, f"{row['responses']:,}", *means))
-    heads = columns("name", "run", "created", numbers=("responses", *shown))
-    return terminal([ReportSection(table=ReportTable(heads, tuple(listed)))])
+    name, *heads = columns("name", "run", "created", numbers=("responses", *shown))
+    last = len(heads)
+    heads = [replace(one, room=n if n > last - len(shown) else 0) for n, one in enumerate(heads)] if study else heads
+    return terminal([ReportSection(table=ReportTable((replace(name, fold=True), *heads), tuple(listed)))])

@@ -23,9 +23,14 @@ if TYPE_CHECKING:
 def list_runs(wanted: RunsOptions, as_json: options.Json = False) -> None:
     """List the stored runs, newest first; those of a study under --study."""
     from ragauge.api.runs import runs, runs_table
+    from ragauge.api.studies import studies
 
     rows = runs(**vars(wanted))
-    show_json(rows) if as_json else shown(runs_table(rows))
+    if as_json:
+        show_json(rows)
+        return
+    others = [] if rows else [study["name"] for study in studies(store=wanted.store)]
+    shown(runs_table(rows, study=wanted.study, studies=others))
 
 
 @options.grouped

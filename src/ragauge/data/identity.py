@@ -29,7 +29,7 @@ def _parts(cls: Any) -> tuple[tuple[str, Any], ...] | None:
 
 
 def plain(value: Any) -> Any:
-    """A frozen value as JSON types; fields that hold their default are left out.
+    """A frozen value as JSON types, numpy's numbers and arrays too; fields that hold their default are left out.
 
     Leaving defaults out keeps hashes stable when a type gains a field.
     """
@@ -55,7 +55,8 @@ def plain(value: Any) -> Any:
         return sorted(plain(item) for item in value)
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
-    return value
+    numbers = getattr(value, "tolist", None)     # numpy's
+    return value if numbers is None else numbers()
 
 
 def canonical(value: Any) -> str:

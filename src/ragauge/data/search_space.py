@@ -9,7 +9,7 @@ from itertools import product
 from math import prod
 from typing import Any, Literal
 
-from ragauge.data.identity import canonical
+from ragauge.data.identity import canonical, plain
 from ragauge.errors import UnknownName, UsageError
 
 Design = Literal["one_factor", "grid", "random", "staged"]
@@ -23,7 +23,7 @@ class SearchSpace:
     """Parameters with the values that each may take.
 
     Attributes:
-        parameters: name -> values, in the order written; JSON types.
+        parameters: name -> values, in the order written; JSON types, or numpy's numbers.
         base: one value of each: what is used today. Empty = the first value of each.
         leave_out: parts of configurations that are not tried.
 
@@ -38,6 +38,8 @@ class SearchSpace:
     leave_out: Sequence[Parameters] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", {name: plain(values) for name, values in self.parameters.items()})
+        object.__setattr__(self, "base", plain(self.base))
         if not self.parameters:
             raise UsageError("sweep: no parameter to vary. Write parameters: {k: [5, 10]}.")
         for name, values in self.parameters.items():

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyTable
+from ragauge.metrics.catalogue import parse
 from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable, columns, plain
 from ragauge.reporting.words import safe
-from ragauge.text.messages import number, signed
+from ragauge.text.messages import number, plural, signed
 
 if TYPE_CHECKING:
     from ragauge.analysis.studies.figures import StudyFigures
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
     from ragauge.analysis.studies.reading import StudyReading, TrialMean
 
 NONE = "No studies yet. Start with: ragauge chunking SET --corpus PATH --chunker token:size=200,400"
-KEY = (
-    "May be the best: no other is better by more than chance, all comparisons held at 95 % together. "
-    "Differences are paired; p is corrected by Holm over trials and segments."
-)
+KEY = "May be the best: no other is better by more than chance, all comparisons held at 95 % together."
+VERSUS = "vs base: the paired difference to {}, with its 95 % interval; p is corrected by Holm over the trials."
+BY_SEGMENT = "p is corrected over all trials and segments by Benjamini and Hochberg: look at these anew on other data."
+FEW = 10     # examples: smaller segments are counted together
+MOST_ROWS = 12     # of segments, where there is no room for all of them
+MORE = "Not all columns have room here: the page (-o study.html) and the JSON have them."
+REAL = 0.05     # corrected p below which a difference in a segment is listed
 
 
 def sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[ReportSection]:
@@ -34,18 +38,26 @@ def sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[ReportSection]:
     yield ReportSection(table=ReportTable(heads, tuple(shown))) if rows else ReportSection(lead=(NONE,))
 
 
-def study_sections(found: StudyFigures) -> Iterator[ReportSection]:
-    """The reading, the trials, segments, what the kind adds, and what to run next."""
+def study_sections(found: StudyFigures, *, whole: bool = False) -> Iterator[ReportSection]:
+    """The reading, the trials, what the kind adds, segments, and what to run next.
+
+    Args:
+        found: what to show.
+        whole: every trial in every segment; else those that matter, where there are many.
+    """
     told = [safe(one) for one in found.told if isinstance(one, str)]
     rest = (*told, *map(safe, _incomplete(found)))
     lead = tuple(map(safe, _sentences(found)))
-    notes = (KEY,) if found.complete and found.metric else ()
+    key = [KEY] if found.complete and found.metric else []
+    notes = (*key, safe(VERSUS.format(found.base))) if found.base else tuple(key)
     yield ReportSection(found.kind.name, safe(found.study.name), lead, _trials(found), rest, notes)
     for one in found.told:
         if isinstance(one, StudyTable):
             yield _added(one)
+    if found.beside:
+        yield _beside(found)
     if found.segment_means:
-        yield ReportSection("Segments", found.metric, table=_segments(found))
+        yield _segments(found, whole=whole)
     runs = [trial.run_id for trial in found.complete if trial.run_id]
     if len(runs) > 1:
         report = f"ragauge study report {found.study.name} -o study.html"
@@ -98,12 +110,25 @@ def study_html(found: StudyFigures, *, framed: bool = False) -> str:
 
     style, digest = style_sheet()
     charts = [(one.title, Markup(study_chart(one))) for one in study_charts(found) if one.points]  # noqa: S704 - our own drawing
-    first, *rest = study_sections(found)
+    first, *rest = study_sections(found, whole=True)
     named = [replace(first, heading="Trials", about=""), *rest]
     parts = [(plain(one.heading), sections_html([one], Anchors(), 1)) for one in named]
     return environment().get_template("study.html").render(
         study=found.study, parts=parts, charts=charts, framed=framed, style=Markup(style), digest=digest,  # noqa: S704 - our own file
+        fixed=_fixed(found.study.fixed),
     )     # fmt: skip
+
+
+def _fixed(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What is held constant, in words: yes and no, lists with commas; what has no value is left out."""
+    def said(value: Any) -> str:
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, Mapping):
+            return ", ".join(f"{name} {said(one)}" for name, one in value.items())
+        return ", ".join(map(said, value)) if isinstance(value, list | tuple) else str(value)
+
+    return [(name.replace("_", " "), said(value)) for name, value in settings.items() if value not in (None, "", [])]
 
 
 def _sentences(found: StudyFigures) -> Iterator[str]:
@@ -146,7 +171,7 @@ def _trials(found: StudyFigures) -> ReportTable | None:
     measured = [name for name in (*found.kind.costs, *found.kind.shown) if name in found.measured]
     measured = measured or list(found.measured)
     decides = [ReportColumn(found.metric, whole=True), ReportColumn("examples", room=1)] if found.metric else []
-    versus = [ReportColumn(f"vs {found.base}")] if found.base else []
+    versus = [ReportColumn("vs base", whole=True), ReportColumn("p", "number")] if found.base else []
     heads = [ReportColumn("trial", fold=True), *decides, *versus]
     rows = []
     for trial in found.complete:
@@ -155,7 +180,7 @@ def _trials(found: StudyFigures) -> ReportTable | None:
         if found.metric:
             row += [_with_interval(one), _counts(one)]
         if found.base:
-            row.append(_difference(one))
+            row += _difference(one)
         row += [_measured(trial.measured(name), _unit(found, name), name) for name in measured]
         rows.append(tuple(row))
     costs = [  # the last are the first to go where it is narrow
@@ -164,20 +189,71 @@ def _trials(found: StudyFigures) -> ReportTable | None:
     return ReportTable((*heads, *costs), tuple(rows))
 
 
-def _segments(found: StudyFigures) -> ReportTable:
-    heads = ("segment", "trial", found.metric, "examples", *((f"vs {found.base}",) if found.base else ()))
+def _beside(found: StudyFigures) -> ReportSection:
+    """The means of further metrics, a row a trial."""
+    heads = _numbers(found.beside)
     rows = []
+    for trial in found.complete:
+        means = [found.mean(trial.name, name) for name in found.beside]
+        rows.append((safe(trial.name), *(number(one.mean) if one else "–" for one in means)))
+    return ReportSection("Beside it", table=ReportTable((ReportColumn("trial", fold=True), *heads), tuple(rows)))
+
+
+def _segments(found: StudyFigures, *, whole: bool) -> ReportSection:
+    """Trials by segment: all of them, or where these are many those that a reader has to know of."""
+    means, notes = list(found.segment_means), [BY_SEGMENT] if found.base else []
+    if not whole and len(means) > MOST_ROWS:
+        means, told = _that_matter(found)
+        notes = [*told, *notes]
+    heads = [ReportColumn("segment", fold=True), ReportColumn("trial", fold=True)]
+    heads += [ReportColumn(found.metric, whole=True), ReportColumn("examples", room=1)]
+    heads += [ReportColumn("vs base", whole=True), ReportColumn("p", "number")] if found.base else []
+    rows = []
+    for one in means:
+        row = (safe(one.segment), safe(one.trial), _with_interval(one), _counts(one))
+        rows.append((*row, *_difference(one)) if found.base else row)
+    table = ReportTable(tuple(heads), tuple(rows)) if rows else None
+    return ReportSection("Segments", found.metric, table=table, notes=tuple(notes))
+
+
+def _that_matter(found: StudyFigures) -> tuple[list[TrialMean], list[str]]:
+    """With a base the differences that are no chance; without, the best trial of each segment. And what is left out."""
+    by_segment: dict[str, list[TrialMean]] = {}
     for one in found.segment_means:
-        row = [safe(one.segment), safe(one.trial), _with_interval(one), _counts(one)]
-        rows.append(tuple([*row, _difference(one)] if found.base else row))
-    return ReportTable(columns(*heads), tuple(rows))
+        by_segment.setdefault(one.segment, []).append(one)
+    large = {name: mine for name, mine in by_segment.items() if max(one.counts["scored"] for one in mine) >= FEW}
+    if found.base:
+        matter = [one for mine in large.values() for one in mine if one.p_value is not None and one.p_value < REAL]
+        matter.sort(key=lambda one: one.p_value or 0.0)
+        what = f"differences to the base with p < {REAL}"
+    else:
+        sign = -1 if parse(found.metric).direction == "lower" else 1
+        scored = ([one for one in mine if one.mean is not None] for mine in large.values())
+        matter = [max(mine, key=lambda one: sign * (one.mean or 0.0)) for mine in scored if mine]
+        matter.sort(key=lambda one: sign * (one.mean or 0.0))
+        what = "the best trial of each segment, the weakest segments first"
+    shown = matter[:MOST_ROWS]
+    of = f"{len(shown)} of {len(matter)}" if len(shown) < len(matter) else "none" if not matter else "all"
+    told = [f"Of {len(found.segment_means)} rows here: {what} ({of}). All stand in -o study.html and in the JSON."]
+    if small := len(by_segment) - len(large):
+        told.append(f"{plural(small, 'segment')} of fewer than {FEW} examples left out here.")
+    return shown, told
 
 
 def _added(table: StudyTable) -> ReportSection:
-    heads = tuple(ReportColumn(safe(one), "number" if one in table.numbers else "text") for one in table.columns)
+    numbers = dict(zip(table.numbers, _numbers([safe(one) for one in table.numbers]), strict=True))
+    heads = tuple(numbers.get(one) or ReportColumn(safe(one), fold=True) for one in table.columns)
     rows = tuple(tuple(safe(one) for one in row) for row in table.rows)
     lead, notes = (tuple(map(safe, lines)) for lines in (table.lead, table.notes))
     return ReportSection(safe(table.heading), lead=lead, table=ReportTable(heads, rows), notes=notes)
+
+
+def _numbers(names: Sequence[str]) -> list[ReportColumn]:
+    """Columns of numbers, the first always shown, the last the first to go where it is narrow."""
+    return [
+        ReportColumn(name, "number", room=n, instead=(MORE,) if n and n == len(names) - 1 else ())
+        for n, name in enumerate(names)
+    ]
 
 
 def _unit(found: StudyFigures, name: str) -> str:
@@ -198,12 +274,13 @@ def _counts(one: TrialMean | None) -> str:
     return " · ".join(f"{n:,} {status}" for status, n in one.counts.items() if n or status == "scored")
 
 
-def _difference(one: TrialMean | None) -> str:
+def _difference(one: TrialMean | None) -> tuple[str, str]:
+    """The difference to the base with its interval, and p."""
     if one is None or one.difference is None or one.difference_interval is None:
-        return "–"
+        return "–", "–"
     ends = one.difference_interval
     told = f"{signed(one.difference)} [{signed(ends.low)}, {signed(ends.high)}]"
-    return told if one.p_value is None else f"{told} p {one.p_value:.2g}"
+    return told, "–" if one.p_value is None else "< 0.001" if one.p_value < 0.001 else f"{one.p_value:.2g}"
 
 
 def _measured(value: float | None, unit: str, name: str) -> str:

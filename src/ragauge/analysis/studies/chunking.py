@@ -33,6 +33,7 @@ CHUNKING = StudyKind(
         "token_recall:budget=*", CUTOFF, "token_recall@*",
     ),
     ("index_tokens",), ("embedding_price", "chunks", "chunk_tokens", "gold_spans_cut"), _tells,
+    (CUTOFF, "token_precision:budget=1024", "token_iou:budget=1024", "precision_omega"),
 )     # fmt: skip
 
 

@@ -109,6 +109,7 @@ class StudyKind:
         costs: measurements that say what a trial costs, smaller being better; the first decides unless another is
             asked for. A trial without one is left out of its front, never counted as 0.
         shown: further measurements that are columns of the table of trials.
+        beside: patterns of further metrics whose means are shown in a table of their own; * stands for anything.
         tells: sentences, tables and charts that the kind adds, in order.
     """
 
@@ -117,6 +118,7 @@ class StudyKind:
     costs: tuple[str, ...]
     shown: tuple[str, ...] = ()
     tells: Callable[[StudyFigures], Iterable[Told]] = field(default=_nothing, compare=False)
+    beside: tuple[str, ...] = ()
 
 
 def target_of(target: str | float | None) -> tuple[str, float | None]:
@@ -216,7 +218,7 @@ class StudyFigures:
 
     @cached_property
     def _deciding(self) -> tuple[TrialMean, ...]:
-        """What decides, over all examples and by segment, all differences being one family."""
+        """What decides, over all examples and by segment: two families of differences."""
         if not self.scored:
             return measured_means(self.complete, self.metric) if self.metric else ()
         base = self.base if self.base in self.scores else ""
@@ -231,6 +233,12 @@ class StudyFigures:
             mine = self._deciding if name == self.metric else trial_means(self.scores, parse(name), base=base)
             found += [one for one in mine if one.segment == ALL]
         return (*found, *(() if self.scored else self._deciding))
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The metrics that are shown beside what decides."""
+        wanted = [name for pattern in self.kind.beside for name in self.names if fnmatchcase(name, pattern)]
+        return tuple(dict.fromkeys(name for name in wanted if name != self.metric))
 
     @cached_property
     def segment_means(self) -> tuple[TrialMean, ...]:

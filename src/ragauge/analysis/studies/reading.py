@@ -16,7 +16,7 @@ from ragauge.data.study import Measurement, Trial
 from ragauge.errors import DataError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.families import holm
+from ragauge.stats.families import benjamini_hochberg, holm
 from ragauge.stats.max_t import rivalries
 from ragauge.stats.weighted import Interval
 
@@ -46,7 +46,8 @@ class TrialMean:
         counts: status -> examples.
         difference: to the base trial, paired; None for the base itself and without one.
         difference_interval: of the difference.
-        p_value: of the difference, corrected by Holm over the trials and segments of the metric.
+        p_value: of the difference. Over all examples corrected by Holm over the trials alone; in segments by
+            Benjamini and Hochberg over trials and segments, so that looking closely costs the main answer nothing.
     """
 
     trial: str
@@ -123,7 +124,9 @@ class StudyReading:
 def trial_means(
     scores: Mapping[str, ScoreColumns], metric: Metric, *, base: str = "", segments: Mapping[str, Mask] | None = None
 ) -> list[TrialMean]:
-    """Means of a metric, a trial and segment each; with a base, paired differences corrected as one family.
+    """Means of a metric, a trial and segment each; with a base, paired differences.
+
+    The differences over all examples are one family (Holm), those in segments another (Benjamini and Hochberg).
 
     Args:
         scores: trial -> its scores; of the same examples in the same order.
@@ -141,9 +144,10 @@ def trial_means(
         for trial, column in columns.items():
             there = columns[base] if base and trial != base else None
             found.append(_mean(trial, metric, segment, column, there, mask))
-    tested = [n for n, one in enumerate(found) if one.p_value is not None]
-    for n, p in zip(tested, holm([found[n].p_value or 0.0 for n in tested]), strict=True):
-        found[n] = replace(found[n], p_value=p)
+    for overall, corrected in ((True, holm), (False, benjamini_hochberg)):
+        family = [n for n, one in enumerate(found) if one.p_value is not None and (one.segment == ALL) == overall]
+        for n, p in zip(family, corrected([found[n].p_value or 0.0 for n in family]), strict=True):
+            found[n] = replace(found[n], p_value=p)
     return found
 
 

@@ -206,4 +206,4 @@ def _charts(found: StudyFigures) -> Iterator[StudyChart]:
         yield StudyChart("The race: questions that each trial was asked", "bars", "", "questions", tuple(asked))
 
 
-SWEEP = StudyKind("sweep", (), COSTS, ("questions", "judge_calls"), _tells)
+SWEEP = StudyKind("sweep", (), COSTS, ("questions", "judge_calls"), _tells, ("*",))

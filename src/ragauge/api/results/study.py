@@ -97,7 +97,7 @@ class StudyResult:
         """A row a trial: trial, state, reason, run_id, its parameters, measurements, and the means of its metrics.
 
         Of what decides also low, high, the four counts, difference, its ends, and p_value; null where there is none.
-        A parameter of the name of another column is called parameter.NAME.
+        A parameter of the name of another column is called parameter.NAME; one with values of several types has texts.
         """
         import polars as pl
 
@@ -118,6 +118,11 @@ class StudyResult:
             rows.append(row)
         heads = list(dict.fromkeys(name for row in rows for name in row))
         whole = [{name: row.get(name) for name in heads} for row in rows]
+        for name in heads:     # a parameter of several types, such as 5 and auto, is a column of texts
+            kinds = {float if type(row[name]) is int else type(row[name]) for row in whole} - {type(None)}
+            if len(kinds) > 1:
+                for row in whole:
+                    row[name] = None if row[name] is None else str(row[name])
         return pl.DataFrame(whole, infer_schema_length=None, strict=False)
 
     @cached_property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart
@@ -18,6 +20,10 @@ HEIGHT = 240
 WIDTH = 560
 MOST_TICKS = 8     # of an axis on which every value measured is named
 NAMED = 60     # characters of a series
+LABEL = (6.2, 13)     # pixels of a label: a character's width, a line's height
+DASHES = ([1, 0], [6, 3], [2, 2])     # of lines, where there are more series than colours
+PLOT = 340     # pixels at least that points spread over, beside the room for labels
+FARTHEST = 4     # lines that a label is moved by; one that has no room even there is left to the table
 
 
 def study_chart(chart: StudyChart) -> str:
@@ -39,27 +45,53 @@ def _row(chart: StudyChart, one: ChartPoint) -> dict[str, Any]:
     }     # fmt: skip
 
 
-def _colours(rows: list[dict[str, Any]], hues_of: tuple[str, ...] = HUES) -> dict[str, Any]:
-    """Colour and shape by series, told by a legend where there are several."""
+def _colours(rows: list[dict[str, Any]], names: Sequence[str], hues_of: Sequence[str] = HUES) -> dict[str, Any]:
+    """Colour, shape and dash by series, no two alike, told by a legend where there are several."""
     import altair as alt
 
-    names = list(dict.fromkeys(row["series"] for row in rows))
-    hues, shapes = ([kinds[n % len(kinds)] for n in range(len(names))] for kinds in (hues_of, SHAPES))
+    several = len({row["series"] for row in rows}) > 1
+    round_of = [n // len(hues_of) for n in range(len(names))]     # after all colours they come again, otherwise shaped
+    hues = [colour(hues_of[n % len(hues_of)]) for n in range(len(names))]
+    shapes = [SHAPES[(n + turn) % len(SHAPES)] for n, turn in enumerate(round_of)]
     legend = alt.Legend(
         title=None, orient="bottom", columns=2, labelLimit=260, labelFont=FONT, labelFontSize=12,
-    ) if len(names) > 1 else None     # fmt: skip
+        symbolOpacity=1, symbolStrokeWidth=2,
+    ) if several else None     # fmt: skip
     return {
-        "color": alt.Color("series:N", sort=None, legend=legend, scale=alt.Scale(
-            domain=names, range=[colour(hue) for hue in hues])),
+        "color": alt.Color("series:N", sort=None, legend=legend, scale=alt.Scale(domain=names, range=hues)),
         "shape": alt.Shape("series:N", sort=None, legend=legend, scale=alt.Scale(domain=names, range=shapes)),
+        "strokeDash": alt.StrokeDash("series:N", sort=None, legend=None, scale=alt.Scale(
+            domain=names, range=[DASHES[turn % len(DASHES)] for turn in round_of])),
     }     # fmt: skip
+
+
+def _apart(rows: list[dict[str, Any]], log: bool) -> list[dict[str, Any]]:
+    """The rows with a label, each with label_y where it stands clear of points and of the other labels."""
+    def place(value: float) -> float:
+        return math.log(value) if log else value
+
+    across, up = [place(row["x"]) for row in rows], [row[end] for row in rows for end in ("low", "high")]
+    wide, high = (max(of) - min(of) or 1.0 for of in (across, up))
+    taken: list[tuple[float, float, float]] = []     # left, right, middle, in pixels
+    found = []
+    for row, x in sorted(zip(rows, across, strict=True), key=lambda one: -one[0]["y"]):
+        left, at = (x - min(across)) / wide * PLOT, (max(up) - row["y"]) / high * (HEIGHT - 16)
+        right = left + 9 + LABEL[0] * len(row["label"])
+        for lines in sorted(range(-FARTHEST, FARTHEST + 1), key=abs) if row["label"] else ():
+            middle = at + lines * LABEL[1]
+            if all(right < a or b < left or abs(middle - there) >= LABEL[1] for a, b, there in taken):
+                taken.append((left, right, middle))
+                found.append({**row, "label_y": max(up) - middle / (HEIGHT - 16) * high})
+                break
+    return found
 
 
 def _bars(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
     import altair as alt
 
-    many = len({row["series"] for row in rows}) > 1
-    hue = {"fill": _colours(rows)["color"]} if many else {"fill": alt.value(colour("bar"))}
+    names = list(dict.fromkeys(row["series"] for row in rows))
+    many = len(names) > 1
+    hue = {"fill": _colours(rows, names)["color"]} if many else {"fill": alt.value(colour("bar"))}
     axis = alt.Axis(title=chart.y, tickCount=5)
     base = alt.Chart(data(rows)).encode(y=alt.Y("x:N", sort=None, axis=names_axis(260)), description="says:N")
     offset = {"yOffset": alt.YOffset("series:N", sort=None)} if many else {}
@@ -80,14 +112,18 @@ def _over_numbers(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
     x = alt.X("x:Q", title=chart.x, scale=scale, axis=ticks)
     y = alt.Y("y:Q", title=chart.y, scale=alt.Scale(zero=False, padding=8))
     base = alt.Chart(data(rows)).encode(x=x, description="says:N")
-    hues = _colours(rows, HUES if chart.mark == "lines" else ("accent", "soft", *HUES[1:4]))
+    names = sorted(dict.fromkeys(row["series"] for row in rows), key=lambda one: one == "beaten")
+    hues = _colours(rows, names, HUES if chart.mark == "lines" else ("accent", "warn", *HUES[1:2], *HUES[3:]))
+    dash = hues.pop("strokeDash")
     layers: list[alt.Chart] = []
     if chart.mark == "lines":
-        layers.append(base.mark_line(strokeWidth=2).encode(y=y, color=hues["color"]))
+        layers.append(base.mark_line(strokeWidth=2).encode(y=y, color=hues["color"], strokeDash=dash))
     if any(row["low"] != row["high"] for row in rows):
         ends = alt.Y("low:Q", title=chart.y, scale=alt.Scale(zero=False, padding=8))
         layers.append(base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(y=ends, y2="high:Q", color=hues["color"]))
     layers.append(base.mark_point(filled=True, size=70, opacity=1).encode(y=y, **hues))
-    if any(row["label"] for row in rows):
-        layers.append(base.mark_text(dx=9, align="left", limit=200).encode(y=y, text="label:N"))
+    if labelled := _apart(rows, chart.log):
+        label_y = alt.Y("label_y:Q", title=chart.y, scale=alt.Scale(zero=False, padding=8))
+        named = alt.Chart(data(labelled)).mark_text(dx=9, align="left", limit=200)
+        layers.append(named.encode(x=x, y=label_y, text="label:N"))
     return draw(alt.layer(*layers), HEIGHT, WIDTH)
