@@ -55,7 +55,7 @@ docs: $(VENV)/.test                ## pages that are generated from the code
 	$(BIN)/python tools/metric_pages.py
 	$(BIN)/python tools/cause_matrix.py
 	$(BIN)/python tools/diagnosis_page.py
-	$(BIN)/python tools/config_schema.py
+	$(BIN)/python tools/schemas.py
 
 $(VENV)/.venv:
 	$(PYTHON) -c 'import sys; sys.exit("ragauge needs Python 3.11 or later, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'

@@ -163,7 +163,7 @@ def test_anchors_serve(tmp_path: Path) -> None:
 
 
 def test_schema_is_that_of_the_models() -> None:
-    """The committed JSON Schema is generated from the models: tools/config_schema.py writes it."""
+    """The committed JSON Schema is generated from the models: tools/schemas.py writes it."""
     assert json.loads(SCHEMA.read_text()) == json_schema()
 
 

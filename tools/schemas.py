@@ -1,0 +1,231 @@
+"""Writes the JSON Schemas: of ragauge.yaml from its models, of every JSON output from the types of results.
+
+The keys of an output are its form (`ragauge.reporting.json_forms`); types and descriptions are those of fields,
+properties and functions. NARROWER holds what a type cannot say.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import pkgutil
+import re
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from inspect import getdoc
+from pathlib import Path
+from textwrap import fill
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import ragauge
+from ragauge.data.config.file import json_schema
+from ragauge.reporting import json_values
+from ragauge.reporting.encoder import FormKey, form_of
+
+FOLDER = Path(__file__).resolve().parents[1] / "src/ragauge/data/schema"
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+OUTPUTS = {
+    "scorecard": ("ScorecardData", "ragauge: the scorecard, as evaluate --json and report --json print it"),
+    "comparison": ("Compared", "ragauge: a comparison, as compare --json prints it"),
+    "gate": ("Gated", "ragauge: the verdict of a gate, as gate --json prints it"),
+    "explained_run": ("RunExplained", "ragauge: a run explained, as explain RUN --json prints it"),
+    "explained_example": ("ExampleExplained", "ragauge: an example explained, as explain RUN ID --json prints it"),
+}
+SHARE = {"minimum": 0, "maximum": 1}
+LEVEL = {"exclusiveMinimum": 0, "exclusiveMaximum": 1}
+P = {"exclusiveMinimum": 0, "maximum": 1}
+CHANGES = {"enum": ["better", "worse", "changed", "no change seen", "not enough data"]}
+NARROWER: Mapping[str, Mapping[str, Any]] = {
+    "ScorecardData.level": LEVEL, "Compared.level": LEVEL, "RunExplained.level": LEVEL, "Interval.level": LEVEL,
+    "JudgeNote.uncertain": SHARE, "JudgeUse.failure_rate": SHARE, "CauseTally.share": SHARE,
+    "LabelledError.people_mean": SHARE, "LabelledError.judge_mean": SHARE,
+    "Alignment.correlation": {"minimum": -1, "maximum": 1}, "LengthBand.unit": {"enum": ["tokens", "characters"]},
+    "MetricChange.p_value": P, "MetricChange.holm": P, "MetricChange.discovery": P, "Paid.known_cost": {"minimum": 0},
+    "MetricChange.verdict": CHANGES, "MetricChange.alone": CHANGES,
+    "RunComparison.verdict": {"enum": [*CHANGES["enum"], "mixed"]},
+    "Compared.correction": {"enum": ["holm", "bh", "none"]}, "Finding.confidence": {"enum": ["high", "medium", "low"]},
+    "Finding.against": {"enum": ["", "baseline", "oracle passages", "starting points"]},
+    "Reading.against": {"enum": ["baseline", "oracle passages", "starting points"]},
+    "Reading.level": {"enum": ["low", "high"]}, "Reading.of": {"enum": ["own", "oracle"]},
+    "MetricGaps.direction": {"enum": ["higher", "lower"]}, "Gated.exit_code": {"enum": [0, 3, 4]},
+    "CountedItem.counts": {"type": ["boolean", "number", "null"]},
+    "Check.kind": {"enum": ["max_drop", "min", "max", "must_pass", "max_failed"]},
+    "Check.statistic": {"enum": ["mean", "p50", "p95", "p99"]},
+    "Fact.about": {"enum": ["record", "answer", "passages", "reference", "labels"]},
+    "RowWorked.verdict": {"enum": ["yes", "second", "also", "no", "unknown"]}, "Flipped.base": {"enum": [0, 1]},
+    "Flipped.new": {"enum": [0, 1]},
+}     # fmt: skip
+SIMPLE: Mapping[Any, dict[str, Any]] = {
+    str: {"type": "string"}, bool: {"type": "boolean"}, int: {"type": "integer", "minimum": 0},
+    float: {"type": "number"}, type(None): {"type": "null"}, Any: {}, object: {},
+}     # fmt: skip
+
+
+def names() -> dict[str, Any]:
+    """Every class of the packages that results come from, by its name: no name stands for two."""
+    found: dict[str, Any] = {"Mapping": Mapping, "Sequence": Sequence, "Any": Any, "Literal": Literal}
+    for package in ("analysis", "data", "gating", "stats", "reporting"):
+        folder = f"ragauge.{package}"
+        for one in pkgutil.walk_packages([str(Path(ragauge.__path__[0]) / package)], f"{folder}."):
+            members = vars(importlib.import_module(one.name)).items()
+            found |= {name: value for name, value in members
+                      if isinstance(value, type) and value.__module__.startswith("ragauge")}     # fmt: skip
+    return found
+
+
+class OutputSchema:
+    """The schema of one output, and the definitions that it refers to."""
+
+    def __init__(self, classes: Mapping[str, Any]) -> None:
+        self.classes, self.definitions = classes, dict[str, Any]()
+
+    def whole(self, name: str, title: str) -> dict[str, Any]:
+        """The schema of the type of this name."""
+        self.of(self.classes[name])
+        top = self.definitions.pop(name)
+        return {"$schema": DRAFT, "title": title, **top, "$defs": dict(sorted(self.definitions.items()))}
+
+    def of(self, kind: Any, form: str = "", by: str = "") -> dict[str, Any]:
+        """What a value of a type looks like in a form."""
+        if kind in SIMPLE:
+            return dict(SIMPLE[kind])
+        origin, parts = get_origin(kind), get_args(kind)
+        if origin is Literal:
+            return {"enum": list(parts)}
+        if origin in (Union, types.UnionType):
+            return _either([self.of(part, form, by) for part in parts])
+        if isinstance(origin, type) and issubclass(origin, Mapping):
+            return {"type": "object", "additionalProperties": self.of(parts[1], form, by)}
+        if origin is tuple and parts[-1] is not Ellipsis:
+            return _list([self.of(part, form) for part in parts])
+        if isinstance(origin, type) and issubclass(origin, Sequence):
+            items = self.of(parts[0], form)
+            return {"type": "object", "additionalProperties": items} if by else {"type": "array", "items": items}
+        return self._named(kind, form or kind.__name__)
+
+    def _named(self, kind: Any, name: str) -> dict[str, Any]:
+        found = form_of(name)
+        if found is not None and found.values:
+            values = [self._typed(kind, key) for key in found.keys]
+            return _list(values) if len(values) > 1 else values[0]
+        if name not in self.definitions:
+            self.definitions[name] = {}     # it may hold itself
+            self.definitions[name] = self._object(kind, found.keys if found else tuple(_fields(kind)))
+        return {"$ref": f"#/$defs/{name}"}
+
+    def _object(self, kind: Any, keys: Sequence[FormKey]) -> dict[str, Any]:
+        properties: dict[str, Any] = {}
+        required: list[str] = []
+        rest: Any = False
+        for key in keys:
+            found = self._typed(kind, key)
+            if not key.spread:
+                properties[key.key] = found
+                required += [] if key.optional else [key.key]
+                continue
+            maybe = "anyOf" in found
+            inner = self.definitions[next(_references(found))] if "$ref" in json.dumps(found) else found
+            properties |= inner.get("properties", {})
+            required += [] if maybe else inner.get("required", [])
+            rest = rest or inner["additionalProperties"]
+        about = (getdoc(kind) or "").split("\n")[0]
+        return {
+            "description": about, "type": "object", "required": required, "additionalProperties": rest,
+            "properties": properties,
+        }     # fmt: skip
+
+    def _typed(self, kind: Any, key: FormKey) -> dict[str, Any]:
+        """One entry of a form: its type, what a type cannot say, and what its docstring says."""
+        owner, about, maybe = kind, "", False
+        for part in key.path:
+            if part == "self":
+                continue
+            (owner, *_) = [one for one in get_args(kind) if one is not type(None)] or [kind]
+            maybe = maybe or type(None) in get_args(kind)
+            kind, about = self._attribute(owner, part) if key.end != "()" else self._function(part)
+        if key.end == "#":
+            kind = int
+        found = self.of(kind, key.form, key.by)
+        found |= NARROWER.get(f"{owner.__name__}.{key.path[-1]}", {})
+        if "enum" in found:
+            found.pop("type", None)
+        if key.optional and isinstance(found.get("type"), list):     # it is left out, never null
+            (found["type"],) = [one for one in found["type"] if one != "null"]
+        if (maybe or key.end == "!") and not key.optional:
+            found = _either([found, {"type": "null"}])
+        return {"description": about, **found} if about else found
+
+    def _attribute(self, owner: Any, name: str) -> tuple[Any, str]:
+        """The type of a field or property, and what is said of it."""
+        member = getattr(owner, name, None)
+        if isinstance(member, property):
+            return self._hints(member.fget)["return"], (getdoc(member) or "").split("\n")[0]
+        said = re.search(rf"^ +{name}: (.+(?:\n {{9,}}.+)*)", owner.__doc__ or "", re.M)
+        return self._hints(owner)[name], opened(" ".join(said[1].split())) if said else ""
+
+    def _function(self, name: str) -> tuple[Any, str]:
+        function = getattr(json_values, name)
+        return self._hints(function)["return"], (getdoc(function) or "").split("\n")[0]
+
+    def _hints(self, of: Any) -> dict[str, Any]:
+        return get_type_hints(of, localns=dict(self.classes))
+
+
+def opened(text: str) -> str:
+    """A sentence with its first letter large and a full stop."""
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def _fields(kind: Any) -> Iterator[FormKey]:
+    parts = [part.name for part in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else kind._fields
+    return (FormKey(name, (name,), False, False, "", "", "") for name in parts)
+
+
+def _list(items: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    plain = [{key: value for key, value in item.items() if key != "description"} for item in items]
+    same = {"items": plain[0]} if all(one == plain[0] for one in plain) else {"prefixItems": plain}
+    return {"type": "array", **same, "minItems": len(plain), "maxItems": len(plain)}
+
+
+def _either(options: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One of several; a simple type that may be null is a list of both types."""
+    if options[-1] != {"type": "null"} or len(options) > 2:
+        return {"anyOf": list(options)}
+    (one, null) = options
+    if isinstance(one.get("type"), str) and one["type"] not in ("object",) and "enum" not in one:
+        return {**one, "type": [one["type"], "null"]}
+    return one if "null" in one.get("type", ()) or {"type": "null"} in one.get("anyOf", ()) else {"anyOf": [one, null]}
+
+
+def _references(found: Any) -> Iterator[str]:
+    yield from re.findall(r'"#/\$defs/(\w+)"', json.dumps(found))
+
+
+def text_of(value: Any, depth: int = 0) -> str:
+    """JSON in which what fits on a line stands on one."""
+    flat = json.dumps(value, ensure_ascii=False)
+    if len(flat) + 2 * depth < 118 or not value or not isinstance(value, dict | list):
+        return flat
+    inner = "  " * (depth + 1)
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return "[\n" + fill(flat[1:-1], 118, initial_indent=inner, subsequent_indent=inner) + "\n" + "  " * depth + "]"
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(inner + text_of(one, depth + 1) for one in value) + "\n" + "  " * depth + "]"
+    pairs = (f"{inner}{json.dumps(key)}: {text_of(one, depth + 1)}" for key, one in value.items())
+    return "{\n" + ",\n".join(pairs) + "\n" + "  " * depth + "}"
+
+
+def schemas() -> dict[str, str]:
+    """Name of a file -> its text."""
+    found = {"ragauge": json.dumps(json_schema(), indent=2, ensure_ascii=False)}
+    classes = names()
+    for name, (kind, title) in OUTPUTS.items():
+        found[name] = text_of(OutputSchema(classes).whole(kind, title))
+    return {f"{name}.schema.json": f"{text}\n" for name, text in found.items()}
+
+
+if __name__ == "__main__":
+    for name, text in schemas().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+        print(f"wrote {FOLDER / name}")
