@@ -334,7 +334,7 @@ def broken(facts: Facts, rng: Random) -> Facts:
 JUDGED = [metric for metric in samples() if metric.scale != "amount" and not str(metric).startswith("semantic")]
 
 
-@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 30), marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 30), marks=pytest.mark.prove)], ids=["few", "many"])
 def test_a_lost_verdict_never_helps(seeds: range) -> None:
     """Losing verdicts of a judge never improves the conservative mean of any metric over a run (case 42)."""
     changed = 0

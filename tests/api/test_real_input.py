@@ -66,24 +66,25 @@ def clapnq() -> tuple[list[Document], list[Example]]:
 
 
 def test_clapnq_end_to_end(tmp_path: Path) -> None:
-    """300 real questions, half of them unanswerable, come out per segment with labels kept apart from judgments."""
+    """200 real questions, half of them unanswerable, come out per segment with labels kept apart from judgments."""
     documents, examples = clapnq()
-    card = evaluated("clapnq", documents, examples[::2], store_at(tmp_path))
+    card = evaluated("clapnq", documents, examples[::3], store_at(tmp_path))
     consistent(card)
-    assert card.card.n == 300
-    assert card["recall@5"].scored == 150
-    assert card["recall@5"].not_applicable == 150
-    assert 0.6 < (card["recall@5"].mean or 0) < 1     # over pooled passages only
+    assert card.card.n == 200
+    assert card["recall@5"].scored == 100
+    assert card["recall@5"].not_applicable == 100
+    assert (card["recall@5"].mean or 0) > 0.6
+    assert 0.6 < (card["mrr"].mean or 0) < 1     # over pooled passages only
     assert set(card.card.segments["part"]) == {"answerable", "unanswerable"}
     unanswerable = {s.metric: s for s in card.card.segments["part"]["unanswerable"]}
-    assert unanswerable["answer_correctness"].not_applicable == 150
-    assert unanswerable["refusal_correctness"].scored == 150
+    assert unanswerable["answer_correctness"].not_applicable == 100
+    assert unanswerable["refusal_correctness"].scored == 100
     assert card.causes["missed_refusal"] > 0           # an extractive system refuses too seldom on real questions
     assert card.save(tmp_path / "clapnq.html").stat().st_size < 5_000_000
 
 
 def test_pubmedqa_end_to_end(tmp_path: Path) -> None:
-    """250 medical questions over 1,000 abstracts: every example is accounted for, in domain text."""
+    """100 medical questions over 1,000 abstracts: every example is accounted for, in domain text."""
     rows = json.loads((DATA / "pubmedqa/ori_pqal.json").read_text())
     documents = [Document(key, "", " ".join(row["CONTEXTS"])) for key, row in rows.items()]
     examples = [
@@ -93,9 +94,9 @@ def test_pubmedqa_end_to_end(tmp_path: Path) -> None:
         )
         for key, row in rows.items()
     ]  # fmt: skip
-    card = evaluated("pubmedqa", documents, examples[::4], store_at(tmp_path))
+    card = evaluated("pubmedqa", documents, examples[::10], store_at(tmp_path))
     consistent(card)
-    assert card["recall@5"].scored == 250
+    assert card["recall@5"].scored == 100
     assert (card["recall@5"].mean or 0) > 0.8
     assert set(card.card.segments["verdict"]) == {"yes", "no", "maybe"}
 

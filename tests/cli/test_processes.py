@@ -94,7 +94,7 @@ def group_left(group: int) -> list[str]:
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
 def test_ctrl_c(tmp_path: Path) -> None:
     """Case 52: Ctrl-C keeps what is done and prints a command, which finishes with an undisturbed run's scores."""
-    many(tmp_path / "many.jsonl", 400)
+    many(tmp_path / "many.jsonl", 200)
     words = [str(RAGAUGE), "evaluate", "many.jsonl", "-m", QUICK, "--store", "sqlite:///stopped here.db", "--json"]
     process = subprocess.Popen(
         words, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -119,8 +119,8 @@ def test_ctrl_c(tmp_path: Path) -> None:
     path = environment() | {"PATH": f"{RAGAUGE.parent}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-c", resume], cwd=tmp_path, env=path, capture_output=True, text=True, check=True)
     rest = json.loads(done.stdout)
-    assert (rest["n"], rest["pending"]) == (400, 0)
-    assert 0 < rest["took"]["evaluated"] < 400
+    assert (rest["n"], rest["pending"]) == (200, 0)
+    assert 0 < rest["took"]["evaluated"] < 200
     undisturbed = ran(tmp_path, "evaluate", "many.jsonl", "-m", QUICK, "--store", "whole.db", "--json")
     assert undisturbed.returncode == 0, undisturbed.stderr
     whole = json.loads(undisturbed.stdout)

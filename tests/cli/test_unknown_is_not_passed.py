@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import permutations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +52,22 @@ def expected(steps: Iterable[str]) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("order", list(permutations(STEPS)), ids=", ".join)
-def test_the_order_of_partial_evaluations_changes_nothing(cli: Cli, tmp_path: Path, order: tuple[str, ...]) -> None:
-    """After every step the counts are those of the evidence there is, whoever gave it first; unjudged never passes."""
+def even(order: tuple[int, ...]) -> bool:
+    """Whether an even number of swaps leads to it from ascending order."""
+    return sum(b < a for a, b in combinations(order, 2)) % 2 == 0
+
+
+@pytest.mark.parametrize("order", [order for order in permutations(range(len(STEPS))) if even(order)], ids=str)
+def test_the_order_of_partial_evaluations_changes_nothing(cli: Cli, tmp_path: Path, order: tuple[int, ...]) -> None:
+    """After every step the counts are those of the evidence there is, whoever gave it first; unjudged never passes.
+
+    Even orders lead from every set of steps to each that has one more, as all orders do.
+    """
+    names = [list(STEPS)[n] for n in order]
     path = write(tmp_path / "lamps.jsonl", ROWS)
-    for place, step in enumerate(order, 1):
+    for done, step in enumerate(names, 1):
         assert cli("evaluate", path, "--segments", "part", "--workers", "1", "-q", *STEPS[step]).code == 0
-        wanted, card = expected(order[:place]), cli("report", "latest", "--json").json()
+        wanted, card = expected(names[:done]), cli("report", "latest", "--json").json()
         counts = {name: card[f"{name}_examples"] for name in wanted}
         assert counts == {name: len(ids) for name, ids in wanted.items()}
         assert sum(counts.values()) == card["n"]

@@ -78,7 +78,7 @@ def evaluated(path: Path, n: int, workers: int, names: str = "") -> dict[str, fl
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.timeout(1200)
 def test_memory_is_flat(tmp_path: Path) -> None:
     """50,000 examples take hardly more memory than 1,000, here and in the workers."""

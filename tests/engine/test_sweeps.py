@@ -194,13 +194,14 @@ rg.sweep(t.build, t.questions(), **t.SPACE, store={url!r}, say=lambda line: prin
 
 
 @pytest.mark.slow
-def test_killed_anywhere_it_drops_the_same(tmp_path: Path) -> None:
-    """Killed with -9 at 20 random moments, a sweep ends with the same dropped trials and the same recommendation."""
+@pytest.mark.parametrize("kills", [5, pytest.param(20, marks=pytest.mark.prove)])
+def test_killed_anywhere_it_drops_the_same(tmp_path: Path, kills: int) -> None:
+    """Killed with -9 at random moments, a sweep ends with the same dropped trials and the same recommendation."""
     (tmp_path / "killed").mkdir()
     folder, draw = str(Path(__file__).parent), random.Random(3)
     script = SCRIPT.format(folder=folder, url=url(tmp_path / "killed"))
     subprocess.run([sys.executable, "-c", SCRIPT.format(folder=folder, url=url(tmp_path))], check=True)
-    for _ in range(20):
+    for _ in range(kills):
         process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         for _ in range(draw.randrange(0, 4)):

@@ -149,14 +149,14 @@ def test_tags_and_named_segments() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("draws", "low", "high"), [(200, 0.005, 0.09), pytest.param(1_000, 0.02, 0.05, marks=pytest.mark.prove)]
+    ("draws", "low", "high"), [(100, 0.005, 0.1), pytest.param(1_000, 0.02, 0.05, marks=pytest.mark.prove)]
 )
 def test_whole_family_seldom_fails(
     draws: int, low: float, high: float, record_property: Callable[[str, object], None]
 ) -> None:
     """A/A: three metrics on the whole run and in 7 segments under max_drop: 0: fewer than 5 % of gates fail.
 
-    It can fail, and the correction is not far too strict; of 200 gates within the simulation's error.
+    It can fail, and the correction is not far too strict; of 100 gates within the simulation's error.
     """
     names = ("recall@5", "faithfulness", "mrr")
     generator = np.random.default_rng(7)
@@ -228,18 +228,25 @@ def _lost(generator: np.random.Generator, n: int, share: float) -> Mask:
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@pytest.mark.parametrize("seeds", [1, pytest.param(4, marks=pytest.mark.prove)])
+@settings(max_examples=100)
 @given(
     seed=st.integers(0, 2**32 - 1), which=st.integers(0, len(ASKED) - 1), n=st.integers(8, 90),
     shift=st.sampled_from([-0.5, -0.3, -0.2, -0.15, -0.1, -0.06]), lost=st.sampled_from([0.0, 0.0, 0.02, 0.1, 0.4]),
     clustered=st.sampled_from([False, False, True]), weighted=st.sampled_from([False, False, True]),
 )     # fmt: skip
 def test_a_failure_never_turns_fail_into_pass(
-    seed: int, which: int, n: int, shift: float, lost: float, clustered: bool, weighted: bool
+    seeds: int, seed: int, which: int, n: int, shift: float, lost: float, clustered: bool, weighted: bool
 ) -> None:
     """Case 42: whatever calls become failures, in the run or in the baseline, a gate that failed never passes."""
-    generator = np.random.default_rng(seed)
-    asked = ASKED[which]
+    for one in range(seeds):
+        _break(np.random.default_rng([seed, one]), ASKED[which], n, shift, lost, clustered=clustered, weighted=weighted)
+
+
+def _break(
+    generator: np.random.Generator, asked: Rules, n: int, shift: float, lost: float, *, clustered: bool, weighted: bool
+) -> None:
+    """Draws two runs; where the gate fails, lets some of their calls fail, and it must not pass."""
     more: dict[str, Any] = {"cluster": generator.integers(0, max(2, n // 3), n)} if clustered else {}
     if weighted:
         more["weight"] = generator.choice([1.0, 1.0, 5.0], n)

@@ -358,7 +358,7 @@ def test_coverage_is_near_nominal(case: str) -> None:
     assert max(above, below) <= 0.06
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.parametrize("case", CASES)
 def test_coverage_is_nominal_in_the_long_run(case: str) -> None:
     """At level 0.95 between 93 and 96.5 % of 5,000 intervals hold the truth, and no side misses above 4.5 %."""

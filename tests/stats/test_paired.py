@@ -251,7 +251,7 @@ def test_coverage_of_paired_intervals(case: str) -> None:
     assert 0.925 <= 1 - above - below <= 0.975
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.parametrize("case", COVERAGE)
 def test_coverage_of_paired_intervals_in_the_long_run(case: str) -> None:
     """At level 0.95 between 94 and 96.5 % of 4,000 intervals hold the true difference, and no side misses 4 %."""

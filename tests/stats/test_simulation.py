@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_a_few_cells_are_as_on_the_page() -> None:
     """Coverage at n = 50, of pairs at n = 20, a few tests' false alarms and the power of two are as printed."""
     command = [sys.executable, str(ROOT / "bench" / "simulate_statistics.py"), "--check"]
@@ -23,8 +23,8 @@ def test_a_few_cells_are_as_on_the_page() -> None:
 
 
 @pytest.mark.slow
-def test_the_check_can_fail(tmp_path: Path) -> None:
-    """A page that says something else makes the check fail."""
+def test_a_wrong_cell_is_found_and_right_ones_are_not(tmp_path: Path) -> None:
+    """False alarms of McNemar's test and two powers: the cell that the page is made to say wrongly differs alone."""
     page = (ROOT / "docs" / "statistics-tables.md").read_text()
     cell = "rates, 20 % change | McNemar, mid-p | "
     (tmp_path / "page.md").write_text(page.replace(cell, f"{cell}9"))
@@ -33,7 +33,11 @@ def test_the_check_can_fail(tmp_path: Path) -> None:
         f"simulation.PAGE = pathlib.Path({str(tmp_path / 'page.md')!r}); "
         "simulation.SINGLE = simulation.PAIRED = simulation.CHECKED = (); sys.exit(simulation.check())"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 1
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    differ = [line for line in done.stdout.splitlines() if line.endswith("DIFFERS")]
+    assert [line.startswith("rates, 20 % change, n=20, McNemar, mid-p: ") for line in differ] == [True]
+    assert done.stdout.count("page") == 3
 
 
 def test_samples_that_no_useful_test_can_call_unchanged() -> None:

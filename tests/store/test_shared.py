@@ -88,9 +88,10 @@ def share(url: str, seconds: float) -> None:
 
 
 @pytest.mark.slow
-def test_written_and_read_for_a_minute(sqlite_url: str) -> None:
-    """Two processes write and two read one store for 60 seconds: nobody meets "database is locked"."""
-    share(sqlite_url, 60)
+@pytest.mark.parametrize("seconds", [5, pytest.param(60, marks=pytest.mark.prove)])
+def test_written_and_read_by_four_processes(sqlite_url: str, seconds: float) -> None:
+    """Two processes write and two read one store all the time: nobody meets "database is locked"."""
+    share(sqlite_url, seconds)
 
 
 def with_run(store: Store, n: int) -> tuple[str, list[int]]:
