@@ -78,7 +78,7 @@ class GateResult(ShownResult):
 
     def to_markdown(self) -> str:
         """Short enough for a pull request."""
-        from ragauge.reporting.gate_markdown import markdown
+        from ragauge.reporting.gate import markdown
 
         return markdown(self.gated)
 
@@ -96,7 +96,7 @@ class GateResult(ShownResult):
 
     def to_terminal(self) -> RenderableType:
         """What the command line prints."""
-        from ragauge.reporting.gate_terminal import sections
+        from ragauge.reporting.gate import sections
         from ragauge.reporting.writers.terminal import terminal
 
         return terminal(sections(self.gated))
