@@ -11,8 +11,9 @@ from rich.console import Console
 
 import ragauge as rg
 from ragauge.data.facts import RelevanceFacts
-from ragauge.reporting.explain import example_terminal
-from ragauge.reporting.one_example import example_text
+from ragauge.reporting.explain import example_sections
+from ragauge.reporting.one_example import sections
+from ragauge.reporting.writers.terminal import terminal
 
 NAME = "answer_relevance:by=sentence"
 LAKE = "Our founder sails on a lake."
@@ -40,9 +41,9 @@ def test_beside_the_question(tmp_path: Path) -> None:
     scores = {name: run.example(name).scores[NAME].value for name in ("beside", "straight")}
     assert scores["beside"] == pytest.approx(2.3 / 3, abs=0.15)
     assert scores["straight"] == pytest.approx(1.0, abs=0.1)
-    said = printed(example_text(run.example("beside")))
+    said = printed(terminal(sections(run.example("beside"))))
     assert re.findall(r"off the question \(p 0\.\d\d\): ([^.]+\.)", said) == [LAKE]
-    assert "off the question" not in printed(example_text(run.example("straight")))
+    assert "off the question" not in printed(terminal(sections(run.example("straight"))))
     facts = run.example("beside").evidence["rate_answer"].facts
     assert isinstance(facts, RelevanceFacts)
     assert [one.relevant for one in facts.ratings] == [True, False, True]
@@ -58,6 +59,6 @@ def test_the_page_shows_it(tmp_path: Path) -> None:
     part = page.partition("<h4>Off the question</h4>")[2].partition("</ul>")[0]
     assert LAKE in part
     assert "islands" not in part
-    explained = printed(example_terminal(rg.open_run("off", store=url).explain_example("beside")))
+    explained = printed(terminal(example_sections(rg.open_run("off", store=url).explain_example("beside"))))
     assert f"sentence of the answer 2 off the question {LAKE}" in explained
     assert "sentence of the answer 1 bears on the question" in explained

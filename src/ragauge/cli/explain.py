@@ -11,12 +11,13 @@ from ragauge.cli.output import show, show_json
 def explain(wanted: ExplainOptions, as_json: options.Json = False) -> None:
     """Show how a number came about: of one example its facts, formulas and cause; of a run its means and findings."""
     from ragauge.api.runs import open_run
-    from ragauge.reporting import explain as explained
+    from ragauge.reporting.explain import example_sections, run_sections
+    from ragauge.reporting.writers.terminal import terminal
 
     opened, metrics, judge = open_run(wanted.run, store=wanted.store), wanted.metrics, wanted.judge
     if wanted.example:
         one = opened.explain_example(wanted.example, metrics, repeat=wanted.repeat, judge=judge)
-        show_json(one) if as_json else show(explained.example_terminal(one))
+        show_json(one) if as_json else show(terminal(example_sections(one)))
         return
     whole = opened.explain(metrics, judge=judge, baseline=wanted.baseline)
-    show_json(whole) if as_json else show(explained.run_terminal(whole))
+    show_json(whole) if as_json else show(terminal(run_sections(whole)))

@@ -61,7 +61,7 @@ def _view(opened: OpenRun, wanted: ShowOptions) -> tuple[Callable[[], Any], Call
             return partial(encode, card, "alignment"), partial(terminal, alignment.sections(card))
         case "example":
             found = opened.example(wanted.example)
-            return partial(encode, found), partial(one_example.example_text, found)
+            return partial(encode, found), partial(terminal, one_example.sections(found))
     shown_run = opened.scorecard(baseline=wanted.baseline) if wanted.baseline else opened
     return shown_run.to_dict, shown_run.to_terminal
 

@@ -1,112 +1,78 @@
-"""Explanations in a terminal."""
+"""Explanations as sections: the formula with the numbers put in."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from ragauge.analysis.explaining.symbols import PARAMETER
 from ragauge.analysis.results.explanation import CountedItem, ExampleExplained, MeanWorked, RunExplained, Symbol, Worked
+from ragauge.reporting.sections import (
+    Phrase,
+    ReportColumn,
+    ReportItem,
+    ReportSection,
+    ReportTable,
+    TableCell,
+    Tone,
+    Wording,
+)
 from ragauge.reporting.words import ARROWS, SHORT_LAYERS, line, opened, safe
 from ragauge.text.messages import plural
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 FOCUSED = 3     # up to so many metrics are explained with the meaning of each symbol and the reason of each item
+MOST_NAMED = 12     # items that count, of a metric that is not
 ABOUT = {"record": "Record", "answer": "Answer", "passages": "Passages", "reference": "Reference", "labels": "Labels"}
-MARKS: Mapping[float | None, tuple[str, str]] = {True: ("+", "green"), False: ("-", "red"), None: ("?", "yellow")}
-VERDICTS = {
-    "yes": ("the cause", "bold red"), "second": ("second opinion", "yellow"), "also": ("mended with it", "dim"),
-    "no": ("no", "dim"), "unknown": ("not known", "yellow dim"),
+MARKS: Mapping[float | None, tuple[str, Tone]] = {True: ("+", "good"), False: ("-", "bad"), None: ("?", "unsure")}
+VERDICTS: Mapping[str, tuple[str, Tone]] = {
+    "yes": ("the cause", "bad"), "second": ("second opinion", "unsure"), "also": ("mended with it", "faint"),
+    "no": ("no", "faint"), "unknown": ("not known", "unsure"),
 }     # fmt: skip
+Rows = list[tuple[str, Wording]]     # labels with their words
 
 
-def example_terminal(found: ExampleExplained) -> RenderableType:
+def example_sections(found: ExampleExplained) -> Iterator[ReportSection]:
     """Facts, every metric with its formula and numbers, and the cause table."""
-    from rich.console import Group
-
-    return Group(*_example(found))
-
-
-def _example(found: ExampleExplained) -> Iterator[RenderableType]:
-    from rich.text import Text
-
     repeat = f" (repeat {found.repeat})" if found.repeat else ""
-    yield Text(f"{safe(found.query_id)}{repeat}  ", style="dim") + Text(line(found.query), style="bold")
-    yield Text(line(found.answer) if found.answer is not None else "answer not recorded", style="italic")
+    heading = Phrase(f"{safe(found.query_id)}{repeat}  ", "faint"), Phrase(line(found.query), "strong")
+    yield ReportSection(heading, lead=(line(found.answer) if found.answer is not None else "answer not recorded",))
     for about, facts in groupby(found.facts, key=lambda fact: fact.about):
-        yield Text(f"\n{ABOUT[about]}", style="bold cyan")
-        yield _rows([(fact.name, fact.says, fact.text) for fact in facts])
+        yield _table(ABOUT[about], [
+            (line(fact.name, 24), (line(fact.says), Phrase(f"\n{line(fact.text, 140)}" if fact.text else "", "faint")))
+            for fact in facts
+        ])     # fmt: skip
     focused = len(found.metrics) <= FOCUSED
     for layer, name in SHORT_LAYERS.items():
-        mine = [worked for worked in found.metrics if worked.measures == layer]
-        if mine:
-            yield Text(f"\n{name}", style="bold cyan")
-            for worked in mine:
-                yield _metric(worked, focused=focused)
+        if mine := tuple(_metric(worked, focused) for worked in found.metrics if worked.measures == layer):
+            yield ReportSection(Phrase(name, "title"), items=mine)
     yield from _cause(found)
 
 
-def _rows(rows: Sequence[tuple[str, str, str]]) -> RenderableType:
-    """Name, facts, and the text that they are about on a line of its own."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, says, text in rows:
-        table.add_row(Text(f"  {line(name, 24)}"), Text(line(says)))
-        if text:
-            table.add_row("", Text(line(text, 140), style="dim"))
-    return table
+def _table(heading: str, rows: Sequence[tuple[TableCell, ...]], lead: tuple[Wording, ...] = ()) -> ReportSection:
+    """Rows without heads, the last column as wide as there is room."""
+    first = (ReportColumn("", whole=True),) * (len(rows[0]) - 1)
+    table = ReportTable((*first, ReportColumn("", fold=True)), tuple(rows), bare=True)
+    return ReportSection(Phrase(heading, "title"), lead=lead, table=table)
 
 
-def _metric(worked: Worked, *, focused: bool) -> RenderableType:
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.text import Text
-
+def _metric(worked: Worked, focused: bool) -> ReportItem:
     score = worked.score
-    head = Text(f"{worked.metric}{ARROWS[worked.direction]}", style="bold")
-    if score.value is None:
-        reason = f": {line(score.reason)}" if score.reason else ""
-        head += Text(f"  {score.status.replace('_', ' ')}{reason}", style="yellow")
-    if worked.arithmetic:
-        head += Text(f"  {worked.arithmetic}")
-    parts: list[RenderableType] = []
-    if focused:
-        parts.append(Text(worked.sentence, style="dim"))
-    parts += [Text(re.sub(" {2,}=", " =", formula), style="cyan") for formula in worked.formula.splitlines()]
+    reason = f": {line(score.reason)}" if score.reason else ""
+    lacking = f"  {score.status.replace('_', ' ')}{reason}" if score.value is None else ""
+    arithmetic = Phrase(f"  {worked.arithmetic}" if worked.arithmetic else "", "plain")
+    heading = f"{worked.metric}{ARROWS[worked.direction]}", Phrase(lacking, "unsure"), arithmetic
+    rows: Rows = [("", Phrase(worked.sentence if focused else "", "faint"))]
+    rows += [("", Phrase(re.sub(" {2,}=", " =", formula), "link")) for formula in worked.formula.splitlines()]
     shown = [symbol for symbol in worked.symbols if symbol.value and (focused or symbol.meaning != PARAMETER)]
-    if shown and (focused or score.status in ("scored", "failed")):
-        parts.append(_symbols(shown, focused=focused))
-    if worked.items:
-        parts.append(_items(worked.items) if focused else _counted(worked.items))
-    if focused and worked.cases and score.status != "scored":
-        parts.append(Text(worked.cases, style="dim"))
-    if worked.note:
-        parts.append(Text(worked.note, style="yellow"))
-    return Group(Padding(head, (0, 0, 0, 2)), Padding(Group(*parts), (0, 0, 0, 6)))
-
-
-def _symbols(symbols: Sequence[Symbol], *, focused: bool) -> RenderableType:
-    """A line each with the meaning beside it, or all in one paragraph."""
-    from rich.table import Table
-    from rich.text import Text
-
-    if not focused:
-        return Text(" · ".join(_equation(symbol) for symbol in symbols))
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold", ratio=3)
-    table.add_column(overflow="fold", ratio=2, style="dim")
-    for symbol in symbols:
-        table.add_row(Text(symbol.name), Text(line(symbol.value)), Text(symbol.meaning))
-    return table
+    if focused:
+        rows += [(one.name, (line(one.value), Phrase(f"  {one.meaning}", "faint"))) for one in shown]
+        rows += map(_item, worked.items)
+        rows.append(("", Phrase(worked.cases if score.status != "scored" else "", "faint")))
+    else:
+        rows.append(("", " · ".join(map(_equation, shown)) if score.status in ("scored", "failed") else ""))
+        rows.append(("", _counted(worked.items)))
+    return ReportItem(heading, (*rows, ("", Phrase(worked.note, "unsure"))))
 
 
 def _equation(symbol: Symbol) -> str:
@@ -115,138 +81,73 @@ def _equation(symbol: Symbol) -> str:
     return value if re.match(r"\S+[\[@_]\d+\]? = ", value) else f"{symbol.name} = {value}"
 
 
-def _items(items: Sequence[CountedItem]) -> RenderableType:
-    """What counts, what does not, and why."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for item in items:
-        sign, style = _mark(item.counts)
-        text = Text(line(item.why)) + Text(f"  {line(item.text)}" if item.text else "", style="dim")
-        table.add_row(Text(sign, style=style), Text(line(item.name, 40)), text)
-    return table
+def _item(item: CountedItem) -> tuple[str, Wording]:
+    """What counts, what does not, and why; of what only probably counts the share that does."""
+    sign, tone = MARKS.get(item.counts, (f"{item.counts or 0:.2f}", "unsure"))
+    return f"{sign} {line(item.name, 40)}", (Phrase(line(item.why), tone), Phrase(f"  {line(item.text)}", "faint"))
 
 
-def _mark(counts: float | None) -> tuple[str, str]:
-    """The sign of an item; of one that only probably counts the share that does."""
-    if counts in MARKS:
-        return MARKS[counts]
-    return f"{counts:.2f}", "yellow"
-
-
-def _counted(items: Sequence[CountedItem]) -> RenderableType:
+def _counted(items: Sequence[CountedItem]) -> str:
     """The same in one paragraph: what counts, then what does not."""
-    from rich.text import Text
-
     parts = []
     for counts, words in ((True, "counted: "), (False, "not: "), (None, "no verdict: ")):
-        names = [line(item.name, 40) for item in items if item.counts is counts]
-        if names:
-            more = f" and {len(names) - 12} more" if len(names) > 12 else ""
-            parts.append(f"{words}{', '.join(names[:12])}{more}")
+        parts.append((words, [line(item.name, 40) for item in items if item.counts is counts]))
     shares = [f"{line(item.name, 40)} {item.counts:.2f}" for item in items if type(item.counts) is float]
-    if shares:
-        more = f" and {len(shares) - 12} more" if len(shares) > 12 else ""
-        parts.append(f"counted in part: {', '.join(shares[:12])}{more}")
-    return Text(" · ".join(parts))
+    parts.append(("counted in part: ", shares))
+    more = {words: f" and {len(names) - MOST_NAMED} more" for words, names in parts if len(names) > MOST_NAMED}
+    return " · ".join(f"{words}{', '.join(names[:MOST_NAMED])}{more.get(words, '')}" for words, names in parts if names)
 
 
-def _cause(found: ExampleExplained) -> Iterator[RenderableType]:
-    from rich.table import Table
-    from rich.text import Text
-
+def _cause(found: ExampleExplained) -> Iterator[ReportSection]:
     if found.cause is None:
-        said = f"\nIt is not known whether it failed: {line(found.unknown)}." if found.unknown else "\nIt did not fail."
-        yield Text(said, style="yellow" if found.unknown else "green")
+        said = f"It is not known whether it failed: {line(found.unknown)}." if found.unknown else "It did not fail."
+        yield ReportSection(lead=(Phrase(said, "unsure" if found.unknown else "good"),))
         return
-    yield Text("\nWhy it failed", style="bold cyan")
-    yield Text(f"  {line(found.sign)}; the cause is the first row that applies:")
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    rows: list[tuple[TableCell, ...]] = []
     for row in found.rows:
-        words, style = VERDICTS[row.verdict]
-        why = Text(line(row.why or row.rule))
-        if row.verdict in ("yes", "second"):
-            why = Text(f"{row.rule} ", style="dim") + why
-        table.add_row(Text(f"  {words}", style=style), Text(row.cause, style=style), why)
-    yield table
-    if not found.cause.name:
-        yield Text("  no row applies: no cause can be named", style="yellow")
-    if found.cause.fix:
-        yield Text(f"  fix: {found.cause.fix}")
-    if found.cause.lacking:
-        yield Text(f"  would tell more: {line('; '.join(found.cause.lacking))}", style="dim")
-    if found.note:
-        yield Text(f"  {line(found.note)}", style="yellow")
+        words, tone = VERDICTS[row.verdict]
+        rule = f"{row.rule} " if row.verdict in ("yes", "second") else ""
+        rows.append((Phrase(words, tone), Phrase(row.cause, tone), (Phrase(rule, "faint"), line(row.why or row.rule))))
+    yield _table("Why it failed", rows, (f"{line(found.sign)}; the cause is the first row that applies:",))
+    lacking = f"would tell more: {line('; '.join(found.cause.lacking))}" if found.cause.lacking else ""
+    after = (
+        Phrase("" if found.cause.name else "no row applies: no cause can be named", "unsure"),
+        Phrase(f"fix: {found.cause.fix}" if found.cause.fix else ""), Phrase(lacking, "faint"),
+        Phrase(line(found.note), "unsure"),
+    )     # fmt: skip
+    yield ReportSection(after=tuple(phrase for phrase in after if phrase.text))
 
 
-def run_terminal(found: RunExplained) -> RenderableType:
+def run_sections(found: RunExplained) -> Iterator[ReportSection]:
     """Every mean with its sum and interval, and the findings with their arithmetic."""
-    from rich.console import Group
-
-    return Group(*_run(found))
-
-
-def _run(found: RunExplained) -> Iterator[RenderableType]:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    about = f"  run {found.run_id} · {plural(found.n, 'example')}"
+    about = f"run {found.run_id} · {plural(found.n, 'example')}"
     about += f" · judged by {safe(found.judge_id)}" if found.judge_id else ""
-    yield Text(line(found.name), style="bold") + Text(about, style="dim")
     against = f"held against {line(found.against)}" if found.against else "held against starting points"
-    yield Text(f"{found.failures} · {against}")
+    yield ReportSection(Phrase(line(found.name), "strong"), about, (f"{found.failures} · {against}",))
     for layer, name in SHORT_LAYERS.items():
-        mine = [worked for worked in found.metrics if worked.summary.measures == layer]
-        if mine:
-            yield Text(f"\n{name}", style="bold cyan")
-            for worked in mine:
-                yield _mean(worked, found.level)
+        if mine := tuple(_mean(worked, found.level) for worked in found.metrics if worked.summary.measures == layer):
+            yield ReportSection(Phrase(name, "title"), items=mine)
+    findings = (
+        ReportItem(
+            opened(safe(worked.finding.headline)),
+            tuple((label, line(words)) for label, _, words in (text.partition(": ") for text in worked.lines)),
+            f"{place}.",
+        )
+        for place, worked in enumerate(found.findings, 1)
+    )
     if found.findings:
-        yield Text("\nWhat each finding rests on", style="bold cyan")
-    for place, worked_finding in enumerate(found.findings, 1):
-        yield Text(f"{place}. {opened(safe(worked_finding.finding.headline))}", style="bold")
-        rows = [(label, words) for label, _, words in (text.partition(": ") for text in worked_finding.lines)]
-        yield Padding(_labelled(rows), (0, 0, 0, 3))
+        yield ReportSection(Phrase("What each finding rests on", "title"), items=tuple(findings))
 
 
-def _mean(worked: MeanWorked, level: float) -> RenderableType:
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.text import Text
-
-    head = Text(f"{worked.summary.metric}{ARROWS[worked.summary.direction]}", style="bold")
-    head += Text(f"  {worked.mean}" if worked.mean else "  no mean", style="" if worked.mean else "yellow")
-    rows = [(f"{level:.0%}", worked.interval or f"no interval: {worked.why_none}"), ("n", worked.counts)]
-    if worked.judged:
-        rows.insert(1, ("judge", worked.judged))
-    if worked.micro:
-        rows.append(("micro", worked.micro))
-    if worked.bounds:
-        rows.append(("failed", worked.bounds))
-    if worked.summary.quantiles:
-        quantiles = worked.summary.quantiles.items()
-        rows.append(("also", ", ".join(f"p{100 * level:g} = {value:,.4g}" for level, value in quantiles)))
-    if worked.summary.reasons:
-        shown = list(worked.summary.reasons.items())[:3]
-        rows.append(("without", "; ".join(f"{count} {line(reason)}" for reason, count in shown)))
-    return Group(Padding(head, (0, 0, 0, 2)), Padding(_labelled(rows), (0, 0, 0, 6)))
-
-
-def _labelled(rows: Sequence[tuple[str, str]]) -> RenderableType:
-    """Label and words, which wrap beside it."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True, style="cyan")
-    table.add_column(overflow="fold")
-    for label, words in rows:
-        table.add_row(Text(label), Text(line(words)))
-    return table
+def _mean(worked: MeanWorked, level: float) -> ReportItem:
+    summary = worked.summary
+    mean = Phrase(f"  {worked.mean}", "plain") if worked.mean else Phrase("  no mean", "unsure")
+    without = "; ".join(f"{count} {line(reason)}" for reason, count in list(summary.reasons.items())[:3])
+    rows = (
+        (f"{level:.0%}", worked.interval or f"no interval: {worked.why_none}"), ("judge", worked.judged),
+        ("n", worked.counts), ("micro", worked.micro), ("failed", worked.bounds),
+        ("also", ", ".join(f"p{100 * level:g} = {value:,.4g}" for level, value in summary.quantiles.items())),
+        ("without", without),
+    )     # fmt: skip
+    heading = f"{summary.metric}{ARROWS[summary.direction]}", mean
+    return ReportItem(heading, tuple((label, line(words)) for label, words in rows))

@@ -1,9 +1,8 @@
-"""One example in a terminal: every claim and what it rests on."""
+"""One example as sections: every claim and what it rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.reporting.examples import (
@@ -21,123 +20,101 @@ from ragauge.reporting.examples import (
     wanted,
 )
 from ragauge.reporting.passage_views import shelves
+from ragauge.reporting.sections import Phrase, ReportSection, Tone, Wording
 from ragauge.reporting.words import UNNAMED, safe
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
-
-STYLES = {"supported": "green", "contradicted": "bold red", "not_in_context": "yellow", "failed": "dim"}
+TONES: Mapping[str, Tone] = {
+    "supported": "good", "contradicted": "bad", "not_in_context": "unsure", "failed": "faint",
+}     # fmt: skip
 MOST_PASSAGE = 500
 
 
-def example_text(view: ExampleView) -> RenderableType:
+def sections(view: ExampleView) -> Iterator[ReportSection]:
     """Question, cause, answer claim by claim, reference claims, passages, scores."""
-    from rich.console import Group
-
-    return Group(*_parts(view))
-
-
-def _parts(view: ExampleView) -> Iterator[RenderableType]:
-    from rich.text import Text
-
-    yield Text(f"{safe(view.example.query_id)}  ", style="dim") + Text(safe(view.example.query), style="bold")
-    if view.cause is not None:
-        head = Text(f"failed: {view.cause.name or UNNAMED}", style="red")
-        yield head + Text(f" · {safe(view.cause.decided_by)}" if view.cause.decided_by else "", style="default")
-        if view.cause.fix:
-            yield Text(f"fix: {view.cause.fix}")
-        if view.cause.second:
-            why = f", {safe(view.cause.second_by)}" if view.cause.second_by else ""
-            yield Text(f"second opinion: {view.cause.second}{why}", style="dim")
-        if view.cause.lacking:
-            yield Text(f"not known: {safe('; '.join(view.cause.lacking))}", style="dim")
-    elif view.unknown:
-        yield Text(f"not known whether it failed: {safe(view.unknown)}", style="yellow")
-    if view.response.error is not None:
-        yield Text(f"the system failed: {safe(view.response.error)}", style="red")
-    yield from _answer(view)
-    yield from _reference(view)
-    yield from _passages(view)
+    heading = Phrase(f"{safe(view.example.query_id)}  ", "faint"), Phrase(safe(view.example.query), "strong")
+    yield ReportSection(heading, lead=tuple(_outcome(view)))
+    yield ReportSection(Phrase("Answer", "title"), lead=(*_answer(view), *_untold(view, "answer")))
+    if view.example.references:
+        lead = *_reference(view), *_untold(view, "reference")
+        yield ReportSection(Phrase("Reference", "title"), lead=lead)
+    yield ReportSection(Phrase("Passages", "title"), lead=tuple(_passages(view)))
     known = [f"{name} {scored(name, score.value)}" for name, score in view.scores.items() if score.value is not None]
     others = [f"{name}: {s.status} ({s.reason})" for name, s in view.scores.items() if s.status != "scored"]
-    yield Text("\nScores", style="bold cyan")
-    yield Text(" · ".join(known))
-    yield Text("\n".join(safe(line) for line in others), style="dim")
+    yield ReportSection(Phrase("Scores", "title"), lead=(" · ".join(known),), notes=tuple(map(safe, others)))
 
 
-def _answer(view: ExampleView) -> Iterator[Text]:
-    from rich.text import Text
+def _outcome(view: ExampleView) -> Iterator[Wording]:
+    cause = view.cause
+    if cause is not None:
+        by = f" · {safe(cause.decided_by)}" if cause.decided_by else ""
+        yield Phrase(f"failed: {cause.name or UNNAMED}", "bad"), Phrase(by)
+        if cause.fix:
+            yield f"fix: {cause.fix}"
+        if cause.second:
+            why = f", {safe(cause.second_by)}" if cause.second_by else ""
+            yield Phrase(f"second opinion: {cause.second}{why}", "faint")
+        if cause.lacking:
+            yield Phrase(f"not known: {safe('; '.join(cause.lacking))}", "faint")
+    elif view.unknown:
+        yield Phrase(f"not known whether it failed: {safe(view.unknown)}", "unsure")
+    if view.response.error is not None:
+        yield Phrase(f"the system failed: {safe(view.response.error)}", "bad")
 
-    yield Text("\nAnswer", style="bold cyan")
-    shown = Text()
-    for piece in pieces(view):
-        shown.append(safe(piece.text), style=STYLES.get(piece.label, ""))
-    yield shown if shown else Text("not recorded" if view.response.answer is None else "empty", style="dim")
+
+def _answer(view: ExampleView) -> Iterator[Wording]:
+    shown = tuple(Phrase(safe(piece.text), TONES.get(piece.label, "")) for piece in pieces(view))
+    yield shown or Phrase("not recorded" if view.response.answer is None else "empty", "faint")
     facts = answer_facts(view)
     for claim in facts.claims if facts else ():
         found = label(claim)
-        line = Text(f"  {MARKS[found]} {claim.n}. {safe(says(claim))}", style=STYLES[found])
+        said = f"  {MARKS[found]} {claim.n}. {safe(says(claim))}"
         if claim.supporting:
-            line.append(f"; by passage {', '.join(map(str, claim.supporting))}")
+            said += f"; by passage {_ranks(claim.supporting)}"
         if claim.contradicting:
-            line.append(f"; against passage {', '.join(map(str, claim.contradicting))}")
-        if claim.p is not None:
-            line.append(f" (p {claim.p:.2f})", style="dim")
-        line.append(f"  {safe(claim.text or '')}", style="default")
-        yield line
+            said += f"; against passage {_ranks(claim.contradicting)}"
+        chance = f" (p {claim.p:.2f})" if claim.p is not None else ""
+        yield Phrase(said, TONES[found]), Phrase(chance, "faint"), f"  {safe(claim.text or '')}"
     for one in cited(view):
-        place = f"passage {', '.join(map(str, one.ranks))}" if one.ranks else "nothing that was retrieved"
+        place = f"passage {_ranks(one.ranks)}" if one.ranks else "nothing that was retrieved"
         holds = "" if not one.ranks else ", which supports it" if one.supporting else ", which does not support it"
-        yield Text(f"  cites {safe(one.target)}: {place}{holds}", style="default" if one.supporting else "yellow")
+        yield Phrase(f"  cites {safe(one.target)}: {place}{holds}", "" if one.supporting else "unsure")
     for beside in off_question(view):
         chance = "" if beside.p is None else f" (p {beside.p:.2f})"
-        yield Text(f"  off the question{chance}: {safe(beside.text)}", style="yellow")
+        yield Phrase(f"  off the question{chance}: {safe(beside.text)}", "unsure")
     for part in checked(view):
         met = {True: "met", False: "not met", None: "no verdict"}[part.met]
-        yield Text(f"  {part.kind} {met}: {safe(part.text)}", style="default" if part.met else "yellow")
-    yield from _untold(view, "answer")
+        yield Phrase(f"  {part.kind} {met}: {safe(part.text)}", "" if part.met else "unsure")
 
 
-def _untold(view: ExampleView, part: str) -> Iterator[Text]:
-    from rich.text import Text
-
-    for line in untold(view, part):
-        yield Text(f"  {safe(line)}", style="dim")
+def _ranks(ranks: tuple[int, ...]) -> str:
+    return ", ".join(map(str, ranks))
 
 
-def _reference(view: ExampleView) -> Iterator[Text]:
-    from rich.text import Text
+def _untold(view: ExampleView, part: str) -> Iterator[Wording]:
+    yield from (Phrase(f"  {safe(said)}", "faint") for said in untold(view, part))
 
-    if not view.example.references:
-        return
-    yield Text("\nReference", style="bold cyan")
-    yield Text(safe(view.example.references[0]))
+
+def _reference(view: ExampleView) -> Iterator[Wording]:
+    yield safe(view.example.references[0])
     for claim in wanted(view):
-        found = f"in passage {', '.join(map(str, claim.passages))}" if claim.covered else "missed by retrieval"
+        found = f"in passage {_ranks(claim.passages)}" if claim.covered else "missed by retrieval"
         told = {True: ", stated", False: ", not stated", None: ""}[claim.stated]
-        style = "green" if claim.covered else "yellow"
-        head = Text(f"  {'no verdict' if claim.covered is None else found}{told}", style=style)
-        yield head + Text(f"  {safe(claim.text)}", style="default")
+        said = f"  {'no verdict' if claim.covered is None else found}{told}"
+        yield Phrase(said, "good" if claim.covered else "unsure"), f"  {safe(claim.text)}"
     if gone := missed(view):
-        yield Text(f"  labelled but not handed on: {safe(', '.join(gone))}", style="red")
-    yield from _untold(view, "reference")
+        yield Phrase(f"  labelled but not handed on: {safe(', '.join(gone))}", "bad")
 
 
-def _passages(view: ExampleView) -> Iterator[Text]:
-    from rich.text import Text
-
-    yield Text("\nPassages", style="bold cyan")
+def _passages(view: ExampleView) -> Iterator[Wording]:
     if view.response.passages is None:
-        yield Text("not recorded", style="dim")
+        yield Phrase("not recorded", "faint")
     elif not view.response.passages:
-        yield Text("nothing was retrieved", style="red")
+        yield Phrase("nothing was retrieved", "bad")
     yield from _untold(view, "passages")
     for shelf in shelves(view):
         told = (("gold", shelf.gold), ("used", shelf.used), ("relevant", shelf.relevant),
                 ("off the question", shelf.relevant is False), ("stale", shelf.stale))     # fmt: skip
-        marks = [mark for mark, there in told if there]
-        head = Text(f"{shelf.rank}. {safe(shelf.passage.passage_id)}", style="bold")
-        yield head + Text(f"  {' '.join(marks)}", style="green")
+        marks = " ".join(mark for mark, there in told if there)
+        yield Phrase(f"{shelf.rank}. {safe(shelf.passage.passage_id)}", "strong"), Phrase(f"  {marks}", "good")
         text = safe(shelf.text)
-        yield Text(text if len(text) <= MOST_PASSAGE else text[:MOST_PASSAGE] + " …", style="default")
+        yield text if len(text) <= MOST_PASSAGE else f"{text[:MOST_PASSAGE]} …"

@@ -123,7 +123,7 @@ def _item(item: ReportItem) -> Iterator[RenderableType]:
     rows.add_column(overflow="fold")
     for label, wording in item.rows:
         if (words := styled(wording)).plain:
-            rows.add_row(label, words)
+            rows.add_row(Text(safe(label)), words)
     if rows.rows:
         yield Padding(rows, (0, 0, 0, 3))
 
