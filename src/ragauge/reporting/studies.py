@@ -148,7 +148,7 @@ def _sentences(found: StudyFigures) -> Iterator[str]:
         if cost:
             yield f"Not beaten at their {cost}: {', '.join(one.front)}. {_knee(one)}"
             if absent := [trial.name for trial in found.complete if trial.name not in found.costs(cost)]:
-                yield f"Without a {cost}: {', '.join(absent)}."
+                yield f"No {cost} is known of: {', '.join(absent)}."
 
 
 def _knee(reading: StudyReading) -> str:

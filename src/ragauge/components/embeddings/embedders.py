@@ -65,7 +65,7 @@ def embedder_of(
     """
     if name in given:
         documents, queries = _calls(name, given[name])
-        return NamedEmbedder(name, f"object {name}", documents, queries, None, prefixes)
+        return NamedEmbedder(name, f"object {name} {_source(given[name])}".strip(), documents, queries, None, prefixes)
     if name == LOCAL:
         own = local_embedder()
         return NamedEmbedder(name, own.name, own.embed, None, None, prefixes)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from ragauge.engine.studies.retrieval import DECIMALS, best
+from ragauge.components.ann.exact import exact_neighbours
+from ragauge.engine.studies.retrieval import DECIMALS
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 Precision = Literal["float32", "int8", "binary", "binary_rescored"]
 WIDER = 4     # candidates for each place, where bits are rescored
-BLOCK = 1 << 24     # products held at once
 STEPS = 255
 
 
@@ -69,29 +69,16 @@ class VectorIndex:
         """
         import numpy as np
 
-        documents = np.flatnonzero(self._there)
-        rows, ids = self._rows[documents], [self._ids[n] for n in documents]
+        there = sorted(np.flatnonzero(self._there).tolist(), key=self._ids.__getitem__)
+        rows, ids = self._rows[there], [self._ids[n] for n in there]
         asked = _signs(queries) if "binary" in self._precision else queries
-        step = max(1, BLOCK // max(1, len(ids)))
-        for start in range(0, len(queries), step):
-            products = np.round((asked[start : start + step] @ rows.T).astype(np.float64), DECIMALS)
-            for query, scores in zip(queries[start : start + step], products, strict=True):
-                if not query.any() or not ids:
-                    yield []
-                elif self._precision == "binary_rescored":
-                    yield self._rescored(query, rows, ids, scores, k)
-                else:
-                    yield [hit.passage_id for hit in best(ids, scores, k)]
-
-    def _rescored(
-        self, query: npt.NDArray[np.float32], rows: Rows, ids: Sequence[str], scores: npt.NDArray[np.float64], k: int
-    ) -> list[str]:
-        import numpy as np
-
-        place = {one: n for n, one in enumerate(ids)}
-        near = [place[hit.passage_id] for hit in best(ids, scores, WIDER * k)]
-        again = np.round((rows[near] @ query).astype(np.float64), DECIMALS)
-        return [hit.passage_id for hit in best([ids[n] for n in near], again, k)]
+        rescored = self._precision == "binary_rescored"
+        found, _ = exact_neighbours(rows, asked, WIDER * k if rescored else k, "ip")
+        for query, near in zip(queries, found, strict=True):
+            if rescored:
+                again = np.round(rows[near] @ query.astype(np.float64), DECIMALS)
+                near = near[np.lexsort((near, -again))][:k]  # noqa: PLW2901 - the same documents in another order
+            yield [ids[n] for n in near] if query.any() else []
 
 
 def _int8(rows: Rows) -> Rows:

@@ -13,10 +13,10 @@ from ragauge.errors import UsageError
 from ragauge.judging.model.spec import read_model
 from ragauge.llm.embedders.base import Embedder
 from ragauge.llm.prices import price
-from ragauge.systems.reference.retrievers import DECIMALS, Bm25, Dense, Hybrid, Retriever, best
+from ragauge.systems.reference.retrievers import DECIMALS, Bm25, Dense, Hybrid, Retriever
 
 __all__ = [
-    "DECIMALS", "Bm25", "RetrieverName", "best", "embedding_calls", "embedding_price", "local_embedder", "price",
+    "DECIMALS", "Bm25", "RetrieverName", "embedding_calls", "embedding_price", "local_embedder", "price",
     "read_model", "retriever_over",
 ]     # fmt: skip
 RetrieverName = Literal["bm25", "dense", "hybrid"]
