@@ -33,6 +33,7 @@ def ann(wanted: AnnOptions) -> StudyResult:
         k: how many neighbours.
         portfolio: OpenSearch's five settings of a graph in place of a grid.
         rounds: how often every query is timed.
+        growth: build every index over n/16, n/8, n/4, n/2 of the vectors too: recall is predicted at 2n and 4n.
         name: of the study; ann-FILE by default.
         fresh: forget a study of this name first.
         base: the trial that others are held against.
@@ -55,7 +56,10 @@ def ann(wanted: AnnOptions) -> StudyResult:
     grid = [parameters for spec in specs for parameters in grid_of(spec, portfolio=wanted.portfolio)]
     vectors, asked = _read(wanted)
     label = Path(wanted.vectors).stem if isinstance(wanted.vectors, str | Path) else "vectors"
-    maker = AnnMaker(vectors, asked, k=wanted.k, metric=wanted.metric, rounds=wanted.rounds)
+    source = str(Path(wanted.vectors).resolve()) if isinstance(wanted.vectors, str | Path) else ""
+    maker = AnnMaker(
+        vectors, asked, k=wanted.k, metric=wanted.metric, rounds=wanted.rounds, growth=wanted.growth, source=source
+    )
     name, store = wanted.name or f"ann-{label}", wanted.store
     queries = maker.eval_set(f"{label}-queries")
     conduct_study(name, maker, queries, grid, fresh=wanted.fresh, store=store, say=wanted.say)

@@ -309,4 +309,5 @@ class AnnOptions(MakeStudyOptions):
     k: Annotated[int, Typed("How many neighbours.", "-k", least=1)] = 10
     portfolio: Annotated[bool, Typed("OpenSearch's five settings of a graph.")] = False
     rounds: Annotated[int, Typed("How often every query is timed.", least=1)] = 3
+    growth: Annotated[bool, Typed("Predict recall at two and four times as many vectors.")] = False
     name: Annotated[str, Typed("Of the study; ann-FILE by default.")] = ""

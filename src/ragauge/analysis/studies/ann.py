@@ -1,10 +1,76 @@
-"""Studies of vector indexes: what decides and what a trial costs."""
+"""Studies of vector indexes: what decides, what a trial costs, how recall falls as vectors are added."""
 
 from __future__ import annotations
 
-from ragauge.analysis.studies.figures import StudyKind
+from collections.abc import Iterable, Iterator
+
+from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyKind, StudyTable, Told
+from ragauge.data.study import Measurement
+from ragauge.text.messages import number
+
+MEASURED, PREDICTED = "recall_at_", "predicted_at_"
+MOST_LINES = 8     # of a chart, so that they can be told apart
+
+
+def _tells(found: StudyFigures) -> Iterable[Told]:
+    grown = {trial.name: growth for trial in found.complete if (growth := list(_growth(trial.measurements)))}
+    if grown:
+        yield _table(grown)
+        yield _chart(grown, found)
+
+
+def _growth(measurements: Iterable[Measurement]) -> Iterator[tuple[int, Measurement]]:
+    """Vectors indexed, and recall there."""
+    for one in measurements:
+        for start in (MEASURED, PREDICTED):
+            if one.name.startswith(start):
+                yield int(one.name.removeprefix(start)), one
+
+
+def _table(grown: dict[str, list[tuple[int, Measurement]]]) -> StudyTable:
+    sizes = sorted({size for rows in grown.values() for size, _ in rows})
+    rows = []
+    for name, values in grown.items():
+        cells = {size: _cell(one) for size, one in values}
+        rows.append((_short(name, grown), *(cells.get(size, "") for size in sizes)))
+    heads = [f"{size:,}" for size in sizes]
+    first = next(iter(grown.values()))
+    predicted = ", ".join(f"{size:,}" for size, one in first if one.name.startswith(PREDICTED))
+    notes = (
+        f"Recall at so many vectors, on the same queries. At {predicted} it is predicted: the log odds of recall follow "
+        "a line over log2 of the number of vectors; its interval counts the queries and the distance from that line. "
+        "It holds for more vectors of the same kind.",
+    )
+    return StudyTable("As vectors are added", ("trial", *heads), tuple(rows), tuple(heads), (), notes)
+
+
+def _short(name: str, names: Iterable[str]) -> str:
+    """A trial's name without the parameters that all trials of its index share.
+
+    >>> _short("hnsw:M=8:ef=16", ["hnsw:M=8:ef=16", "hnsw:M=8:ef=32", "flat"])
+    'hnsw:ef=16'
+    """
+    index, *parts = name.split(":")
+    others = [one.split(":")[1:] for one in names if one.split(":")[0] == index]
+    return ":".join([index, *(part for part in parts if not all(part in one for one in others))])
+
+
+def _cell(one: Measurement) -> str:
+    ends = "" if one.low is None or one.high is None else f" [{number(one.low)}, {number(one.high)}]"
+    return "" if one.value is None else f"{number(one.value)}{ends}"
+
+
+def _chart(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures) -> StudyChart:
+    best = [name for name in found.reading.front if name in grown]
+    shown = [*best, *(name for name in grown if name not in best)][:MOST_LINES]
+    points = tuple(
+        ChartPoint(size, one.value, name, one.low, one.high, "predicted" if one.low is not None else "")
+        for name in shown for size, one in grown[name] if one.value is not None
+    )     # fmt: skip
+    return StudyChart("Recall as vectors are added", "lines", "vectors", found.metric, points, log=True)
+
 
 ANN = StudyKind(
     "ann", ("ann_recall@*",), ("latency_p50_ms", "index_bytes", "build_seconds"),
-    ("latency_p95_ms", "latency_p99_ms", "queries_per_second"),
+    ("latency_p95_ms", "latency_p99_ms", "queries_per_second"), _tells,
 )     # fmt: skip

@@ -17,7 +17,8 @@ from ragauge.data.study import Measurement
 from ragauge.engine.studies.maker import OpenTrial, TrialMaker
 from ragauge.errors import DataError, UsageError
 from ragauge.metrics.ann.ann_recall import AnnRecall
-from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.base import Measured, Metric, Ratio
+from ragauge.stats.growth import LEAST_SIZES, predict_shares
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +31,49 @@ if TYPE_CHECKING:
 ROUNDS = 3
 RESAMPLES = 300
 LEAST_P99 = 1_000     # timings
+GROWTH = (4, 3, 2, 1)     # parts of n: 1/16 to 1/2
+
+
+class Truth:
+    """The exact neighbours of queries among vectors, which what an index found is held against.
+
+    Args:
+        vectors: shape (n, d).
+        queries: shape (q, d).
+        k: how many neighbours; of fewer vectors all.
+        metric: cosine, l2 or ip.
+    """
+
+    def __init__(self, vectors: Vectors, queries: Vectors, k: int, metric: VectorMetric) -> None:
+        import numpy as np
+
+        self.vectors, self.queries, self.k, self.metric = vectors, queries, k, metric
+        self.ids, self.nearest = exact_neighbours(vectors, queries, k, metric)
+        self.known = np.asarray(~np.isnan(self.nearest).all(axis=1))     # a query of zeros has no direction
+
+    def beside(self, n: int, found: Any, source: str = "") -> FoundNeighbours:
+        """What an index found for the nth query beside what is nearest.
+
+        Raises:
+            DataError: an id that no vector has.
+        """
+        import numpy as np
+
+        ids = np.asarray(found, dtype=np.int64)[: self.k]
+        if ids.size and not 0 <= ids.min() <= ids.max() < len(self.vectors):
+            raise DataError(f"it found the id {ids.max()} of {len(self.vectors)} vectors.", source=source)
+        exact = distances_to(self.vectors, self.queries[n], ids, self.metric)
+        nearest = self.nearest[n][~np.isnan(self.nearest[n])]
+        why = "" if self.known[n] else "a vector of zeros has no direction"
+        return FoundNeighbours(tuple(ids.tolist()), tuple(exact.tolist()), tuple(nearest.tolist()), why)
+
+    def recalls(self, found: Sequence[Any]) -> Times:
+        """ann_recall@k of each query that has neighbours; shape (at most q,)."""
+        import numpy as np
+
+        metric = AnnRecall(self.k)
+        values = (metric.value(self.beside(n, ids)) for n, ids in enumerate(found))
+        return np.array([one.numerator / one.denominator for one in values if isinstance(one, Ratio)])
 
 
 class AnnMaker(TrialMaker):
@@ -41,17 +85,20 @@ class AnnMaker(TrialMaker):
         k: how many neighbours; of fewer vectors all.
         metric: cosine, l2 or ip.
         rounds: how often every query is timed.
+        growth: whether every index is built over n/16, n/8, n/4 and n/2 of the vectors too, to predict recall at 2n, 4n.
+        source: the file of the vectors; "" = none.
 
     Raises:
         DataError: no vectors or queries, shapes that do not fit, or values that are not finite, with the row.
-        UsageError: k or rounds below 1.
+        UsageError: k or rounds below 1, or too few vectors for growth.
     """
 
     kind = ANN
 
     def __init__(
-        self, vectors: Vectors, queries: Vectors, *, k: int = 10, metric: VectorMetric = "cosine", rounds: int = ROUNDS
-    ) -> None:
+        self, vectors: Vectors, queries: Vectors, *, k: int = 10, metric: VectorMetric = "cosine", rounds: int = ROUNDS,
+        growth: bool = False, source: str = "",
+    ) -> None:     # fmt: skip
         import numpy as np
 
         if rounds < 1:
@@ -60,12 +107,18 @@ class AnnMaker(TrialMaker):
         self.queries = np.ascontiguousarray(checked(queries, "queries", self.vectors.shape[1]), dtype=np.float32)
         if not len(self.vectors) or not len(self.queries):
             raise DataError(f"ann: {len(self.vectors)} vectors and {len(self.queries)} queries, at least one each.")
-        self.ids, self.nearest = exact_neighbours(self.vectors, self.queries, k, metric)
-        self.k, self.metric, self.rounds = k, metric, rounds
-        self.known = np.asarray(~np.isnan(self.nearest).all(axis=1))     # a query of zeros has no direction
+        self.truth = Truth(self.vectors, self.queries, k, metric)
+        self.k, self.metric, self.rounds, self.source = k, metric, rounds, source
+        n = len(self.vectors)
+        self.parts: tuple[int, ...] = tuple(n >> power for power in GROWTH if n >> power >= 2 * k) if growth else ()
+        if growth and len(self.parts) + 1 < LEAST_SIZES:
+            raise UsageError(f"ann: growth at k = {k} needs {2 * k << (LEAST_SIZES - 1)} vectors or more, got {n}.")
+        self._order = np.random.default_rng(7).permutation(n)
+        self._grown: dict[int, Truth] = {}
         self.fixed: Mapping[str, Any] = {
             "vectors": sha256(self.vectors.tobytes()).hexdigest()[:16], "n": len(self.vectors),
             "dimensions": int(self.vectors.shape[1]), "k": k, "metric": metric, "rounds": rounds,
+            **({"growth": True} if growth else {}),
         }     # fmt: skip
         self._built: dict[str, tuple[AnnIndex, float]] = {}
 
@@ -98,9 +151,8 @@ class AnnMaker(TrialMaker):
         called = self._build_name(parameters)
         if called not in self._built:
             index = index_of(str(parameters["index"]))
-            given = {key: value for key, value in parameters.items() if key not in ("index", *index.searched)}
             started = perf_counter()
-            index.build(self.vectors, self.metric, **given)
+            index.build(self.vectors, self.metric, **built_with(parameters, index))
             self._built[called] = (index, perf_counter() - started)
         return AnnTrial(self, parameters, *self._built[called])
 
@@ -123,22 +175,38 @@ class AnnMaker(TrialMaker):
                 trials[n].round()
         for trial in trials:
             trial.overhead = float(np.median(overhead))
+        for size in self.parts if trials else ():
+            part, index = self.part(size), index_of(str(trials[0].parameters["index"]))
+            index.build(part.vectors, self.metric, **trials[0].built_with)
+            for trial in trials:
+                trial.tune(index)
+                trial.recalls[size] = part.recalls([index.search(query, self.k) for query in self.queries])
+
+    def part(self, size: int) -> Truth:
+        """So many of the vectors, drawn once: each part holds the smaller ones."""
+        if size not in self._grown:
+            self._grown[size] = Truth(self.vectors[self._order[:size]], self.queries, self.k, self.metric)
+        return self._grown[size]
 
 
 class AnnTrial:
     """One setting of an index that is built."""
 
     def __init__(self, maker: AnnMaker, parameters: Mapping[str, Any], index: AnnIndex, seconds: float) -> None:
-        self.config: Mapping[str, Any] = {**maker.fixed, **parameters}
+        source = {"vectors_file": maker.source} if maker.source else {}
+        self.config: Mapping[str, Any] = {**maker.fixed, **parameters, **source}
         self.metrics: Sequence[Metric] = (AnnRecall(maker.k),)
         self.index, self.overhead = index, 0.0
-        self._maker, self._parameters, self._seconds = maker, parameters, seconds
+        self.parameters, self.built_with = parameters, built_with(parameters, index)
+        self.recalls: dict[int, Times] = {}     # vectors indexed -> recall of each query
+        self._maker, self._seconds = maker, seconds
         self._times: list[Times] = []
         self._found: list[Any] = []
 
-    def tune(self) -> None:
-        """Sets what this trial searches with."""
-        self.index.tune(**{key: self._parameters[key] for key in self.index.searched if key in self._parameters})
+    def tune(self, index: AnnIndex | None = None) -> None:
+        """Sets what this trial searches with, in its own index or another."""
+        tuned, given = index or self.index, self.parameters
+        tuned.tune(**{key: given[key] for key in tuned.searched if key in given})
 
     def round(self) -> None:
         """Every query once, timed; ids are those of the first round."""
@@ -148,19 +216,10 @@ class AnnTrial:
 
     def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[Measured]]]:
         """What was found for every query, scored by exact distances."""
-        import numpy as np
-
-        maker = self._maker
+        truth = self._maker.truth
         for n, example in enumerate(examples):
-            ids = np.asarray(self._found[n], dtype=np.int64)[: maker.k]
-            if ids.size and not 0 <= ids.min() <= ids.max() < len(maker.vectors):
-                told = f"it found the id {ids.max()} of {len(maker.vectors)} vectors."
-                raise DataError(told, source=example.query_id)
-            exact = distances_to(maker.vectors, maker.queries[n], ids, maker.metric)
-            nearest = maker.nearest[n][~np.isnan(maker.nearest[n])]
-            why = "" if maker.known[n] else "a vector of zeros has no direction"
-            found = FoundNeighbours(tuple(ids.tolist()), tuple(exact.tolist()), tuple(nearest.tolist()), why)
-            unique = dict.fromkeys(ids.tolist())
+            found = truth.beside(n, self._found[n], example.query_id)
+            unique = dict.fromkeys(found.ids)
             passages = tuple(Passage(str(one), str(one)) for one in unique)
             yield (
                 Response(example.query_id, passages=passages),
@@ -180,11 +239,33 @@ class AnnTrial:
             Measurement("build_seconds", self._seconds, "s"),
             Measurement("index_bytes", None if size is None else float(size), "bytes"),
             *(() if imbalance is None else (Measurement("list_imbalance", imbalance),)),
+            *self._growth(),
         )
+
+    def _growth(self) -> Iterable[Measurement]:
+        """Recall at each size that was built, and predicted at 2n and 4n."""
+        import numpy as np
+
+        if not self.recalls:
+            return
+        truth, k = self._maker.truth, self._maker.k
+        n = len(truth.vectors)
+        seen = {**self.recalls, n: truth.recalls(self._found)}
+        sizes = sorted(seen)
+        for size in sizes:
+            yield Measurement(f"recall_at_{size}", float(seen[size].mean()), n=len(seen[size]))
+        shares = np.stack([seen[size] for size in sizes])
+        for times, one in zip((2, 4), predict_shares(sizes, shares, (2 * n, 4 * n), weight=k), strict=True):
+            yield Measurement(f"predicted_at_{times * n}", one[0], "", *one[1:], n=shares.shape[1])
 
     def close(self) -> None:
         """Lets go of what was found."""
         self._found, self._times = [], []
+
+
+def built_with(parameters: Mapping[str, Any], index: AnnIndex) -> dict[str, Any]:
+    """The parameters that an index is built with, without those that it is searched with."""
+    return {key: value for key, value in parameters.items() if key not in ("index", *index.searched)}
 
 
 def timed(index: AnnIndex, queries: Vectors, k: int) -> tuple[Times, list[Any]]:
