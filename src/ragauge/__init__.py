@@ -17,6 +17,7 @@ from ragauge.version import __version__
 if TYPE_CHECKING:
     from ragauge import aio as aio
     from ragauge.api.ann import ann as ann
+    from ragauge.api.ann import ann_check as ann_check
     from ragauge.api.ann import exact_neighbours as exact_neighbours
     from ragauge.api.baselines import baselines as baselines
     from ragauge.api.baselines import remove_baseline as remove_baseline
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 
 _FROM = {
     "ann": "ragauge.api.ann",
+    "ann_check": "ragauge.api.ann",
     "exact_neighbours": "ragauge.api.ann",
     "baselines": "ragauge.api.baselines",
     "remove_baseline": "ragauge.api.baselines",

@@ -8,6 +8,7 @@ The plain verbs work in a running loop too, by waiting; these do not block it.
 from __future__ import annotations
 
 from ragauge.api.ann import ann_async as ann
+from ragauge.api.ann import ann_check_async as ann_check
 from ragauge.api.chunking import chunking_async as chunking
 from ragauge.api.compare import compare_async as compare
 from ragauge.api.confirm import confirm_async as confirm
@@ -17,4 +18,4 @@ from ragauge.api.run import run_async as run
 from ragauge.api.sweep import sweep_async as sweep
 from ragauge.api.verbs import evaluate_async as evaluate
 
-__all__ = ["ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep"]
+__all__ = ["ann", "ann_check", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep"]

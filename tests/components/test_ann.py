@@ -11,6 +11,7 @@ import pytest
 import ragauge as rg
 from ragauge.analysis.explaining.case import ExampleCase
 from ragauge.analysis.explaining.ranks import OF_NEIGHBOURS
+from ragauge.cli.main import main
 from ragauge.components.ann.index import grid_of, index_of
 from ragauge.components.ann.vectors import read_vectors
 from ragauge.data.example import Example
@@ -179,3 +180,59 @@ def test_symbols_of_recall_have_their_own_values() -> None:
     case._known["labels.neighbours"] = FoundNeighbours((), (), (), "a vector of zeros has no direction")
     shown = {name: value(case, metric) for name, value in OF_NEIGHBOURS.items()}
     assert (shown["A[k]"], shown["d_k"], shown["n"]) == ("none", "none: a vector of zeros has no direction", "0")
+
+
+def test_recall_at_parts_is_that_of_indexes_over_them_and_at_more_is_predicted(tmp_path: Path) -> None:
+    """Each size holds the smaller ones; exact search stays at 1; a graph's recall falls, and within its interval."""
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    indexes = ["faiss-sq:bits=float16", "faiss-hnsw:M=4:ef_construction=10:ef_search=4"]
+    half = rg.ann(VECTORS[:2_500], indexes, queries=QUERIES, metric="l2", store=store, rounds=1, growth=True, name="h")
+    whole = rg.ann(VECTORS, indexes, queries=QUERIES, metric="l2", store=store, rounds=1, growth=True, name="w")
+    graph = next(one for one in half.study.trials if one.parameters["index"] == "faiss-hnsw")
+    sizes = [156, 312, 625, 1_250, 2_500]
+    recalls = [graph.measured(f"recall_at_{size}") or 0 for size in sizes]
+    assert recalls[-1] == pytest.approx(half.figures.mean(graph.name).mean)     # type: ignore[union-attr]
+    assert recalls == sorted(recalls, reverse=True)
+    predicted = next(one for one in graph.measurements if one.name == "predicted_at_5000")
+    assert predicted.low is not None
+    assert predicted.high is not None
+    assert predicted.low <= (whole.figures.mean(graph.name).mean or 0) <= predicted.high     # type: ignore[union-attr]
+    exact = next(one for one in half.study.trials if one.parameters["index"] == "faiss-sq")
+    assert (exact.measured("recall_at_156") or 0) > 0.99
+    assert "As vectors are added" in half.to_markdown()
+    with pytest.raises(UsageError, match="80 vectors or more, got 60"):
+        rg.ann(VECTORS[:60], "null", queries=QUERIES, store=store, growth=True)
+
+
+def test_a_check_holds_an_index_to_a_floor_or_to_an_earlier_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over the file as it is now: 0 where recall is kept, 3 where it fell, 4 where queries are too few to tell."""
+    store, file, asked = f"sqlite:///{tmp_path / 'store.db'}", tmp_path / "v.npy", tmp_path / "q.npy"
+    monkeypatch.setenv("RAGAUGE_STORE", store)
+    np.save(file, VECTORS[:1_000])
+    np.save(asked, QUERIES)
+    found = rg.ann(file, "faiss-ivf:nlist=20:nprobe=1,4", queries=QUERIES, metric="l2", store=store, rounds=1)
+    fast, good = (one.name for one in found.study.trials)
+    mean = found.figures.mean(good).mean or 0     # type: ignore[union-attr]
+
+    def code(*more: str) -> int:
+        words = ["ragauge", "ann", "check", "ann-v", "--queries", str(asked), *more]
+        monkeypatch.setattr("sys.argv", words)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0)
+
+    assert code("--min", str(mean - 0.2), "--name", "first") == 0
+    assert code("--min", str(mean + 0.2)) == 3
+    assert code("--min", str(round(mean, 3))) == 4
+    assert code("--baseline", "first") == 0
+    assert code("--baseline", "first", "--trial", fast) == 3
+    assert code() == 2
+    assert "give either --min" in capsys.readouterr().err
+    np.save(file, VECTORS[:1_500])
+    assert code("--min", "0.1", "--name", "grown") == 0
+    assert rg.open_run("grown", store=store).run.config["n"] == 1_500
+    np.save(asked, QUERIES[:-1])
+    assert code("--baseline", "first") == 2
+    assert "was asked other queries" in capsys.readouterr().err

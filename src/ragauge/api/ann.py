@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.typed import keywords
-from ragauge.api.options import AnnOptions
+from ragauge.api.options import AnnCheckOptions, AnnOptions
 from ragauge.api.threads import aside
 from ragauge.components.ann.exact import exact_neighbours
 
 if TYPE_CHECKING:
+    from ragauge.api.results.gate_result import GateResult
     from ragauge.api.results.study import StudyResult
     from ragauge.components.ann.exact import Vectors
+    from ragauge.data.study import Trial
+    from ragauge.store.open import Store
 
-__all__ = ["ann", "ann_async", "exact_neighbours"]
+__all__ = ["ann", "ann_async", "ann_check", "ann_check_async", "exact_neighbours"]
 
 
 @keywords(AnnOptions)
@@ -67,6 +70,99 @@ def ann(wanted: AnnOptions) -> StudyResult:
 
 
 ann_async = aside(ann)
+
+
+@keywords(AnnCheckOptions)
+def ann_check(wanted: AnnCheckOptions) -> GateResult:
+    """Whether an index still finds what it found: built again over the vectors as they are now, asked, held to a rule.
+
+    The run is kept like any other: `runs`, `show` and `compare` know it, and a later check may name it as its baseline.
+
+    Options:
+        study: a stored study of indexes.
+        queries: an array of shape (q, d), or a file .npy, .fvecs, .parquet, .hdf5.
+        vectors: as queries; None = the file that the study read, read again.
+        trial: whose index is checked; "" = the recommended one, else the best of the study.
+        minimum: the least mean recall, from 0 to 1.
+        baseline: a run of the same queries, by id or name; either this or minimum.
+        max_drop: how far recall may fall below the baseline's: "1 points" (0.01), or "1%" of it.
+        name: of the run; STUDY-check by default.
+        store: URL of the store.
+
+    Returns:
+        The verdict: pass, fail, or not enough queries to tell.
+
+    Raises:
+        UsageError: neither minimum nor baseline, a baseline of other queries, or no vectors.
+        UnknownName: no such study, trial or run.
+        DataError: a file that cannot be read as it is, with the place.
+    """
+    from ragauge.api.gate import gate
+    from ragauge.api.studies import open_study
+    from ragauge.components.ann.maker import AnnMaker
+    from ragauge.engine.studies.conduct import conduct_once
+    from ragauge.errors import UsageError
+    from ragauge.store.open import open_store
+
+    if (wanted.minimum is None) == (not wanted.baseline):
+        raise UsageError("ann check: give either --min, the least recall, or --baseline, an earlier run.")
+    found = open_study(wanted.study, store=wanted.store)
+    fixed, trial = found.study.fixed, _trial_of(found, wanted.trial)
+    with open_store(found.url) as store:
+        vectors, asked = _read_again(wanted, store, trial, fixed["metric"])
+        maker = AnnMaker(vectors, asked, k=fixed["k"], metric=fixed["metric"], rounds=1)
+        label = Path(wanted.queries).stem if isinstance(wanted.queries, str | Path) else "queries"
+        queries, name = maker.eval_set(label), wanted.name or f"{wanted.study}-check"
+        base = _baseline_of(store, wanted.baseline, queries.version)     # before the run, which may have its name
+        run_id = conduct_once(store, name, maker, queries, trial.parameters, {"checks": wanted.study})
+    rule: dict[str, float | str] = {"metric": found.metric}
+    rule |= {"min": wanted.minimum} if wanted.minimum is not None else {"max_drop": wanted.max_drop}
+    return gate(run_id, baseline=base, rules={"gate": {"rules": [rule]}}, store=found.url)
+
+
+ann_check_async = aside(ann_check)
+
+
+def _trial_of(found: StudyResult, name: str) -> Trial:
+    """The trial of this name; by default the recommended one, else that of the highest mean."""
+    from ragauge.errors import UnknownName, UsageError
+
+    complete = {one.name: one for one in found.figures.complete}
+    if found.study.kind != "ann":
+        raise UsageError(f"ann check: {found.study.name} is a study of {found.study.kind}, not of indexes.")
+    if not complete:
+        raise UsageError(f"ann check: no trial of {found.study.name} is complete.")
+    if name and name not in complete:
+        raise UnknownName(f"complete trial of {found.study.name}", name, complete)
+    means = {one.trial: one.mean for one in found.means if one.metric == found.metric and one.mean is not None}
+    return complete[name or found.recommendation.trial or max(means, key=lambda one: means[one])]
+
+
+def _read_again(wanted: AnnCheckOptions, store: Store, trial: Trial, metric: Any) -> tuple[Vectors, Vectors]:
+    """The vectors as they are now, and the queries."""
+    from ragauge.components.ann.vectors import read_vectors
+    from ragauge.errors import UsageError
+
+    file = str(store.runs.find(trial.run_id).config.get("vectors_file") or "")
+    if wanted.vectors is None and not file:
+        raise UsageError("ann check: the study's vectors came from an array. Name their file now: --vectors FILE.")
+    asked = read_vectors(wanted.queries, metric)
+    vectors = read_vectors(file if wanted.vectors is None else wanted.vectors, metric).vectors
+    return vectors, asked.vectors if asked.queries is None else asked.queries
+
+
+def _baseline_of(store: Store, baseline: str, version: str) -> str | None:
+    """The id of a run that was asked the same queries; None for none."""
+    from ragauge.api.baseline import baseline_run
+    from ragauge.errors import UsageError
+
+    base = baseline_run(baseline, store)
+    if base is not None and base.set_version != version:
+        raise UsageError(
+            f"ann check: {base.name} was asked other queries, so that nothing is paired. "
+            "Name a check of the same queries, or give --min."
+        )
+    return None if base is None else base.run_id
 
 
 def _read(wanted: AnnOptions) -> tuple[Vectors, Vectors]:

@@ -292,6 +292,23 @@ class InitOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AnnCheckOptions:
+    """Which index is asked what. Each field is an argument of `ann_check`, whose documentation explains it."""
+
+    study: Annotated[str, Typed("A stored study of indexes.", argument=True, metavar="STUDY")] = field(kw_only=False)
+    queries: Annotated[Any, Typed("A file of vectors to ask.", "--queries")] = field(kw_only=False)
+    vectors: Annotated[Any, Typed("The vectors as they are now; by default the study's file, read again.")] = None
+    trial: Annotated[str, Typed("The trial whose index is checked; by default the recommended one.")] = ""
+    minimum: Annotated[float | None, Typed("The least mean recall.", "--min")] = None
+    baseline: Annotated[str, Typed("A run of the same queries that it must not fall below.")] = ""
+    max_drop: Annotated[
+        str, Typed("How far recall may fall below the baseline's, in points (0.01) or %.", metavar="DROP")
+    ] = "1 points"
+    name: Annotated[str, Typed("Of the run; STUDY-check by default.")] = ""
+    store: Store = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class AnnOptions(MakeStudyOptions):
     """Indexes to hold against exact search. Each field is an argument of `ann`, whose documentation explains it."""
 

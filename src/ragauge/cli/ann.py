@@ -1,14 +1,48 @@
-"""`ragauge ann`: what an index of vectors misses, and how fast it is."""
+"""`ragauge ann`: what an index of vectors misses, and how fast it is; whether it still does."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
 
-from ragauge.api.options import AnnOptions
+import typer
+from typer.core import TyperGroup
+
+from ragauge.api.options import AnnCheckOptions, AnnOptions
 from ragauge.cli import options
+from ragauge.cli.output import show, show_json
 from ragauge.cli.study import show_study, tell
 
+STUDY = "study"     # the command that is meant where the first word is none
+HELP = {"help_option_names": ["--help"]}
 
+
+class StudyOrCheck(TyperGroup):
+    """`ragauge ann VECTORS …` makes a study; `ragauge ann check STUDY …` is a command of its own."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Without a word the help of the study."""
+        return super().parse_args(ctx, args or ["--help"])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that the first word names; with any other word the study."""
+        if args and args[0] != STUDY and args[0] in self.commands:
+            return super().resolve_command(ctx, args)
+        return "", self.commands[STUDY], args
+
+
+app = typer.Typer(
+    cls=StudyOrCheck, no_args_is_help=False,
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+    help="Say what an approximate index of vectors misses, and how fast it is at what recall.",
+)     # fmt: skip
+
+
+@app.command(
+    STUDY, context_settings=HELP,
+    epilog="Whether an index that is in use still finds what it did: ragauge ann check --help",
+)     # fmt: skip
 @options.grouped
 def ann(wanted: AnnOptions, outputs: options.StudyOutputs = None, as_json: options.Json = False) -> None:
     """Say what an approximate index of vectors misses, and how fast it is at what recall.
@@ -18,3 +52,31 @@ def ann(wanted: AnnOptions, outputs: options.StudyOutputs = None, as_json: optio
     from ragauge.api import ann as api
 
     show_study(api.ann(**vars(replace(wanted, say=tell))), outputs, as_json=as_json)
+
+
+@app.command(context_settings=HELP)
+@options.grouped
+def check(
+    wanted: AnnCheckOptions,
+    outputs: Annotated[
+        list[Path] | None,
+        typer.Option("-o", "--output", help="Write the verdict: .xml (JUnit), .md, .json."),
+        options.Before("store"),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Ask an index again over the vectors as they are now. Exit 0: pass, 3: fail, 4: not enough queries to tell.
+
+    Fit for a schedule: the run is kept, and `ragauge runs` lists it.
+    """
+    from ragauge.api.ann import ann_check
+    from ragauge.api.results import files
+    from ragauge.api.results.gate_result import FORMS
+
+    for path in outputs or ():
+        files.check(path, FORMS)
+    found = ann_check(**vars(wanted))
+    for path in outputs or ():
+        tell(f"wrote {found.save(path)}")
+    show_json(found.to_dict()) if as_json else show(found.to_terminal())
+    raise typer.Exit(found.exit_code)

@@ -23,8 +23,7 @@ def predict_shares(
     """Shares at sizes that were not measured: the log odds of the mean lie on a line over log2 of the size.
 
     The 95 % interval adds two variances: that of the prediction over resampled queries, the same at every size, and
-    that of a new point about the line (t with sizes − 2 degrees of freedom), which grows with the distance from what
-    was measured. It says nothing of vectors of another kind than those there are.
+    that of a new point about the line (t, sizes − 2 degrees of freedom). It says nothing of vectors of another kind.
 
     Args:
         sizes: m of them, at least 3, all different.
@@ -42,14 +41,14 @@ def predict_shares(
     Source: least squares on the empirical logit (Cox and Snell, Analysis of Binary Data, 1989, 2.1.6).
 
     >>> import numpy as np
-    >>> rows = np.array([[0.98] * 50, [0.97] * 50, [0.955] * 50])
+    >>> rows = np.repeat([[0.98], [0.97], [0.955]], 50, axis=1)
     >>> [round(one, 3) for one in predict_shares([1000, 2000, 4000], rows, [8000], weight=10)[0]]
     [0.933, 0.926, 0.939]
     """
     import numpy as np
 
     m, q = shares.shape
-    if m < LEAST_SIZES or len(set(sizes)) != m or not q:
+    if m < LEAST_SIZES or len(set(sizes)) < m or not q:
         raise ValueError(f"growth needs {LEAST_SIZES} different sizes and a query, got {list(sizes)} and {q}.")
     x, new = np.log2(np.asarray(sizes, dtype=float)), np.log2(np.asarray(at, dtype=float))
     design, beyond = np.column_stack([np.ones(m), x]), np.column_stack([np.ones(len(new)), new])
@@ -61,11 +60,10 @@ def predict_shares(
 
     seen = odds(shares.mean(axis=1))
     line = solve @ seen
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(q, np.full(q, 1 / q), size=RESAMPLES) @ shares.T / q
+    drawn = np.random.default_rng(seed).multinomial(q, np.full(q, 1 / q), size=RESAMPLES) @ shares.T / q
     resampled = beyond @ (solve @ odds(drawn).T)
     spread = float(((seen - design @ line) ** 2).sum()) / (m - 2)
-    reach = 1 + np.einsum("ij,jk,ik->i", beyond, solve @ solve.T, beyond)
+    reach = 1 + ((beyond @ solve) ** 2).sum(axis=1)
     wide = np.hypot(t_quantile(m - 2, 0.95) * np.sqrt(spread * reach), 1.96 * resampled.std(axis=1))
     value = beyond @ line
     ends = 1 / (1 + np.exp(-np.stack([value, value - wide, value + wide])))

@@ -37,9 +37,9 @@ def _table(grown: dict[str, list[tuple[int, Measurement]]]) -> StudyTable:
     first = next(iter(grown.values()))
     predicted = ", ".join(f"{size:,}" for size, one in first if one.name.startswith(PREDICTED))
     notes = (
-        f"Recall at so many vectors, on the same queries. At {predicted} it is predicted: the log odds of recall follow "
-        "a line over log2 of the number of vectors; its interval counts the queries and the distance from that line. "
-        "It holds for more vectors of the same kind.",
+        f"Recall at so many vectors, on the same queries. At {predicted} it is predicted: the log odds of recall "
+        "follow a line over log2 of the number of vectors; its interval counts the queries and the distance from that "
+        "line. It holds for more vectors of the same kind.",
     )
     return StudyTable("As vectors are added", ("trial", *heads), tuple(rows), tuple(heads), (), notes)
 

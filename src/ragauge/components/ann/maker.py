@@ -85,7 +85,7 @@ class AnnMaker(TrialMaker):
         k: how many neighbours; of fewer vectors all.
         metric: cosine, l2 or ip.
         rounds: how often every query is timed.
-        growth: whether every index is built over n/16, n/8, n/4 and n/2 of the vectors too, to predict recall at 2n, 4n.
+        growth: whether indexes are built over n/16, n/8, n/4 and n/2 of the vectors too, to predict recall at 2n, 4n.
         source: the file of the vectors; "" = none.
 
     Raises:

@@ -133,7 +133,8 @@ class _Making:
         with self._store.transaction():
             run_id = ""
             if self._set is not None and result.answers:
-                run_id = _keep_run(self._store, self._study, self._maker.kind.name, self._set, trial, result)
+                system, about = self._maker.kind.name, {"study": self._study, "parameters": dict(trial.parameters)}
+                run_id = _keep_run(self._store, trial.name, system, about, self._set, result)
             kept = Trial(trial.name, trial.parameters, "complete", "", run_id, result.measurements)
             self._store.studies.put(self._study, kept)
 
@@ -144,12 +145,38 @@ def _result(opened: OpenTrial, eval_set: EvalSet | None) -> _Result:
     return _Result(dict(opened.config), columns, answers, tuple(opened.measurements()))
 
 
+def conduct_once(
+    store: Store, name: str, maker: TrialMaker, eval_set: EvalSet, parameters: Mapping[str, Any],
+    about: Mapping[str, Any],
+) -> str:     # fmt: skip
+    """One trial that is of no study, such as a check of an index that is in use; returns the id of its run.
+
+    Args:
+        store: where the run is kept.
+        name: of the run.
+        maker: of the trial.
+        eval_set: what it is asked.
+        parameters: of the trial.
+        about: further settings for the record of the run.
+
+    Raises:
+        RagaugeError: what the maker raises; nothing is kept then.
+    """
+    with ExitStack() as held:
+        opened = maker.open(parameters)
+        held.callback(opened.close)
+        maker.together([opened])
+        result = _result(opened, eval_set)
+    told = {**about, "measurements": {one.name: one.value for one in result.measurements}}
+    with store.transaction():
+        return _keep_run(store, name, maker.kind.name, told, eval_set, result)
+
+
 def _keep_run(
-    store: Store, study: str, kind: str, eval_set: EvalSet, trial: Trial, result: _Result
+    store: Store, name: str, system: str, about: Mapping[str, Any], eval_set: EvalSet, result: _Result
 ) -> str:
     """The run of a trial with its responses and scores; returns its id."""
-    config = {**result.config, "study": study, "parameters": dict(trial.parameters)}
-    run = Run("", trial.name, system=kind, config=config, planned=len(result.answers))
+    run = Run("", name, system=system, config={**result.config, **about}, planned=len(result.answers))
     run_id = store.collecting.begin(run, eval_set).run_id
     examples = {example.query_id: example for example in eval_set.examples}
     arrived = [(examples[response.query_id], response) for response, _ in result.answers]
