@@ -38,8 +38,7 @@ def predict_shares(
     Raises:
         ValueError: fewer than 3 sizes, equal ones, or no query.
 
-    Source: least squares on the empirical logit (Cox and Snell, Analysis of Binary Data, 1989, 2.1.6).
-
+    Source: the empirical logit of Cox and Snell, Analysis of Binary Data, 1989, 2.1.6.
     >>> import numpy as np
     >>> rows = np.repeat([[0.98], [0.97], [0.955]], 50, axis=1)
     >>> [round(one, 3) for one in predict_shares([1000, 2000, 4000], rows, [8000], weight=10)[0]]
