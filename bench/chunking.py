@@ -1,7 +1,9 @@
 """A trial of `ragauge chunking` beside its bare splitting and ranking, on Chroma's 472 questions with BM25.
 
 Bare is what a script without measuring does: cut each document, index the chunks, rank them once for each question as
-deep as the largest budget needs. A trial adds alignment, tokens, every metric at every cutoff and budget, the store.
+deep as the largest budget needs. A trial adds alignment, every metric at every cutoff and budget, the store. Both find
+the tokens of the documents, which the chunkers count by, once; the last column leaves that out on both sides, as in the
+second trial of a study.
 
     python bench/chunking.py
 """
@@ -33,10 +35,16 @@ def main() -> None:
     questions = read_chroma(DATA / "questions_df.csv")
     texts = {name: text for name, text in plain_texts(DATA).items() if name in CORPORA}
     settings = ChunkingSettings()
-    documents = {name: TokenisedDocument(name, text) for name, text in texts.items()}
-    print("chunker                          bare s   trial s   ratio")
+    took = []
+    for _ in range(4):     # the first reads the vocabulary
+        began = perf_counter()
+        documents = {name: TokenisedDocument(name, text) for name, text in texts.items()}
+        took.append(perf_counter() - began)
+    tokenising = min(took)
+    print(f"tokens of the documents: {tokenising:.2f} s")
+    print("chunker                          bare s   trial s   ratio   tokens given")
     for parameters in CHUNKERS:
-        bare = min(_bare(parameters, documents, [one.query for one in questions]) for _ in range(3))
+        bare = tokenising + min(_bare(parameters, documents, [one.query for one in questions]) for _ in range(3))
         took = []
         for _ in range(3):
             with tempfile.TemporaryDirectory() as folder:
@@ -44,9 +52,9 @@ def main() -> None:
                 began = perf_counter()
                 conduct_study("bench", maker, questions, [parameters], store=f"sqlite:///{folder}/store.db")
                 took.append(perf_counter() - began)
-        ratio = min(took) / bare
-        mark = "" if ratio <= LIMIT else f"  above {LIMIT:g}"
-        print(f"{name_of(parameters):32} {bare:6.2f}   {min(took):7.2f}   {ratio:5.2f}{mark}")
+        ratio, given = min(took) / bare, (min(took) - tokenising) / (bare - tokenising)
+        mark = "" if max(ratio, given) <= LIMIT else f"  above {LIMIT:g}"
+        print(f"{name_of(parameters):32} {bare:6.2f}   {min(took):7.2f}   {ratio:5.2f}   {given:12.2f}{mark}")
 
 
 def _bare(parameters: dict[str, object], documents: dict[str, TokenisedDocument], queries: list[str]) -> float:

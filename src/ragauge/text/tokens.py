@@ -225,6 +225,7 @@ def token_bytes(text: str) -> list[int]:
     if _not_encodable(text):
         text = "".join("?" if "\ud800" <= sign <= "\udfff" else sign for sign in text)
     found: list[int] = []
+    length: dict[int, int] = {}
     at = 0
     for run in [*LONG_RUN.finditer(text), None]:
         pieces = [text[at : run.start() if run else len(text)]]
@@ -232,7 +233,9 @@ def token_bytes(text: str) -> list[int]:
             pieces += [run[0][part : part + CUT] for part in range(0, len(run[0]), CUT)]
             at = run.end()
         for piece in pieces:
-            found += [len(encoding.decode_bytes([token])) for token in encoding.encode_ordinary(piece)]
+            tokens = encoding.encode_ordinary(piece)
+            length |= {token: len(encoding.decode_bytes([token])) for token in set(tokens) - length.keys()}
+            found += map(length.__getitem__, tokens)
     return found
 
 
