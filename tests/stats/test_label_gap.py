@@ -11,7 +11,7 @@ import pytest
 
 from ragauge.errors import UsageError
 from ragauge.stats.instrument import JudgeMeanError, known_by_labels, widened, widened_difference
-from ragauge.stats.rectified import LabelGap, Scored, label_gap
+from ragauge.stats.label_gap import LabelGap, Scored, label_gap
 from ragauge.stats.weighted import Interval
 
 Floats = npt.NDArray[np.float64]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragauge.stats.instrument import JudgeMeanError, known_by_labels
-from ragauge.stats.rectified import Scored, label_gap
+from ragauge.stats.label_gap import Scored, label_gap
 
 if TYPE_CHECKING:
     from ragauge.store.judges import TextScore

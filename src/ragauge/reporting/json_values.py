@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.summary import Summary
     from ragauge.gating.result import Check, Gated
     from ragauge.stats.instrument import JudgeMeanError
-    from ragauge.stats.rectified import LabelGap
+    from ragauge.stats.label_gap import LabelGap
 
 LEVEL = 0.95
 

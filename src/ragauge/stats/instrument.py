@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.stats.distributions import t_quantile
 from ragauge.stats.label_bands import Bands, at_odds, expected_of, updated
-from ragauge.stats.rectified import LabelGap, Offset
+from ragauge.stats.label_gap import LabelGap, Offset
 from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.stats.distributions import normal_quantile
-from ragauge.stats.rectified import LabelGap, Offset, variance_of
+from ragauge.stats.label_gap import LabelGap, Offset, variance_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,23 +1,21 @@
 """Means of a judge's scores, rectified by human labels on some of them: prediction-powered inference.
 
-It is right whatever the judge is worth: a useless one gets a weight near 0, which leaves the labels' own interval.
-Student's t with n − 2 degrees of freedom instead of the normal quantile holds the level below 50 labels too, where the
-usual recipe is too narrow; two are lost since both a mean and the weight are estimated. For rates near 0 or 1 with few
-labels it is too short on one side, as Student's t is.
+It is right whatever the judge is worth: a useless one gets a weight near 0, which leaves the labels' own interval; one
+that says the opposite of people gets a weight below 0, and informs too. Means of a bounded score get Wilson's interval,
+scaled to the standard error: near 0 and 1 Student's interval would be too short on the side of the room.
 
-How far people's mean lies from a judge's, from labels of people on texts that the judge has judged too.
+Where the labels come from another run, only `stats.transferred` is allowed, which says what it takes for granted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from math import inf, sqrt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.errors import UsageError
-from ragauge.stats.distributions import normal_quantile, t_quantile
-from ragauge.stats.effects import pooled
+from ragauge.stats.distributions import t_quantile
 from ragauge.stats.weighted import Alternative, Interval
 
 if TYPE_CHECKING:
@@ -25,12 +23,45 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
+    Codes = npt.NDArray[np.intp]
     Values = Sequence[float] | npt.NDArray[Any]
-    Floats = npt.NDArray[np.float64]
-    Codes = npt.NDArray[np.int64]
+    Names = Sequence[Any] | npt.NDArray[Any]
 
 
-FEWEST = 4     # labelled pairs: two are spent on the mean and the weight
+FEWEST = 4     # labelled values, or clusters of them: two are spent on the mean and the weight
+LEAST, MOST = 0.02, 1.25     # variance of a rectified mean over that of the labels alone
+DOUBT = 2.0     # squared gaps added to those of a difference: one label of +1 and one of −1 are thought of besides
+HALF = 0.5     # the same for unequal chances: half a label at each end
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelSample:
+    """Human labels on some examples of a run, and a judge's scores of all of them.
+
+    What changes in `rectified_mean`, whose symbols these are:
+
+    - **Inclusion** (Hájek): means are weighted by 1/chance, the judge's mean is that over everything, and
+      se² = Σ wᵢ²(rᵢ² + 1/2n)/(n(n − 2)) + λ² v/M + 2λ c/M, with r the residuals, w of mean 1, M = n + N, and c the
+      covariance of residuals and scores; df = (Σw)²/Σw² − 2.
+    - **Strata**: Σ W_h θ_h with a λ each; W_h is the share of all examples. One label at each end is added to the
+      variance of a stratum, as labels that are all alike prove little.
+    - **Clusters**: sums over clusters take the place of values in se², and n − 2 is clusters − 2.
+
+    Attributes:
+        labels: shape (n,), what people said, any unit.
+        judged: shape (n,), the judge's scores of the same examples, in the same order.
+        others: shape (N,), its scores of the examples without labels.
+        inclusion: shape (n,), the chance that each labelled example had of being drawn, in (0, 1]; None = all alike.
+        strata: shapes (n,) and (N,), labels of the groups within which examples were drawn at random; None = one group.
+        clusters: shapes (n,) and (N,), labels of what examples depend on, such as their document; None = independent.
+    """
+
+    labels: Values
+    judged: Values
+    others: Values
+    inclusion: Values | None = None
+    strata: tuple[Names, Names] | None = None
+    clusters: tuple[Names, Names] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +69,15 @@ class Rectified:
     """A mean that rests on people where they looked, and on the judge elsewhere.
 
     Attributes:
-        mean: the rectified mean.
+        mean: the rectified mean, clipped to the bounds.
         interval: of it, clipped to the bounds; one-sided where asked, the other end is the bound or infinite.
-        weight: how far the judge was followed, λ: 0 = the labels alone, 1 = a judge that is off by a constant at most.
+        weight: how far the judge was followed, λ: 0 = the labels alone, 1 = a judge that is off by a constant at most,
+            below 0 = one that says the opposite. Of strata the mean of theirs, by their sizes.
         classical: the mean of the labels alone.
         judged: the mean of the judge's scores alone, over everything.
         n: labelled.
         others: judged only.
-        effective: labels alone that would give as narrow an interval; None where that cannot be said.
+        effective: labels alone that would tell as much; None where that cannot be said.
     """
 
     mean: float
@@ -58,292 +90,278 @@ class Rectified:
     effective: float | None
 
 
+class _Found(NamedTuple):
+    """A mean before its interval: standard error, degrees of freedom, and the labels' own mean and variance."""
+
+    mean: float
+    error: float
+    weight: float
+    df: float
+    classical: float
+    variance: float
+
+
+class _Arrays(NamedTuple):
+    y: Array
+    f: Array
+    g: Array
+    inclusion: Array | None
+    mine: Codes | None
+    theirs: Codes | None
+
+
 def rectified_mean(
-    labels: Values, judged: Values, others: Values, *, weight: float | None = None,
-    alternative: Alternative = "two-sided", level: float = 0.95, bounds: tuple[float, float] = (-inf, inf),
+    sample: LabelSample, *, weight: float | None = None, alternative: Alternative = "two-sided", level: float = 0.95,
+    bounds: tuple[float, float] = (-inf, inf),
 ) -> Rectified | None:     # fmt: skip
     """The mean of what people would say of everything, from labels on some and a judge's scores of all.
 
-    θ = ȳ + λ (g − f̄),  se² = s²/n + λ² v/N,  θ ± t(n − 2) se
+    θ = ȳ + λ (ḡ − f̄),  se² = s²/n + λ² v/N
 
     ȳ, f̄  means of the labels and of the judge's scores on the n labelled
-    g, v   mean and variance of the judge's scores on the N others
+    ḡ, v   mean and variance of the judge's scores on the N others
     s²     Σ ((yᵢ − ȳ) − λ (fᵢ − f̄))² / (n − 2)
-    λ      Σ (yᵢ − ȳ)(fᵢ − f̄) / ((1 + n/N) Σ (fᵢ − f̄)²), which makes se smallest, in [0, 1]; unless given
+    λ      Σ (yᵢ − ȳ)(fᵢ − f̄) / ((1 + n/N) Σ (fᵢ − f̄)²), which makes se smallest, in [−1, 1]; unless given
 
-    Assumes that the labelled examples are a random sample of all.
+    Within finite bounds the interval is Wilson's, with t(n − 2) and k = n/d trials, d = n·se²/s_y² held within
+    [0.02, 1.25], and 1 where all labels are alike; for labels other than 0 and 1, k grows by ȳ(1 − ȳ)/s_y². Without
+    bounds it is θ ± t(n − 2) se. `LabelSample` says what unequal chances, strata and clusters change.
+    Assumes that within a stratum labelled examples were drawn at random, or with the chances that are given.
 
     Args:
-        labels: shape (n,), what people said, any unit.
-        judged: shape (n,), the judge's scores of the same examples, in the same order.
-        others: shape (N,), its scores of the examples without labels.
-        weight: λ, where it is not to be estimated: 1 is plain prediction-powered inference.
-        alternative: "two-sided"; "greater" gives a lower bound only, "less" an upper bound only, at the whole level.
+        sample: labels and scores.
+        weight: λ, where it is given: 1 is plain prediction-powered inference.
+        alternative: "greater" gives a lower bound only, "less" an upper bound only, at the whole level.
         level: confidence, in (0, 1).
-        bounds: least and greatest possible value.
+        bounds: least and greatest possible value; strata need finite ones.
 
     Returns:
-        The mean with its interval; None for fewer than 4 labels or 2 others.
+        The mean with its interval; None for fewer than 4 labels (clusters; in a stratum) or 2 others.
 
     Raises:
-        UsageError: labels and judged scores are not as many.
+        UsageError: labels and judged scores are not as many, or a chance is not in (0, 1].
 
     Source: Angelopoulos et al. (2023), Prediction-powered inference; Angelopoulos, Duchi and Zrnic (2023), PPI++, for
-    λ; degrees of freedom as of the regression estimator, Cochran, Sampling Techniques (1977), 7.3.
+    λ; degrees of freedom as of the regression estimator, Cochran, Sampling Techniques (1977), 7.3; Särndal, Swensson
+    and Wretman (1992), Model Assisted Survey Sampling, 7; Korn and Graubard (1998) for Wilson's interval of a survey.
 
-    >>> found = rectified_mean([1, 0, 1, 1], [1, 0, 1, 0], [1, 1, 0, 1, 1, 0])
+    >>> found = rectified_mean(LabelSample([1, 0, 1, 1], [1, 0, 1, 0], [1, 1, 0, 1, 1, 0]))
     >>> round(found.mean, 3), round(found.weight, 3)
     (0.8, 0.3)
     """
+    arrays = _read(sample)
+    found = _estimate(arrays, sample, weight, bounds)
+    if found is None:
+        return None
+    n = arrays.y.size
+    d = _ratio(found, n, plain=sample.inclusion is sample.strata is sample.clusters is None)
+    trials = n / d if isfinite(bounds[0]) and isfinite(bounds[1]) else None
+    interval = _interval(found, trials, bounds, alternative, level)
+    return _told(found, arrays, interval, bounds, n / d if found.error > 0 else None)
+
+
+def rectified_difference(
+    sample: LabelSample, *, alternative: Alternative = "two-sided", level: float = 0.95
+) -> Rectified | None:
+    """The mean of what people would say changed, from examples that are labelled in both runs.
+
+    As `rectified_mean` of differences, new − base, of scores within [0, 1]: the interval is θ ± t(n − 2) se, with one
+    label of +1 and one of −1 added to the squares of s²: where no label changed, that proves little.
+
+    Args:
+        sample: labels and scores, each new − base, in [−1, 1].
+        alternative: as of `rectified_mean`.
+        level: confidence, in (0, 1).
+
+    Returns:
+        The difference with its interval; None as `rectified_mean`.
+    """
+    arrays = _read(sample)
+    found = _estimate(arrays, sample, None, (-1.0, 1.0), DOUBT)
+    if found is None:
+        return None
+    interval = _interval(found, None, (-1.0, 1.0), alternative, level)
+    return _told(found, arrays, interval, (-1.0, 1.0), found.variance / found.error**2 if found.error > 0 else None)
+
+
+def _told(
+    found: _Found, arrays: _Arrays, interval: Interval, bounds: tuple[float, float], effective: float | None
+) -> Rectified:
+    n, rest = arrays.y.size, arrays.g.size
+    whole = float((arrays.f.sum() + arrays.g.sum()) / (n + rest))
+    mean = min(bounds[1], max(bounds[0], found.mean))
+    return Rectified(mean, interval, found.weight, found.classical, whole, n, rest, effective)
+
+
+def _read(sample: LabelSample) -> _Arrays:
     import numpy as np
 
-    y, f, g = (np.asarray(one, dtype=float) for one in (labels, judged, others))
+    y, f, g = (np.asarray(one, dtype=float) for one in (sample.labels, sample.judged, sample.others))
     if y.shape != f.shape:
         raise UsageError(f"rectified_mean: labels and judged scores must be as many, got {y.size} and {f.size}.")
-    if (n := int(y.size)) < FEWEST or (rest := int(g.size)) < 2:
+    pi = None if sample.inclusion is None else np.asarray(sample.inclusion, dtype=float)
+    if pi is not None and (pi.shape != y.shape or not ((pi > 0) & (pi <= 1)).all()):
+        raise UsageError("rectified_mean: inclusion must be a chance in (0, 1] for each label.")
+    mine = theirs = None
+    if sample.clusters is not None:
+        mine, theirs = (np.unique(np.asarray(one), return_inverse=True)[1] for one in sample.clusters)
+    return _Arrays(y, f, g, pi, mine, theirs)
+
+
+def _estimate(
+    arrays: _Arrays, sample: LabelSample, weight: float | None, bounds: tuple[float, float], doubt: float = 0.0
+) -> _Found | None:
+    if sample.strata is not None:
+        return _stratified(arrays, sample.strata, weight, bounds)
+    if arrays.inclusion is not None:
+        return _hajek(arrays, weight, doubt)
+    return _simple(arrays, weight, doubt)
+
+
+def _simple(arrays: _Arrays, weight: float | None, doubt: float) -> _Found | None:
+    """A random sample, perhaps of clusters."""
+    y, f, g = arrays.y, arrays.f, arrays.g
+    n, rest = y.size, g.size
+    units = n if arrays.mine is None else int(arrays.mine.max(initial=-1)) + 1
+    if units < FEWEST or rest < 2:
         return None
-    weight, error, alone = _error(y, f, g, weight)
+    dy, df, dg = y - y.mean(), f - f.mean(), g - g.mean()
+    if weight is None:
+        spread = float(df @ df)
+        weight = 0.0 if spread == 0 else min(1.0, max(-1.0, float(dy @ df) / spread / (1 + n / rest)))
     mean = float(y.mean()) + weight * float(g.mean() - f.mean())
-    interval = _interval(mean, error, n, alternative, level, bounds)
-    whole = float((f.sum() + g.sum()) / (n + rest))
-    effective = alone / (error * error) if error > 0 else None
-    return Rectified(mean, interval, weight, float(y.mean()), whole, n, rest, effective)
+    error = sqrt(
+        _spread(dy - weight * df, arrays.mine, 2, doubt) / n**2
+        + (weight**2 * _spread(dg, arrays.theirs, 1) / rest**2 if weight else 0.0)
+    )
+    return _Found(mean, error, weight, units - 2, float(y.mean()), float(dy @ dy) / (n - 1))
 
 
-def _error(y: Array, f: Array, g: Array, weight: float | None) -> tuple[float, float, float]:
-    """The weight, the standard error with it, and the variance of the labels alone."""
+def _spread(residual: Array, groups: Codes | None, lost: int, doubt: float = 0.0) -> float:
+    """Variance of a sum of residuals, from their squares or those of their clusters' sums."""
+    import numpy as np
+
+    sums = residual if groups is None else np.bincount(groups, weights=residual)
+    units = sums.size
+    return float(sums @ sums + doubt * residual.size / units) * units / max(1, units - lost)
+
+
+def _hajek(arrays: _Arrays, weight: float | None, doubt: float) -> _Found | None:
+    """Examples that were drawn with unequal chances, each on its own or in clusters."""
+    import numpy as np
+
+    y, f = arrays.y, arrays.f
+    n, total = y.size, y.size + arrays.g.size
+    units = n if arrays.mine is None else int(arrays.mine.max(initial=-1)) + 1
+    if arrays.inclusion is None or units < FEWEST or arrays.g.size < 2:
+        return None
+    w = 1 / arrays.inclusion
+    w /= w.mean()
+    everything = np.concatenate([f, arrays.g])
+    my, mf = float(w @ y) / n, float(w @ f) / n
+    dy, df = y - my, f - mf
+    if weight is None:
+        spread = float((w * df) @ (w * df))
+        weight = 0.0 if spread == 0 else min(1.0, max(-1.0, float((w * dy) @ (w * df)) / spread))
+    residual = dy - weight * df
+    shared = float(w @ (residual * df)) / n
+    whole = weight**2 * float(everything.var()) + 2 * weight * shared
+    square = _spread(w * residual, arrays.mine, 2, max(HALF, doubt) * float(w @ w) / n) / n**2 + whole / total
+    kish = n * n / float(w @ w) if arrays.mine is None else units
+    mean = my + weight * (float(everything.mean()) - mf)
+    return _Found(mean, sqrt(max(0.0, square)), weight, max(1.0, kish - 2), my, float(w @ (dy * dy)) / (n - 1))
+
+
+def _stratified(
+    arrays: _Arrays, strata: tuple[Names, Names], weight: float | None, bounds: tuple[float, float]
+) -> _Found | None:
+    """Random within each stratum; degrees of freedom by Satterthwaite."""
+    import numpy as np
+
+    width = bounds[1] - bounds[0]
+    if not isfinite(width):
+        raise UsageError("rectified_mean: strata need finite bounds. Give bounds=(0, 1) for shares.")
+    mine, theirs = (np.asarray(one) for one in strata)
+    total = arrays.y.size + arrays.g.size
+    mean = square = freedom = followed = classical = 0.0
+    parts: list[tuple[float, float, float]] = []
+    for name in np.unique(np.concatenate([mine, theirs])):
+        y, f, g = arrays.y[mine == name], arrays.f[mine == name], arrays.g[theirs == name]
+        if y.size < FEWEST:
+            return None
+        share, found = (y.size + g.size) / total, _part(y, f, g, weight, bounds)
+        mean, followed = mean + share * found.mean, followed + share * found.weight
+        classical += share * found.classical
+        square += (share * found.error) ** 2
+        freedom += (share * found.error) ** 4 / found.df
+        parts.append((share, found.classical, found.variance))
+    variance = sum(share * (spread + (one - classical) ** 2) for share, one, spread in parts)
+    return _Found(mean, sqrt(square), followed, square**2 / freedom if freedom else 1.0, classical, variance)
+
+
+def _part(y: Array, f: Array, g: Array, weight: float | None, bounds: tuple[float, float]) -> _Found:
+    """One stratum, with one label at each end added to its variance; without others its labels are all there is."""
     n, rest = y.size, g.size
     dy, df = y - y.mean(), f - f.mean()
-    spread = float((df * df).sum())
+    spread = float(df @ df)
     if weight is None:
-        weight = 0.0 if spread == 0 else float((dy * df).sum()) / spread / (1 + n / rest)
-        weight = min(1.0, max(0.0, weight))
+        weight = 0.0 if spread == 0 or rest < 2 else float(dy @ df) / spread / (1 + n / rest)
+        weight = min(1.0, max(-1.0, weight))
+    middle = (float(y.sum()) + bounds[0] + bounds[1]) / (n + 2)
+    added = (bounds[0] - middle) ** 2 + (bounds[1] - middle) ** 2
     residual = dy - weight * df
-    variance = float((residual * residual).sum()) / (n - 2)
-    error = sqrt(variance / n + weight * weight * float(g.var(ddof=1)) / rest)
-    return weight, error, float((dy * dy).sum()) / (n - 1)
+    square = (float(residual @ residual) + added) / n / n
+    shift = 0.0
+    if rest >= 2 and weight:
+        shift = weight * float(g.mean() - f.mean())
+        square += weight**2 * float(g.var(ddof=1)) / rest
+    return _Found(float(y.mean()) + shift, sqrt(square), weight, n - 2, float(y.mean()), float(dy @ dy) / (n - 1))
+
+
+def _ratio(found: _Found, n: int, *, plain: bool) -> float:
+    """d: the variance of the mean over that of the mean of n labels alone."""
+    if found.variance == 0 or found.error == 0:
+        return 1.0
+    d = n * found.error**2 / found.variance
+    return max(LEAST, min(MOST, d) if plain else d)
 
 
 def _interval(
-    mean: float, error: float, n: int, alternative: Alternative, level: float, bounds: tuple[float, float]
+    found: _Found, trials: float | None, bounds: tuple[float, float], alternative: Alternative, level: float
 ) -> Interval:
+    """Wilson's interval of the mean, by as many trials as it is worth; None = Student's."""
+    low, high = bounds
+    z = _quantile(found.df, alternative, level)
+    if trials is None:
+        ends = (found.mean - z * found.error, found.mean + z * found.error)
+        return _ended(ends, bounds, alternative, level, "rectified t")
+    width = high - low
+    r = min(1.0, max(0.0, (found.mean - low) / width))
+    own = min(1.0, max(0.0, (found.classical - low) / width))
+    if found.variance > 0:     # labels between the bounds vary less than 0 and 1 with the same mean
+        trials *= max(1.0, own * (1 - own) * width * width / found.variance)
+    k = z * z / trials
+    half = sqrt(k * r * (1 - r) + k * k / 4)
+    ends = ((r + k / 2 - half) / (1 + k), (r + k / 2 + half) / (1 + k))
+    return _ended((low + width * max(0.0, ends[0]), low + width * min(1.0, ends[1])), bounds, alternative, level,
+                  "rectified wilson")  # fmt: skip
+
+
+def _quantile(df: float, alternative: Alternative, level: float) -> float:
     """One-sided intervals spend the whole of 1 − level on their one end."""
     if not 0 < level < 1:
         raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
-    both = alternative == "two-sided"
-    if not both and level <= 0.5:
+    if alternative == "two-sided":
+        return t_quantile(df, level)
+    if level <= 0.5:
         raise UsageError(f"a one-sided interval needs a level above 0.5, got {level:g}.")
-    half = t_quantile(n - 2, level if both else 2 * level - 1) * error
-    low = -inf if alternative == "less" else mean - half
-    high = inf if alternative == "greater" else mean + half
-    method = "rectified t" if both else f"rectified t, one-sided ({alternative})"
-    return Interval(max(bounds[0], low), min(bounds[1], high), method, level)
+    return t_quantile(df, 2 * level - 1)
 
 
-DOUBT = 1.0       # added to the squared gaps: half of one of +1 and of one of −1, as agreement on all leaves doubt too
-STEEPEST = 5.0    # how much further people's means may lie apart than the judge's: a judge that sees next to nothing
-SURE = 0.95     # of the interval of what the judge sees that must leave 0 out for it to see anything
-USUAL = sqrt(0.005)     # root mean square of differences of −10, −5, 0, 5 and 10 points
-
-
-class Offset(NamedTuple):
-    """How far people's mean lies from the judge's: its estimate, its standard deviation, degrees of freedom of that."""
-
-    shift: float
-    spread: float
-    df: float
-
-    def reach(self, level: float) -> float:
-        """Half of its interval at a level."""
-        return t_quantile(self.df, level) * self.spread if self.spread else 0.0
-
-
-class Scored(NamedTuple):
-    """A labelled text: people's score and the judge's, in [0, 1], its example and file, and how many labels it has."""
-
-    people: float
-    judge: float
-    example: bytes
-    file: bytes
-    labels: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class LabelGap:
-    """People's mean less the judge's, from labels.
-
-    Attributes:
-        gap: over the labelled examples, in [−1, 1].
-        variance: of it, by which examples were labelled.
-        between: variance of a file's true gap around it; 0 for one file, of which nobody knows.
-        judge: the judge's mean over them.
-        people: people's.
-        least: by how much the gap changes, at the least, with the judge's mean: −0.2 = it falls by 0.02 for 0.1 more.
-        most: at the most.
-        seen: the judge's mean over what people call right less that over what they call wrong.
-        seen_error: its standard error.
-        examples: labelled ones.
-        labels: on them.
-        files: they came in.
-        points: the judge's score of each example and its gap.
-    """
-
-    gap: float
-    variance: float
-    between: float
-    judge: float
-    people: float
-    least: float
-    most: float
-    seen: float
-    seen_error: float
-    examples: int
-    labels: int
-    files: int = 1
-    points: tuple[tuple[float, float], ...] = field(default=(), repr=False)
-
-    @property
-    def tells(self) -> bool:
-        """Whether the judge scores what people call right higher than what they call wrong, by more than chance."""
-        return self.seen > normal_quantile(SURE) * self.seen_error
-
-    @property
-    def df(self) -> float:
-        """Degrees of freedom of the spread of examples: one less than there are."""
-        return max(1.0, self.examples - 1.0)
-
-    @property
-    def lost(self) -> float:
-        """Standard deviation of what the judge sees too little or too much of differences of up to 10 points.
-
-        USUAL · sqrt((1 − seen)² + seen_error²)
-        """
-        return USUAL * sqrt((1 - self.seen) ** 2 + self.seen_error**2)
-
-    def at(self, mean: float) -> Offset:
-        """Where the judge's mean is m, another one than over the labels.
-
-        stays = m + gap + (m − judge) · least        worth = m + gap + (m − judge) · most, both within [0, 1]
-        shift = (lowest + highest) / 2 − m
-        spread² = variance + between + (highest − lowest)² / 8
-
-        A judge errs by another amount where more, or less, is right than among the labels. Two readings of the same
-        labels say by how much: what its verdicts are worth stays (the regression of people's scores on the judge's), or
-        how it scores what is right and what is wrong stays (calibration, the inverse of the regression of the judge's
-        on people's). The truth is taken to lie between the lowest and the highest, rather near one of them than halfway
-        (the arcsine distribution, whose variance is an eighth of the squared width). Where labels do not show that the
-        judge tells right from wrong (`tells`), its mean may say nothing at all: people's mean over the labels is then a
-        third reading, and the interval holds it. Degrees of freedom by Satterthwaite.
-
-        Source: Krutchkoff (1967), Technometrics 9, for both regressions; Rogan and Gladen (1978), Am. J. Epidemiol.
-        107, for the second.
-        """
-        low, high = self._readings(mean)
-        whole = self.variance + self.between + self.tilt(mean)
-        freedom = self.variance**2 / self.df + (self.between**2 / (self.files - 1) if self.files > 1 else 0.0)
-        df = min(1e6, max(1.0, whole**2 / freedom)) if freedom else 1e6
-        return Offset((low + high) / 2 - mean, sqrt(whole), df)
-
-    def alone(self, mean: float) -> Offset:
-        """The gap of a judge whose mean tells nothing: from it to people's mean over the labels."""
-        return Offset(self.people - mean, sqrt(self.variance + self.between), self.df)
-
-    def tilt(self, mean: float) -> float:
-        """Variance of the gap at another mean of the judge, by how the labels may be read: (highest − lowest)² / 8."""
-        low, high = self._readings(mean)
-        return (high - low) ** 2 / 8
-
-    def _readings(self, mean: float) -> tuple[float, float]:
-        """The lowest and the highest people's mean may be where the judge's is this one."""
-        away = mean - self.judge
-        found = [min(1.0, max(0.0, mean + self.gap + away * one)) for one in (self.least, self.most)]
-        found += [] if self.tells else [self.people]
-        return min(found), max(found)
-
-    def mirrored(self) -> LabelGap:
-        """That of 1 less the metric."""
-        return replace(self, gap=-self.gap, judge=1 - self.judge, people=1 - self.people,
-                       points=tuple((1 - judge, -gap) for judge, gap in self.points))  # fmt: skip
-
-
-def label_gap(scored: Iterable[Scored]) -> LabelGap | None:
-    """The gap between people and a judge, from texts that both have scored; None for no text.
-
-    Texts of one example are one observation, their mean: gap = Σ g / n over examples, and
-    variance = (Σ (g − gap)² + DOUBT) / ((n + 1)(n + 2)). With several files, the variance between their true gaps is by
-    Paule and Mandel, and so is taken (1 + Σ share²) times: the next texts are like one of these files, not their mean.
-
-    Args:
-        scored: in any order.
-
-    Source: the difference estimator, Cochran (1977), Sampling Techniques, 7.10; something added as by Agresti
-    and Coull (1998), Am. Stat. 52.
-
-    >>> found = label_gap([Scored(float(n > 2), float(n > 0), bytes([n]), b"f") for n in range(10)])
-    >>> round(found.gap, 3), round(found.variance**0.5, 3), round(found.judge, 3), round(found.at(0.9).spread, 3)
-    (-0.2, 0.14, 0.9, 0.14)
-    """
-    import numpy as np
-
-    every = list(scored)
-    if not every:
-        return None
-    if any(not 0 <= one <= 1 for text in every for one in (text.people, text.judge)):
-        raise UsageError("label_gap: scores of people and judge must be in [0, 1].")
-    codes = {example: n for n, example in enumerate(dict.fromkeys(text.example for text in every))}
-    at = np.array([codes[text.example] for text in every])
-    people, judge = (_means(np.array(one), at) for one in zip(*((text.people, text.judge) for text in every),
-                                                              strict=True))  # fmt: skip
-    files = {text.example: text.file for text in every}
-    gaps = people - judge
-    flat, steep, error = _slopes(judge, people)
-    between, n_files = _between(gaps, [files[example] for example in codes])
-    return LabelGap(
-        float(gaps.mean()), variance_of(gaps), between, float(judge.mean()), float(people.mean()), flat - 1,
-        min(STEEPEST, 1 / max(steep, 1 / STEEPEST)) - 1, steep, error, len(codes), sum(text.labels for text in every),
-        n_files, tuple(zip(judge.tolist(), gaps.tolist(), strict=True)),
-    )     # fmt: skip
-
-
-def variance_of(gaps: Floats) -> float:
-    """Of the mean of some gaps in [−1, 1], of which one of +1 and one of −1 are thought of besides."""
-    import numpy as np
-
-    n = gaps.size
-    return float((np.square(gaps - gaps.mean()).sum() + DOUBT) / ((n + 1) * (n + 2)))
-
-
-def _means(values: Floats, at: Codes) -> Floats:
-    import numpy as np
-
-    return np.asarray(np.bincount(at, weights=values) / np.bincount(at))
-
-
-def _slopes(judge: Floats, people: Floats) -> tuple[float, float, float]:
-    """Slope of people's scores on the judge's, of the judge's on people's, and the standard error of the latter.
-
-    Half a text of each kind is added: right and wrong, each called right and wrong.
-    """
-    import numpy as np
-
-    x, y = np.append(judge, [0.0, 0.0, 1.0, 1.0]), np.append(people, [0.0, 1.0, 0.0, 1.0])
-    w = np.append(np.ones(judge.size), np.full(4, 0.5))
-    dx, dy = x - np.average(x, weights=w), y - np.average(y, weights=w)
-    xx, yy, xy = float(w @ dx**2), float(w @ dy**2), float(w @ (dx * dy))
-    steep = xy / yy
-    error = sqrt(float(w @ (dx - steep * dy) ** 2) / judge.size / yy)
-    return min(1.0, max(-1.0, xy / xx)), min(1.0, max(-1.0, steep)), error
-
-
-def _between(gaps: Floats, files: Sequence[bytes]) -> tuple[float, int]:
-    """(1 + Σ share²) τ² and how many files there are; examples of all files vary alike around their file's gap."""
-    import numpy as np
-
-    names = list(dict.fromkeys(files))
-    if len(names) < 2:
-        return 0.0, 1
-    mine = [gaps[np.array([one == name for one in files])] for name in names]
-    within = sum(float(np.square(one - one.mean()).sum()) for one in mine) / max(1, gaps.size - len(mine))
-    variances = [within / one.size if within else variance_of(one) for one in mine]
-    tau = pooled([float(one.mean()) for one in mine], variances).tau
-    return tau**2 * (1 + sum((one.size / gaps.size) ** 2 for one in mine)), len(names)
+def _ended(
+    ends: tuple[float, float], bounds: tuple[float, float], alternative: Alternative, level: float, method: str
+) -> Interval:
+    low = -inf if alternative == "less" else ends[0]
+    high = inf if alternative == "greater" else ends[1]
+    told = method if alternative == "two-sided" else f"{method}, one-sided ({alternative})"
+    return Interval(max(bounds[0], low), min(bounds[1], high), told, level)

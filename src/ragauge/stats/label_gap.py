@@ -1,0 +1,228 @@
+"""How far people's mean lies from a judge's, from labels of people on texts that the judge has judged too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragauge.errors import UsageError
+from ragauge.stats.distributions import normal_quantile, t_quantile
+from ragauge.stats.effects import pooled
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Codes = npt.NDArray[np.int64]
+
+
+DOUBT = 1.0       # added to the squared gaps: half of one of +1 and of one of −1, as agreement on all leaves doubt too
+STEEPEST = 5.0    # how much further people's means may lie apart than the judge's: a judge that sees next to nothing
+SURE = 0.95     # of the interval of what the judge sees that must leave 0 out for it to see anything
+USUAL = sqrt(0.005)     # root mean square of differences of −10, −5, 0, 5 and 10 points
+
+
+class Offset(NamedTuple):
+    """How far people's mean lies from the judge's: its estimate, its standard deviation, degrees of freedom of that."""
+
+    shift: float
+    spread: float
+    df: float
+
+    def reach(self, level: float) -> float:
+        """Half of its interval at a level."""
+        return t_quantile(self.df, level) * self.spread if self.spread else 0.0
+
+
+class Scored(NamedTuple):
+    """A labelled text: people's score and the judge's, in [0, 1], its example and file, and how many labels it has."""
+
+    people: float
+    judge: float
+    example: bytes
+    file: bytes
+    labels: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LabelGap:
+    """People's mean less the judge's, from labels.
+
+    Attributes:
+        gap: over the labelled examples, in [−1, 1].
+        variance: of it, by which examples were labelled.
+        between: variance of a file's true gap around it; 0 for one file, of which nobody knows.
+        judge: the judge's mean over them.
+        people: people's.
+        least: by how much the gap changes, at the least, with the judge's mean: −0.2 = it falls by 0.02 for 0.1 more.
+        most: at the most.
+        seen: the judge's mean over what people call right less that over what they call wrong.
+        seen_error: its standard error.
+        examples: labelled ones.
+        labels: on them.
+        files: they came in.
+        points: the judge's score of each example and its gap.
+    """
+
+    gap: float
+    variance: float
+    between: float
+    judge: float
+    people: float
+    least: float
+    most: float
+    seen: float
+    seen_error: float
+    examples: int
+    labels: int
+    files: int = 1
+    points: tuple[tuple[float, float], ...] = field(default=(), repr=False)
+
+    @property
+    def tells(self) -> bool:
+        """Whether the judge scores what people call right higher than what they call wrong, by more than chance."""
+        return self.seen > normal_quantile(SURE) * self.seen_error
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of the spread of examples: one less than there are."""
+        return max(1.0, self.examples - 1.0)
+
+    @property
+    def lost(self) -> float:
+        """Standard deviation of what the judge sees too little or too much of differences of up to 10 points.
+
+        USUAL · sqrt((1 − seen)² + seen_error²)
+        """
+        return USUAL * sqrt((1 - self.seen) ** 2 + self.seen_error**2)
+
+    def at(self, mean: float) -> Offset:
+        """Where the judge's mean is m, another one than over the labels.
+
+        stays = m + gap + (m − judge) · least        worth = m + gap + (m − judge) · most, both within [0, 1]
+        shift = (lowest + highest) / 2 − m
+        spread² = variance + between + (highest − lowest)² / 8
+
+        A judge errs by another amount where more, or less, is right than among the labels. Two readings of the same
+        labels say by how much: what its verdicts are worth stays (the regression of people's scores on the judge's), or
+        how it scores what is right and what is wrong stays (calibration, the inverse of the regression of the judge's
+        on people's). The truth is taken to lie between the lowest and the highest, rather near one of them than halfway
+        (the arcsine distribution, whose variance is an eighth of the squared width). Where labels do not show that the
+        judge tells right from wrong (`tells`), its mean may say nothing at all: people's mean over the labels is then a
+        third reading, and the interval holds it. Degrees of freedom by Satterthwaite.
+
+        Source: Krutchkoff (1967), Technometrics 9, for both regressions; Rogan and Gladen (1978), Am. J. Epidemiol.
+        107, for the second.
+        """
+        low, high = self._readings(mean)
+        whole = self.variance + self.between + self.tilt(mean)
+        freedom = self.variance**2 / self.df + (self.between**2 / (self.files - 1) if self.files > 1 else 0.0)
+        df = min(1e6, max(1.0, whole**2 / freedom)) if freedom else 1e6
+        return Offset((low + high) / 2 - mean, sqrt(whole), df)
+
+    def alone(self, mean: float) -> Offset:
+        """The gap of a judge whose mean tells nothing: from it to people's mean over the labels."""
+        return Offset(self.people - mean, sqrt(self.variance + self.between), self.df)
+
+    def tilt(self, mean: float) -> float:
+        """Variance of the gap at another mean of the judge, by how the labels may be read: (highest − lowest)² / 8."""
+        low, high = self._readings(mean)
+        return (high - low) ** 2 / 8
+
+    def _readings(self, mean: float) -> tuple[float, float]:
+        """The lowest and the highest people's mean may be where the judge's is this one."""
+        away = mean - self.judge
+        found = [min(1.0, max(0.0, mean + self.gap + away * one)) for one in (self.least, self.most)]
+        found += [] if self.tells else [self.people]
+        return min(found), max(found)
+
+    def mirrored(self) -> LabelGap:
+        """That of 1 less the metric."""
+        return replace(self, gap=-self.gap, judge=1 - self.judge, people=1 - self.people,
+                       points=tuple((1 - judge, -gap) for judge, gap in self.points))  # fmt: skip
+
+
+def label_gap(scored: Iterable[Scored]) -> LabelGap | None:
+    """The gap between people and a judge, from texts that both have scored; None for no text.
+
+    Texts of one example are one observation, their mean: gap = Σ g / n over examples, and
+    variance = (Σ (g − gap)² + DOUBT) / ((n + 1)(n + 2)). With several files, the variance between their true gaps is by
+    Paule and Mandel, and so is taken (1 + Σ share²) times: the next texts are like one of these files, not their mean.
+
+    Args:
+        scored: in any order.
+
+    Source: the difference estimator, Cochran (1977), Sampling Techniques, 7.10; something added as by Agresti
+    and Coull (1998), Am. Stat. 52.
+
+    >>> found = label_gap([Scored(float(n > 2), float(n > 0), bytes([n]), b"f") for n in range(10)])
+    >>> round(found.gap, 3), round(found.variance**0.5, 3), round(found.judge, 3), round(found.at(0.9).spread, 3)
+    (-0.2, 0.14, 0.9, 0.14)
+    """
+    import numpy as np
+
+    every = list(scored)
+    if not every:
+        return None
+    if any(not 0 <= one <= 1 for text in every for one in (text.people, text.judge)):
+        raise UsageError("label_gap: scores of people and judge must be in [0, 1].")
+    codes = {example: n for n, example in enumerate(dict.fromkeys(text.example for text in every))}
+    at = np.array([codes[text.example] for text in every])
+    people, judge = (_means(np.array(one), at) for one in zip(*((text.people, text.judge) for text in every),
+                                                              strict=True))  # fmt: skip
+    files = {text.example: text.file for text in every}
+    gaps = people - judge
+    flat, steep, error = _slopes(judge, people)
+    between, n_files = _between(gaps, [files[example] for example in codes])
+    return LabelGap(
+        float(gaps.mean()), variance_of(gaps), between, float(judge.mean()), float(people.mean()), flat - 1,
+        min(STEEPEST, 1 / max(steep, 1 / STEEPEST)) - 1, steep, error, len(codes), sum(text.labels for text in every),
+        n_files, tuple(zip(judge.tolist(), gaps.tolist(), strict=True)),
+    )     # fmt: skip
+
+
+def variance_of(gaps: Floats) -> float:
+    """Of the mean of some gaps in [−1, 1], of which one of +1 and one of −1 are thought of besides."""
+    import numpy as np
+
+    n = gaps.size
+    return float((np.square(gaps - gaps.mean()).sum() + DOUBT) / ((n + 1) * (n + 2)))
+
+
+def _means(values: Floats, at: Codes) -> Floats:
+    import numpy as np
+
+    return np.asarray(np.bincount(at, weights=values) / np.bincount(at))
+
+
+def _slopes(judge: Floats, people: Floats) -> tuple[float, float, float]:
+    """Slope of people's scores on the judge's, of the judge's on people's, and the standard error of the latter.
+
+    Half a text of each kind is added: right and wrong, each called right and wrong.
+    """
+    import numpy as np
+
+    x, y = np.append(judge, [0.0, 0.0, 1.0, 1.0]), np.append(people, [0.0, 1.0, 0.0, 1.0])
+    w = np.append(np.ones(judge.size), np.full(4, 0.5))
+    dx, dy = x - np.average(x, weights=w), y - np.average(y, weights=w)
+    xx, yy, xy = float(w @ dx**2), float(w @ dy**2), float(w @ (dx * dy))
+    steep = xy / yy
+    error = sqrt(float(w @ (dx - steep * dy) ** 2) / judge.size / yy)
+    return min(1.0, max(-1.0, xy / xx)), min(1.0, max(-1.0, steep)), error
+
+
+def _between(gaps: Floats, files: Sequence[bytes]) -> tuple[float, int]:
+    """(1 + Σ share²) τ² and how many files there are; examples of all files vary alike around their file's gap."""
+    import numpy as np
+
+    names = list(dict.fromkeys(files))
+    if len(names) < 2:
+        return 0.0, 1
+    mine = [gaps[np.array([one == name for one in files])] for name in names]
+    within = sum(float(np.square(one - one.mean()).sum()) for one in mine) / max(1, gaps.size - len(mine))
+    variances = [within / one.size if within else variance_of(one) for one in mine]
+    tau = pooled([float(one.mean()) for one in mine], variances).tau
+    return tau**2 * (1 + sum((one.size / gaps.size) ** 2 for one in mine)), len(names)
