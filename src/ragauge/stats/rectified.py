@@ -154,7 +154,8 @@ def rectified_mean(
     if found is None:
         return None
     n = arrays.y.size
-    d = _ratio(found, n, plain=sample.inclusion is sample.strata is sample.clusters is None)
+    chosen = (sample.inclusion, sample.strata, sample.clusters)
+    d = _ratio(found, n, plain=all(one is None for one in chosen))
     trials = n / d if isfinite(bounds[0]) and isfinite(bounds[1]) else None
     interval = _interval(found, trials, bounds, alternative, level)
     return _told(found, arrays, interval, bounds, n / d if found.error > 0 else None)
