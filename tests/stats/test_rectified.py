@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from math import inf, sqrt
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +13,13 @@ import pytest
 from scipy.special import stdtrit
 
 from ragauge.errors import UsageError
+from ragauge.metrics.answer.answer_contains import AnswerContains
 from ragauge.stats.intervals import wilson
 from ragauge.stats.rectified import LabelSample, Rectified, rectified_difference, rectified_mean
 from ragauge.stats.transferred import transferred_rate
 from ragauge.stats.weighted import Interval
 
+EVOUNA = Path(__file__).parents[3] / "shared/data/qa_eval_evouna/TQ.json"
 Array = npt.NDArray[np.float64]
 Judge = tuple[float, float] | None
 BY_HAND = LabelSample([1, 0, 1, 1], [1, 0, 1, 0], [1, 1, 0, 1, 1, 0])
@@ -243,3 +248,31 @@ def test_no_rate_is_transferred_from_a_judge_that_tells_nothing() -> None:
     assert transferred_rate([1] * 20, [1] * 20, [1, 0]) is None
     with pytest.raises(UsageError, match="each 0 or 1"):
         transferred_rate([1, 0], [0.5, 1], [1])
+
+
+@cache
+def answered(system: str) -> tuple[Array, Array]:
+    """What people and `answer_contains` say of a system's answers to the proper questions of EVOUNA's TriviaQA part."""
+    rows = [row for row in json.loads(EVOUNA.read_text(encoding="utf-8")) if not row["improper"]]
+    metric = AnswerContains()
+    people = np.array([float(row[f"judge_{system}"]) for row in rows])
+    return people, np.array([metric.value(row[f"answer_{system}"], row["golden_answer"].split("/")) for row in rows])
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif(not EVOUNA.is_file(), reason="no public data sets here")
+@pytest.mark.parametrize("system", ["fid", "gpt35", "chatgpt", "gpt4", "newbing"])
+def test_150_labels_of_real_answers(system: str) -> None:
+    """With 150 labels on 1,938 answers the interval holds what people say of all, and is narrower than theirs alone."""
+    people, judge = answered(system)
+    generator, held, width, alone, draws = np.random.default_rng(150), 0, 0.0, 0.0, 2_000
+    for _ in range(draws):
+        order = generator.permutation(people.size)
+        mine, rest = order[:150], order[150:]
+        interval = found_of(LabelSample(people[mine], judge[mine], judge[rest])).interval
+        held += interval.low <= people.mean() <= interval.high
+        own = wilson(people[mine].sum(), 150)
+        assert own is not None
+        width, alone = width + wide(interval), alone + wide(own)
+    assert held / draws >= 0.93
+    assert width / alone <= 0.85
