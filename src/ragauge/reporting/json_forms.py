@@ -168,9 +168,13 @@ FORMS: Mapping[str, str] = {
     ),
     "JudgeWithErrors": (
         "judge=one.said.name mode=one.said.mode judge_id=one.said.judge_id *one.whole supported_or_not=one.supported "
-        "segments=one.segments error no_verdict=without_verdict() no_verdict_reasons=one.without took=one.said.took "
+        "detection=one.detection probabilities=one.probabilities segments=one.segments "
+        "error no_verdict=without_verdict() no_verdict_reasons=one.without took=one.said.took "
         "differs=one.differs"
     ),
+    "Detection": "base_rate majority precision recall f1",
+    "Probabilities": "n auroc brier brier_base ece curve",
+    "ReliabilityBin": "n least most p supported",
     "Agreement": "n labels confusion=table accuracy balanced_accuracy kappa found",
     "AgreementFigure": "value low=interval.low high=interval.high method=interval.method reason",
     "Differs": (

@@ -23,7 +23,9 @@ MOST = 10     # parts that differ, in a terminal
 WORDS: Mapping[str, str] = {"not_in_context": "not in context", "not_supported": "not supported"}
 SAYS = (
     "kappa: agreement beyond chance, 1 = always, 0 = as chance would have it. balanced: mean over the labels of people "
-    "of the share that the judge finds."
+    "of the share that the judge finds. majority: accuracy of always saying what people say most. AUROC: chance that "
+    "what is supported has the higher probability, 0.5 = by chance. Brier: mean squared error of the probabilities. "
+    "ECE: how far they lie from the shares of people, in a small file above 0 by chance."
 )
 KEPT = "How far its means lie from people's: kept, and from now on in the intervals of its scores"
 SLIGHT = 0.2     # a kappa up to which agreement is slight: Landis and Koch (1977)
@@ -106,6 +108,7 @@ def _tables(found: JudgeCheck) -> Iterator[HeadedRows]:
     yield "Agreement with people", figures, [_line(one, one.whole) for one in found.judges]
     if len(found.labels) > len(("supported", "not")):
         yield "Supported or not", figures, [_line(one, one.supported) for one in found.judges]
+    yield from _telling(found)
     for one in found.judges:
         labels = [WORDS.get(label, label) for label in found.labels]
         rows: Rows = [(f"people: {label}", *(f"{n:,}" for n in row)) for label, row in
@@ -132,6 +135,24 @@ def _tables(found: JudgeCheck) -> Iterator[HeadedRows]:
                      for why, count in one.without.items()]  # fmt: skip
     if without:
         yield "Why there is no verdict", ("", "parts"), without
+
+
+def _telling(found: JudgeCheck) -> Iterator[HeadedRows]:
+    """What the judges find of what is not supported, and what their probabilities are worth."""
+    rows: Rows = [
+        (judge_name(one), *map(_figure, (of.precision, of.recall, of.f1, of.base_rate)),
+         "–" if of.majority is None else f"{of.majority:.2f}")
+        for one in found.judges for of in [one.detection]
+    ]  # fmt: skip
+    yield "Finding what is not supported", ("judge", "precision", "recall", "F1", "base rate", "majority"), rows
+    sure = [(judge_name(one), one.probabilities) for one in found.judges if one.probabilities is not None]
+    if sure:
+        rows = [(name, _figure(p.auroc), _figure(p.brier), f"{p.brier_base:.2f}", f"{p.ece:.2f}") for name, p in sure]
+        yield "Probabilities", ("judge", "AUROC", "Brier", "of the base rate", "ECE"), rows
+    for name, p in sure:
+        rows = [(f"{bin_.least:.2f} to {bin_.most:.2f}", f"{bin_.n:,}", f"{bin_.p:.2f}", _figure(bin_.supported))
+                for bin_ in p.curve]  # fmt: skip
+        yield f"{name}: its probabilities and people", ("p", "n", "mean p", "people: supported"), rows
 
 
 def _kept(found: JudgeCheck) -> Rows:

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.estimating import ScoreSample, interval_of_difference, interval_of_mean
 from ragauge.analysis.results.judging import JudgeSpread
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Counts = npt.NDArray[np.float64]
+    Items = Sequence[object] | npt.NDArray[Any]
 
 
 LEVEL = 0.95
@@ -82,7 +83,7 @@ def agreement(
         table[row][column] += 1
     found = {label: _found(label, human, judge, clusters) for label in labels if label in human}
     return Agreement(
-        tuple(labels), tuple(map(tuple, table)), len(rows), _share(rows, columns, clusters), _balanced(found),
+        tuple(labels), tuple(map(tuple, table)), len(rows), share_alike(rows, columns, clusters), _balanced(found),
         kappa(rows, columns, len(labels), clusters), found,
     )  # fmt: skip
 
@@ -120,13 +121,13 @@ def kappa(human: Sequence[int], judge: Sequence[int], n_labels: int, clusters: C
         return AgreementFigure(None, reason="both use one label only")
     value = (po - pe) / (1 - pe)
     d = ((a == b) - po) / (1 - pe) - (1 - po) * (c[a] + r[b] - 2 * pe) / (1 - pe) ** 2
-    parts = _sums(d, clusters)
+    parts = cluster_sums(d, clusters)
     half = normal_quantile(LEVEL) * sqrt(float((parts**2).sum())) / n
     if n > 1 and half > 1e-12:
         return AgreementFigure(
             value, Interval(max(-1.0, value - half), min(1.0, value + half), "Fleiss-Cohen-Everitt", LEVEL)
         )
-    share = _share(human, judge, clusters).interval
+    share = share_alike(human, judge, clusters).interval
     if share is None:
         return AgreementFigure(value)
     low, high = ((end - pe) / (1 - pe) for end in (share.low, share.high))
@@ -178,7 +179,8 @@ def difference(
     return AgreementFigure(value, interval_of_difference(new_side, base_side, LEVEL))
 
 
-def _share(one: Sequence[object], other: Sequence[object], clusters: Clusters) -> AgreementFigure:
+def share_alike(one: Items, other: Items, clusters: Clusters | npt.NDArray[Any]) -> AgreementFigure:
+    """The share of items of which two lists say the same, with its interval."""
     same = [float(a == b) for a, b in zip(one, other, strict=True)]
     if not same:
         return AgreementFigure(None, reason="nothing to compare")
@@ -188,7 +190,7 @@ def _share(one: Sequence[object], other: Sequence[object], clusters: Clusters) -
 def _found(label: str, human: Sequence[str], judge: Sequence[str], clusters: Clusters) -> AgreementFigure:
     places = [n for n, one in enumerate(human) if one == label]
     groups = None if clusters is None else [clusters[n] for n in places]
-    return _share([human[n] for n in places], [judge[n] for n in places], groups)
+    return share_alike([human[n] for n in places], [judge[n] for n in places], groups)
 
 
 def _balanced(found: Mapping[str, AgreementFigure]) -> AgreementFigure:
@@ -208,7 +210,7 @@ def _balanced(found: Mapping[str, AgreementFigure]) -> AgreementFigure:
     )
 
 
-def _sums(values: Counts, clusters: Clusters) -> Counts:
+def cluster_sums(values: Counts, clusters: Clusters | npt.NDArray[Any]) -> Counts:
     """Sums by cluster."""
     import numpy as np
 

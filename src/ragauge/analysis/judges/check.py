@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from ragauge.analysis.judges.agreement import Agreement, AgreementFigure, agreement, difference, fleiss_kappa
+from ragauge.analysis.judges.telling import Detection, Probabilities, detection, probabilities
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.data.facts import AnswerFacts, Claim, Label, Window
 from ragauge.data.labelled import AnswerPair, Labelled, LabelledPart, Preference
@@ -98,6 +99,8 @@ class CheckedJudge:
         supported: the same for supported or not; equal to `whole` where the file knows no more.
         segments: column -> value -> agreement, values in their order.
         without: why there is no verdict -> how many parts.
+        detection: how well it finds what people call not supported.
+        probabilities: what its probabilities are worth; None where it has none.
         differs: the parts where both differ, worst first.
     """
 
@@ -106,6 +109,8 @@ class CheckedJudge:
     supported: Agreement
     segments: Mapping[str, Mapping[str, Agreement]]
     without: Mapping[str, int]
+    detection: Detection
+    probabilities: Probabilities | None = None
     differs: tuple[Differs, ...] = ()
 
 
@@ -260,10 +265,19 @@ def _checked(
         for k in both if human[k] != answers[k] for n, m in [parts[k]]
     ]  # fmt: skip
     plain_human, plain = ([_on(one, TWO) if one else "" for one in each] for each in (human, answers))
+    right, passed = ([each[k] == "supported" for k in both] for each in (human, answers))
+    sure = [(k, p) for k in both if (p := verdict[k].p) is not None]
     return CheckedJudge(
         said, _over(both, human, answers, scale, clusters), _over(both, plain_human, plain, TWO, clusters), segments,
-        dict(without.most_common()), tuple(sorted(differs, key=_badness)),
+        dict(without.most_common()), detection(right, passed, _groups(both, clusters)),
+        probabilities([human[k] == "supported" for k, _ in sure], [p for _, p in sure],
+                      _groups([k for k, _ in sure], clusters)),
+        tuple(sorted(differs, key=_badness)),
     )     # fmt: skip
+
+
+def _groups(places: Sequence[int], clusters: Sequence[int] | None) -> list[int] | None:
+    return None if clusters is None else [clusters[k] for k in places]
 
 
 def _over(
@@ -273,8 +287,8 @@ def _over(
     scale: Sequence[str],
     clusters: Sequence[int] | None,
 ) -> Agreement:
-    groups = None if clusters is None else [clusters[k] for k in places]
-    return agreement([human[k] for k in places], [answers[k] for k in places], scale, groups)
+    people, judge = ([each[k] for k in places] for each in (human, answers))
+    return agreement(people, judge, scale, _groups(places, clusters))
 
 
 def _badness(one: Differs) -> tuple[int, float]:
@@ -292,7 +306,7 @@ def _pairs(
     for base, new in combinations(range(len(answers)), 2):
         both = [k for k in range(len(human)) if answers[base][k] and answers[new][k]]
         known = [k for k in both if human[k]]
-        groups = None if clusters is None else [clusters[k] for k in known]
+        groups = _groups(known, clusters)
         people, mine, theirs = ([each[k] for k in known] for each in (human, answers[new], answers[base]))
         gain = difference(people, mine, theirs, groups)
         found.append(JudgePair(new, base, _over(both, answers[base], answers[new], scale, clusters), gain))
