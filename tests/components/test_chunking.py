@@ -382,9 +382,8 @@ def corpora() -> dict[str, str]:
     return {name: text for name, text in plain_texts(CHROMA).items() if name in CORPORA}
 
 
-def published(text: str, chunks: list[str], spans: list[tuple[int, int]]) -> float:
+def published(placed: list[tuple[int, int]], spans: list[tuple[int, int]]) -> float:
     """precision_omega as Chroma's report counts it: a chunk's first place in the text, and touching ends count."""
-    placed = [(at, at + len(one)) for one in chunks for at in [text.find(one)]]
     gold = {n for start, end in spans for n in range(start, end)}
     held = {n for a, b in placed if any(a <= end and start <= b for start, end in spans) for n in range(a, b)}
     return len(gold & held) / len(gold | held)
@@ -403,12 +402,14 @@ def test_published_precision_omega(chunker: str, size: int, overlap: int, mean: 
     questions = read_chroma(CHROMA / "questions_df.csv")
     cut = chunker_of({"chunker": chunker, "size": size, "overlap": overlap})
     texts = corpora()
-    chunks = {name: [one.text for one in cut(TokenisedDocument(name, text))] for name, text in texts.items()}
+    placed = {
+        name: [(at, at + len(one.text)) for one in cut(TokenisedDocument(name, text)) for at in [text.find(one.text)]]
+        for name, text in texts.items()
+    }
     values = []
     for asked in questions:
         spans = asked.gold_spans or ()
-        name = spans[0].doc_id
-        values.append(100 * published(texts[name], chunks[name], [(one.start, one.end) for one in spans]))
+        values.append(100 * published(placed[spans[0].doc_id], [(one.start, one.end) for one in spans]))
     assert (np.mean(values), np.std(values)) == pytest.approx((mean, spread), abs=0.1)
 
 

@@ -55,6 +55,21 @@ def test_planted_edits_are_contradicted() -> None:
     assert done.stdout.count("% of 30 ") > 45, done.stdout
 
 
+@pytest.mark.slow
+def test_a_few_planted_edits_are_contradicted() -> None:
+    """Of eight edits of each kind in each set the checked kinds are found in 90 %, and few clean copies are accused."""
+    code = (
+        "import json, planted_edits as bench; tally = bench.planted(8, ''); kinds = [*bench.FLOORED, bench.CLEAN]; "
+        "of = lambda counted: [sum(n for (kind, _), n in counted.items() if kind == one) for one in kinds]; "
+        "print(json.dumps([kinds, of(tally.items), of(tally.flagged)]))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT / "bench")
+    for kind, n, flagged in zip(*json.loads(done.stdout), strict=True):
+        assert n >= 40, kind
+        assert flagged <= 0.02 * n if kind == "clean copy" else flagged >= 0.9 * n, kind
+
+
 @pytest.mark.prove
 def test_the_judges_error_is_what_the_labelled_sets_give() -> None:
     """The stored error is fresh, and holds 90 % of left-out sources and of simulated pairs; within four minutes."""
