@@ -29,7 +29,7 @@ from ragauge.judging.local.criteria import cover_criteria
 from ragauge.judging.local.judge import LocalJudge
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.text.sentences import split
-from ragauge.text.tokens import content_words, stem
+from ragauge.text.tokens import ENGLISH, stem, words
 
 SEED = 20_240_601
 SAMPLE = 400     # questions of EVOUNA
@@ -57,12 +57,12 @@ def sentences(embedded: Embedding) -> None:
         facts = drive(LocalJudge().ask(RateSentences(row["input"], (text,))), embedded)
         assert isinstance(facts, RelevanceFacts)
         pieces = [one.text for one in split(text)]
-        query = {stem(word) for word in content_words(row["input"])}
+        query = {stem(word) for word in words(row["input"]) if word not in ENGLISH}
         right = [float(any(_plain(piece) in one or one in _plain(piece) for one in marked)) for piece in pieces]
         labels += right
         scores += [rating.p or 0.0 for rating in facts.ratings]
         said += [bool(rating.relevant) for rating in facts.ratings]
-        overlaps += [len(query & {stem(w) for w in content_words(p)}) / max(1, len(query)) for p in pieces]
+        overlaps += [len(query & {stem(w) for w in words(p) if w not in ENGLISH}) / max(1, len(query)) for p in pieces]
         ours.append(np.mean([bool(rating.relevant) for rating in facts.ratings]))
         theirs.append(np.mean(right))
     truth, p, plain = np.asarray(labels), np.asarray(scores), np.asarray(overlaps)

@@ -32,7 +32,7 @@ from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import drive
 from ragauge.judging.local.support import PreparedPassages
 from ragauge.judging.local.verify_answer import verify_answer
-from ragauge.text.tokens import content_words
+from ragauge.text.tokens import ENGLISH, words
 
 SETS = ("XQuAD", "CLAPNQ", "PubMedQA")
 FLOOR, CEILING, FEWEST = 0.8, 0.02, 20
@@ -141,8 +141,8 @@ def judged(answer: str, passages: Sequence[str]) -> list[Claim]:
 
 def carrier(claims: Sequence[Claim], clause: str) -> Claim:
     """The claim that holds most of a clause, the shortest of equals."""
-    wanted = set(content_words(clause))
-    return max(claims, key=lambda c: (len(wanted & set(content_words(c.text or ""))), -len(c.text or "")))
+    wanted = {*words(clause)} - ENGLISH
+    return max(claims, key=lambda c: (len(wanted & {*words(c.text or "")}), -len(c.text or "")))
 
 
 def tallied(sample: int, misses: str) -> dict[tuple[str, str], list[tuple[float, float]]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.docs.pages import taken
 
-from ragauge.data.readers.aliases import FIELDS, alias_table
+from ragauge.data.readers.aliases import FIELDS, TOOLS
 from ragauge.data.readers.source import records
 from ragauge.errors import DataError
 
@@ -18,8 +18,20 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs/data.md").read_text(encoding
 ERRORS = re.findall(r"^\| `(.+)` \| (a\.jsonl line 1: .+) \|$", PAGE, re.MULTILINE)
 
 
+def alias_table() -> str:
+    """The aliases as a Markdown table, one row a field."""
+    lines = [f"| field | {' | '.join(TOOLS)} |", f"|---|{'---|' * len(TOOLS)}"]
+    for field in FIELDS:
+        cells = [
+            ", ".join(f"`{theirs}`" for theirs, ours in names.items() if ours == field) for names in TOOLS.values()
+        ]
+        if any(cells):
+            lines.append(f"| `{field}` | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def test_names_of_tools_are_documented() -> None:
-    """The table of names is the one that is read by; when this fails, put `alias_table()` into the page."""
+    """The table of names is the one that files are read by; when this fails, put `alias_table()` into the page."""
     assert alias_table() in PAGE
 
 

@@ -12,7 +12,6 @@ from tests.systems.retriever_contract import RetrieverContract
 from ragauge.errors import UnknownName, UsageError
 from ragauge.systems.base import System
 from ragauge.systems.naming import system_of
-from ragauge.systems.vector_store import VectorStore
 
 QUESTION = "How do I pair a device?"
 
@@ -59,7 +58,6 @@ class TestByVector(RetrieverContract):
 
     @pytest.fixture
     def system(self) -> System:
-        assert isinstance(ByVector(), VectorStore)
         return system_of(ByVector(), {"k": K})
 
 

@@ -14,23 +14,12 @@ NonInferiority = Literal["not inferior", "inferior", "not enough data"]
 Equivalence = Literal["equivalent", "different", "not enough data"]
 
 
-def level_for(alpha: float) -> float:
-    """The level of the two-sided interval whose either end is a one-sided test at alpha: 1 − 2·alpha.
-
-    >>> level_for(0.05)
-    0.9
-    """
-    if not 0 < alpha < 0.5:
-        raise UsageError(f"alpha must lie between 0 and 0.5, got {alpha:g}. 0.05 is customary.")
-    return 1 - 2 * alpha
-
-
 def non_inferior(interval: Interval | None, margin: float) -> NonInferiority:
     """Whether new is not worse than base by more than a margin.
 
     low > −margin: not inferior;  high < −margin: inferior;  else, and without an interval: not enough data
 
-    With an interval at `level_for(alpha)` each of the two answers is wrong in at most a share alpha of all comparisons:
+    With an interval at level 1 − 2·alpha each of the two answers is wrong in at most a share alpha of all comparisons:
     it is the one-sided test of a difference of −margin, either way. A margin of 0 asks for proof that new is not worse
     at all: two equal systems get "not inferior" in a share alpha only, so leave room for what does not matter.
 
@@ -63,7 +52,7 @@ def equivalent(interval: Interval | None, margin: float) -> Equivalence:
 
     −margin < low and high < margin: equivalent;  high < −margin or low > margin: different;  else not enough data
 
-    With an interval at `level_for(alpha)` this is the test by two one-sided tests: "equivalent" is wrong in at most a
+    With an interval at level 1 − 2·alpha this is the test by two one-sided tests: "equivalent" is wrong in at most a
     share alpha of all comparisons. That an interval holds 0 is no proof of equality; that it lies within the margin is.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, get_args
 
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UnknownName, UsageError
@@ -17,22 +17,12 @@ Score = Literal["similarity", "distance"]
 PAIR, K = 2, 10
 
 
-@runtime_checkable
-class VectorStore(Protocol):
-    """The two methods that a vector store is searched with."""
-
-    def embed(self, text: str) -> Sequence[float]:
-        """The vector of a question. Without it, `search` gets the question's text, or the setting `embed` names it."""
-
-    def search(self, vector: Any, k: int) -> Sequence[Any]:
-        """The k nearest, best first: passages in any form, or pairs (passage, score)."""
-
-
 class VectorStoreSystem(System):
     """Searches a vector store; there are passages and no answer.
 
     Args:
-        target: has `search(vector or text, k)` and perhaps `embed(text)`; or LangChain's
+        target: has `search(vector or text, k)`, which gives the k nearest, best first, as passages in any form or pairs
+            (passage, score), and perhaps `embed(text)`, without which `search` gets the question's text; or LangChain's
             `similarity_search_with_score(query, k)`.
         name: of the system.
         config: its settings, for the record.

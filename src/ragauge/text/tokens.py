@@ -78,15 +78,6 @@ def words(text: str) -> list[str]:
     return _tokens().findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
 
 
-def content_words(text: str) -> list[str]:
-    """The words without English stop words.
-
-    >>> content_words("The cat is on the mat")
-    ['cat', 'mat']
-    """
-    return [word for word in words(text) if word not in ENGLISH]
-
-
 @lru_cache(maxsize=8_192)     # two megabytes when full
 def stem(word: str) -> str:
     """A light English stem of a folded word: possessive, plural, -ing, -ed and -ly taken off.

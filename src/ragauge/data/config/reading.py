@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -37,10 +37,6 @@ class ConfigFile:
     def problem(self, key: str, text: str, line: int | None) -> DataError:
         """A mistake at a key, to be added to the others."""
         return DataError(f"{key}: {text}" if key else text, source=self.name, line=line)
-
-    def adding(self, problems: Iterable[DataError]) -> ConfigFile:
-        """With more mistakes."""
-        return replace(self, problems=(*self.problems, *problems))
 
     def checked(self) -> Config:
         """What the file says.

@@ -179,15 +179,3 @@ def nearest_field(column: str, least: float = 0.75) -> str:
     """The field whose name looks most like a column's; "" where none does."""
     best = max((_closeness(column, names_of(field)), field) for field in FIELDS)
     return best[1] if best[0] >= least else ""
-
-
-def alias_table() -> str:
-    """The aliases as a Markdown table, one row a field."""
-    lines = [f"| field | {' | '.join(TOOLS)} |", f"|---|{'---|' * len(TOOLS)}"]
-    for field in FIELDS:
-        cells = [
-            ", ".join(f"`{theirs}`" for theirs, ours in names.items() if ours == field) for names in TOOLS.values()
-        ]
-        if any(cells):
-            lines.append(f"| `{field}` | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
