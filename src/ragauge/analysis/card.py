@@ -199,7 +199,7 @@ def _of_retrieval(finding: Finding, failed: FailedResponses) -> bool:
     row = BY_NAME.get(finding.cause)
     if row is not None:
         return row.at(component_of(failed.of_cause(finding.cause))).component in ("retrieval", "data")
-    return bool(finding.readings) and all(parse(one.metric).measures == "retrieval" for one in finding.readings)
+    return bool(finding.readings) and all(parse(reading.metric).measures == "retrieval" for reading in finding.readings)
 
 
 def _labelled(shown: Segments, every: Segments) -> Segments:

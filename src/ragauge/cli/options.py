@@ -95,7 +95,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         command(**given)
 
     vars(spread)["__signature__"] = inspect.Signature(parameters)
-    spread.__annotations__ = {one.name: one.annotation for one in parameters}
+    spread.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return spread
 
 

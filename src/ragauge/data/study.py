@@ -52,7 +52,7 @@ class Trial:
 
     def measured(self, name: str) -> float | None:
         """The value of a measurement; None where there is none of this name."""
-        return next((one.value for one in self.measurements if one.name == name), None)
+        return next((measurement.value for measurement in self.measurements if measurement.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)

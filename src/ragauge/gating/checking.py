@@ -126,7 +126,7 @@ class Placed:
 
 def check_conditions(conditions: Sequence[Condition], source: ScoreSource) -> tuple[list[Check], list[Family]]:
     """Every condition on the whole run and in its segments, with the correction for all of them together."""
-    placed = [one for condition in conditions for one in _cells(condition, source)]
+    placed = [cell for condition in conditions for cell in _cells(condition, source)]
     levels, could, families = [ALPHA] * len(placed), set[int](), []
     for on_fail in ("block", "warn"):
         members = [n for n, one in enumerate(placed) if one.condition.on_fail == on_fail]
@@ -289,8 +289,8 @@ def asks(condition: Condition) -> str:
 def segments_unknown(conditions: Sequence[Condition], declared: Sequence[str]) -> Mapping[int, list[str]]:
     """Rule -> columns that it names and no example has."""
     found: dict[int, list[str]] = {}
-    for one in conditions:
-        absent = [name for name in one.segments or () if name not in declared]
-        if absent and one.rule not in found:
-            found[one.rule] = absent
+    for condition in conditions:
+        absent = [name for name in condition.segments or () if name not in declared]
+        if absent and condition.rule not in found:
+            found[condition.rule] = absent
     return found

@@ -124,7 +124,7 @@ class Rules:
     @property
     def need_baseline(self) -> bool:
         """Whether a rule speaks of a baseline."""
-        return any(one.kind == "max_drop" for one in self.conditions)
+        return any(condition.kind == "max_drop" for condition in self.conditions)
 
 
 def rules_of(file: ConfigFile) -> Rules:

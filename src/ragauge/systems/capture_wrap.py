@@ -139,8 +139,8 @@ def _with_hops(found: Response, name: str, hops: Sequence[Any]) -> Response:
         except SystemTrouble as trouble:
             return replace(found, missing={**missing, name: f"not readable: {trouble}"})
         missing |= derived
-        for one in passages:
-            union.setdefault(one.passage_id, replace(one, hop=hop))
+        for passage in passages:
+            union.setdefault(passage.passage_id, replace(passage, hop=hop))
     named: dict[str, Any] = {name: tuple(union.values())}
     return replace(found, missing=missing, **named)
 
@@ -379,7 +379,7 @@ def _argument(function: Callable[..., Any], query: str) -> Asked:
     if query and names and query not in names:
         raise UsageError(f"capture: {function.__name__} has no argument {query} (found: {', '.join(names)}).")
     own = [name for name in names if name not in ("self", "cls")]
-    name = query or next((one for one in QUERY_KEYS if one in own), own[0] if own else "")
+    name = query or next((key for key in QUERY_KEYS if key in own), own[0] if own else "")
     place = names.index(name) if name in names else 0
 
     def asked(args: tuple[Any, ...], named: dict[str, Any]) -> Any:

@@ -134,7 +134,7 @@ def look_through(folder: Path) -> Project:
     uses = [name for file in files for name in {framework_of(one) for one in _imported(file.tree)} if name]
     modules = Modules({file.module: file.tree for file in files if file.module},
                       frozenset(file.module for file in files if file.path.name == "__init__.py"))     # fmt: skip
-    candidates = [one for file in files if file.module for one in _candidates(file, modules)]
+    candidates = [candidate for file in files if file.module for candidate in _candidates(file, modules)]
     candidates.sort(key=lambda one: (-one.score, one.path, one.line))
     tables.sort(key=lambda one: _unlikely(one.relative_to(folder)))
     most = max(texts, key=lambda one: (texts[one], str(one)), default=None)

@@ -138,7 +138,7 @@ def _evidence(inside: Inside, modules: Modules) -> int:
     found += 3 if keys & set(names_of("answer")) and keys & set(names_of("passages")) else 0
     called = [one.func for one in ast.walk(inside.node) if isinstance(one, ast.Call)]
     models = [one for one in called if isinstance(one, ast.Attribute) and one.attr in CLIENTS]
-    return max(found, 2 if any("embed" not in ast.unparse(one) for one in models) else 0)
+    return max(found, 2 if any("embed" not in ast.unparse(model) for model in models) else 0)
 
 
 def _keys(node: ast.AST) -> Iterator[str]:
@@ -293,7 +293,7 @@ def _unwrapped(node: ast.expr, local: Mapping[str, ast.expr]) -> ast.expr:
         given = [*node.args, *(one.value for one in node.keywords if one.arg == "content")]
         if given:
             return _unwrapped(given[0], local)
-        return ast.Dict([ast.Constant(one.arg) for one in node.keywords], [one.value for one in node.keywords])
+        return ast.Dict([ast.Constant(keyword.arg) for keyword in node.keywords], [one.value for one in node.keywords])
     if isinstance(node, ast.Name) and isinstance(local.get(node.id), ast.Dict | ast.Call):
         return local[node.id]
     return node
@@ -310,9 +310,9 @@ def _leaves(
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
                 yield from _leaves(value, classes, local, f"{place}[{json.dumps(key.value)}]", (*keys, key.value))
     elif isinstance(node, ast.Call) and _called(node) in classes and node.keywords:
-        for one in node.keywords:
-            if one.arg:
-                yield from _leaves(one.value, classes, local, f"{place}.{one.arg}", (*keys, one.arg))
+        for keyword in node.keywords:
+            if keyword.arg:
+                yield from _leaves(keyword.value, classes, local, f"{place}.{keyword.arg}", (*keys, keyword.arg))
     elif keys:
         yield Leaf(place, keys, node)
 
@@ -333,7 +333,7 @@ def _best(leaves: list[Leaf], sure: Collection[str], perhaps: Collection[str], b
 
 def _passages(passages: Leaf, leaves: list[Leaf]) -> str:
     """The expression of the passages: as they are, with scores and ids that stand in lists of their own, or renamed."""
-    beside = {name: next((one for one in leaves if one.keys[-1] in names and one is not passages), None)
+    beside = {name: next((leaf for leaf in leaves if leaf.keys[-1] in names and leaf is not passages), None)
               for name, names in (("score", MANY_SCORES), ("doc_id", MANY_DOCUMENTS))}     # fmt: skip
     element = passages.node.elt if isinstance(passages.node, ast.ListComp) else None
     if isinstance(passages.node, ast.List) and passages.node.elts:

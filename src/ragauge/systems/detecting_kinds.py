@@ -77,7 +77,7 @@ class ExpressionValue:
 
     def made_of(self, *others: ExpressionValue) -> ExpressionValue:
         """With the names that others are made of."""
-        return replace(self, names=self.names.union(*(one.names for one in others)))
+        return replace(self, names=self.names.union(*(other.names for other in others)))
 
 
 UNKNOWN = ExpressionValue()
@@ -122,7 +122,7 @@ def sequence(parts: list[ExpressionValue]) -> ExpressionValue:
 
     A function behind a prompt or a dictionary is taken for a model; behind a retriever it formats what was found.
     """
-    said = [one.kind == "part" and not one.generates for one in parts]
+    said = [part.kind == "part" and not part.generates for part in parts]
     sure = [one.generates > 1 or (one.generates == 1 and any(said[:at])) for at, one in enumerate(parts)]
     retrieves = any(one.retrieves for one in parts)
     generates = max((one.generates for one, counts in zip(parts, sure, strict=True) if counts), default=0)

@@ -151,7 +151,7 @@ class Modules:
             if made.kind != "unknown" and made.framework:
                 return made
         decorators = [self.bound(one, inside.scope) for one in node.decorator_list]
-        if any(isinstance(one, Outside) and one.origin == "haystack.component" for one in decorators):
+        if any(isinstance(decorator, Outside) and decorator.origin == "haystack.component" for decorator in decorators):
             words = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)}
             words |= {one.arg or "" for one in ast.walk(node) if isinstance(one, ast.keyword)}
             finds = "documents" in words and "replies" not in words
@@ -194,7 +194,7 @@ class Modules:
         """A component that is added to a Haystack pipeline."""
         match call:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="add_component")):
-                given = [*call.args[1:], *(one.value for one in call.keywords if one.arg == "instance")]
+                given = [*call.args[1:], *(keyword.value for keyword in call.keywords if keyword.arg == "instance")]
                 pipeline = scope.find(name)
                 if given and isinstance(pipeline, ExpressionValue) and pipeline.framework == "Haystack":
                     scope.bound[name] = with_component(pipeline, self._part(given[0], scope))
@@ -223,7 +223,7 @@ class Modules:
         return ".".join([*kept, *([node.module] if node.module else [])])
 
     def _outside(self, name: str) -> Bound:
-        return Module(name) if name in self._trees or any(one.startswith(f"{name}.") for one in self._trees) else (
+        return Module(name) if name in self._trees or any(tree.startswith(f"{name}.") for tree in self._trees) else (
             Outside(name)
         )     # fmt: skip
 
@@ -247,7 +247,7 @@ class Modules:
             case ast.Call():
                 return self._call(node, scope)
             case ast.BinOp(op=ast.BitOr()):
-                return _piped([self._part(one, scope) for one in _operands(node)])
+                return _piped([self._part(operand, scope) for operand in _operands(node)])
             case ast.Await(value=inner) | ast.NamedExpr(value=inner):
                 return self.bound(inner, scope)
             case ast.IfExp(body=one, orelse=other):
@@ -273,7 +273,7 @@ class Modules:
         made = self.bound(node.func, scope)
         if isinstance(made, Outside):
             if made.origin.endswith(".RunnableSequence"):
-                return _piped([self._part(one, scope) for one in node.args])
+                return _piped([self._part(arg, scope) for arg in node.args])
             given = [self._part(one, scope) for one in _given(node)]
             return _holding(called(made.origin), given)
         if isinstance(made, Inside):
@@ -294,7 +294,7 @@ class Modules:
         if name in LOADS and isinstance(base, Outside) and base.origin.endswith("Pipeline"):
             return ExpressionValue("system", framework_of(base.origin), 2, True)
         if name in ("pipe", "assign") and receiver.framework == "LangChain":
-            return _piped([receiver, *(self._part(one, scope) for one in node.args)])
+            return _piped([receiver, *(self._part(arg, scope) for arg in node.args)])
         if name in SAME and receiver.framework:
             return receiver.made_of(*(self._part(one, scope) for one in _given(node)))
         if isinstance(base, Outside) and framework_of(base.origin) and base.origin.rpartition(".")[2][:1].isupper():
@@ -306,7 +306,7 @@ class Modules:
     def _part(self, node: ast.expr, scope: Scope) -> ExpressionValue:
         """An operand or argument: dictionaries hold theirs, and a function might do anything."""
         if isinstance(node, ast.Dict):
-            held = [self._part(one, scope) for one in node.values]
+            held = [self._part(value, scope) for value in node.values]
             return _holding(ExpressionValue("part"), held)
         if isinstance(node, ast.Constant):
             return TYPE
@@ -331,7 +331,7 @@ def asks(inside: Inside, modules: Modules) -> ExpressionValue:
     """The likeliest of what a function asks: a chain that it invokes, an engine that it queries; else UNKNOWN."""
     scope = modules.within(inside)
     calls = [node.func for node in ast.walk(inside.node) if isinstance(node, ast.Call)]
-    asked = [one.value for one in calls if isinstance(one, ast.Attribute) and one.attr in ASKS]
+    asked = [call.value for call in calls if isinstance(call, ast.Attribute) and call.attr in ASKS]
     found = (modules.value(one, scope) for one in asked)
     return max(found, key=lambda one: (one.score, one.generates, one.retrieves), default=UNKNOWN)
 
@@ -357,7 +357,7 @@ def _holding(value: ExpressionValue, given: Sequence[ExpressionValue]) -> Expres
 
 def _piped(parts: list[ExpressionValue]) -> ExpressionValue:
     """What `a | b` makes: of LangChain where one of them is, else what Python makes of it."""
-    if not any(one.framework == "LangChain" for one in parts) or TYPE in parts:
+    if not any(part.framework == "LangChain" for part in parts) or TYPE in parts:
         return UNKNOWN
     return sequence(parts)
 
@@ -369,7 +369,7 @@ def _operands(node: ast.expr) -> list[ast.expr]:
 
 
 def _given(node: ast.Call) -> list[ast.expr]:
-    return [*node.args, *(one.value for one in node.keywords)]
+    return [*node.args, *(keyword.value for keyword in node.keywords)]
 
 
 def returns(node: Function) -> Iterator[ast.expr]:

@@ -24,8 +24,8 @@ class GivenDocumentsComponent:
         component.set_output_types(self, **{output: list[Document]})
         self._output = output
         self._documents = [
-            Document(id=one.passage_id, content=one.text or "", score=one.score, meta=as_metadata(one))
-            for one in passages
+            Document(id=passage.passage_id, content=passage.text or "", score=passage.score, meta=as_metadata(passage))
+            for passage in passages
         ]
 
     def run(self) -> Mapping[str, Any]:

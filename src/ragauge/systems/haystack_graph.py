@@ -110,10 +110,10 @@ def _before(graph: Any, node: str) -> set[str]:
     found: set[str] = set()
     todo = [node]
     while todo:
-        for one in graph.predecessors(todo.pop()):
-            if one not in found:
-                found.add(one)
-                todo.append(one)
+        for predecessor in graph.predecessors(todo.pop()):
+            if predecessor not in found:
+                found.add(predecessor)
+                todo.append(predecessor)
     return found
 
 
@@ -126,7 +126,7 @@ def _named(graph: Any, settings: Mapping[str, Any], setting: str, name: str) -> 
     if component not in graph.nodes:
         raise UnknownName(f"component of {name}", component, graph.nodes)
     outputs = graph.nodes[component]["output_sockets"]
-    default = DOCUMENTS if setting != "answer" else next((one for one in ANSWERS if one in outputs), "")
+    default = DOCUMENTS if setting != "answer" else next((answer for answer in ANSWERS if answer in outputs), "")
     if (output or default) not in outputs:
         raise UnknownName(f"output of {component}", output or default, outputs)
     return component, output or default

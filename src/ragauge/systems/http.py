@@ -155,8 +155,8 @@ class ReplyMapping:
     def _parts(self, passages: Any) -> Any:
         if not self.passage or not isinstance(passages, list):
             return passages
-        found = [{name: value for name, path in self.passage.items() if (value := path.find(one)) is not None}
-                 for one in passages]     # fmt: skip
+        found = [{name: value for name, path in self.passage.items() if (value := path.find(passage)) is not None}
+                 for passage in passages]     # fmt: skip
         for name, path in self.passage.items():     # in none of them: the path is wrong
             if passages and name in NEEDED and not any(name in one for one in found):
                 path.of(passages[0])
@@ -168,7 +168,7 @@ def _scored(passages: Any, scores: Any, path: str) -> Any:
     if not isinstance(passages, list) or not isinstance(scores, list) or len(passages) != len(scores):
         counts = " and ".join(str(len(one)) if isinstance(one, list) else "no list" for one in (scores, passages))
         raise NoValue(f"scores: {path}: expected one for each passage, got {counts}.")
-    named = [one if isinstance(one, Mapping) else {"text": one} for one in passages]
+    named = [passage if isinstance(passage, Mapping) else {"text": passage} for passage in passages]
     return [{**one, "score": score} for one, score in zip(named, scores, strict=True)]
 
 

@@ -174,7 +174,7 @@ class LangChainSystem(System):
             out = {str(key): _text(value) for key, value in returned.items() if not _holds_documents(returned, key)}
             messages = returned.get("messages")
             if isinstance(messages, list) and not any(key in out for key in ANSWER_KEYS):
-                said = [one for one in messages if getattr(one, "type", "") == "ai" and _text(one)]
+                said = [message for message in messages if getattr(message, "type", "") == "ai" and _text(message)]
                 out |= {"answer": _text(said[-1])} if said else {}
             out.pop("messages", None)
             return out

@@ -87,7 +87,7 @@ class Heard(BaseCallbackHandler):  # type: ignore[misc]     # the types of an op
         """Keeps the token counts, of the message or of the call as a whole."""
         self._stop("generation", run_id)
         messages = [getattr(one, "message", None) for several in response.generations for one in several]
-        usage = [found for one in messages if (found := getattr(one, "usage_metadata", None))]
+        usage = [found for message in messages if (found := getattr(message, "usage_metadata", None))]
         said = response.llm_output if isinstance(response.llm_output, Mapping) else {}
         self.usage += usage or [said.get("token_usage") or said.get("usage")]
 

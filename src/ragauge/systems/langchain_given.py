@@ -41,7 +41,7 @@ class Replacing:
             self.found += 1
             return self._retriever
         if isinstance(part, RunnableLambda):
-            self.hidden += sum(_retrieves(one) for one in part.deps)
+            self.hidden += sum(_retrieves(dep) for dep in part.deps)
             return part
         if isinstance(part, Runnable) and isinstance(part, BaseModel):
             values = {name: getattr(part, name) for name in type(part).model_fields}

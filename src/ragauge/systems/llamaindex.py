@@ -94,7 +94,7 @@ class LlamaIndexSystem(System):
         else:
             from llama_index.core.schema import QueryBundle
 
-            response = self._target.synthesize(QueryBundle(query), [_node(one) for one in passages])
+            response = self._target.synthesize(QueryBundle(query), [_node(passage) for passage in passages])
         streamed = getattr(response, "get_response", None)
         return streamed() if callable(streamed) else response
 
@@ -113,7 +113,7 @@ class LlamaIndexSystem(System):
         return {**out, **_spent(events)}
 
     def _items(self, nodes: Sequence[Any]) -> list[dict[str, Any]]:
-        return [_item(one, self._id_key) for one in nodes]
+        return [_item(node, self._id_key) for node in nodes]
 
 
 class _Hearing:
@@ -142,7 +142,7 @@ class _Hearing:
 
     def close(self) -> None:
         """Receives no more."""
-        kept = [one for one in self._dispatcher.event_handlers if one is not self._handler]
+        kept = [handler for handler in self._dispatcher.event_handlers if handler is not self._handler]
         self._dispatcher.event_handlers = kept
 
 
@@ -167,7 +167,7 @@ def _spent(events: Sequence[Any]) -> dict[str, Any]:
                 stage = "retrieval" if kind.startswith("Retrieval") else "generation"
                 latency[stage] = latency.get(stage, 0.0) + (event.timestamp - started).total_seconds() * 1_000
     ends = [event.response for event in events if event.class_name().startswith("LLM") and hasattr(event, "response")]
-    tokens = counted(*(_usage(one) for one in ends))
+    tokens = counted(*(_usage(end) for end in ends))
     found = {"tokens": tokens, "latency_ms": latency}
     return {name: value for name, value in found.items() if value}
 

@@ -294,7 +294,7 @@ def _items(passages: Any) -> Any:
     """Passages as the reader takes them: texts and dictionaries."""
     if passages is None or isinstance(passages, str | bytes | Mapping) or not isinstance(passages, Iterable):
         return passages
-    return [_item(one) for one in passages]
+    return [_item(passage) for passage in passages]
 
 
 def _item(one: Any) -> Any:

@@ -389,5 +389,5 @@ class _Cutter:
         return [self._clause((*subject, *(() if acting else ("was",)), *range(start, end)), start, end - 1)]
 
     def _clause(self, words: Words, first: int, last: int) -> Clause:
-        own = tuple(one for one in words if isinstance(one, int) and first <= one <= last)
+        own = tuple(word for word in words if isinstance(word, int) and first <= word <= last)
         return Clause(self.read.shown(words), self.read.shown(own), self.read.spans[first][0], self.read.spans[last][1])

@@ -162,15 +162,15 @@ def declines(text: str) -> bool:
     if not text.strip(ENDS) or len(text) > LONGEST:
         return False
     sentences = split(text)
-    return len(sentences) <= MOST_SENTENCES and all(_declines(one.text) for one in sentences)
+    return len(sentences) <= MOST_SENTENCES and all(_declines(sentence.text) for sentence in sentences)
 
 
 def _declines(sentence: str) -> bool:
     plain = sentence.strip(ENDS).lower().replace("_", " ")
     rest = _LEAD.sub("", plain).strip(ENDS)
-    return any(pattern.fullmatch(one) for one in dict.fromkeys((plain, rest)) for pattern in _patterns())
+    return any(pattern.fullmatch(form) for form in dict.fromkeys((plain, rest)) for pattern in _patterns())
 
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], ...]:
-    return tuple([re.compile(one % _NAMES) for one in _SENTENCES] + [re.compile(one) for one in _OTHERS])
+    return tuple([re.compile(sentence % _NAMES) for sentence in _SENTENCES] + [re.compile(other) for other in _OTHERS])

@@ -162,11 +162,11 @@ def _latin(text: str) -> str:
     if not found:
         return "und"
     votes = dict.fromkeys(_COMMON, 0.0)
-    for place, word in enumerate(found):
-        if word == "I" if place else word.lower() == "do" and "?" in text:
+    for index, word in enumerate(found):
+        if word == "I" if index else word.lower() == "do" and "?" in text:
             votes["en"] += 1
         else:
-            _vote(votes, word, inside=place > 0)
+            _vote(votes, word, inside=index > 0)
     second, most = sorted(votes.values())[-2:]
     best = max(votes, key=lambda code: (votes[code], code == "en"))
     if most < max(EVIDENCE, FEWEST * len(found)):

@@ -208,7 +208,7 @@ def _read(draft: _Draft, fields: list[Field], width: int) -> None:
 def _label(first: Field, others: Sequence[Field]) -> str:
     """What names a row: its first field, and in parentheses those that stand beside it; a rank is none."""
     own = "" if number(first.text) and not _is_year(first.text) else first.text
-    named = [text for text in (own, *(one.text for one in others if NAME.search(one.text))) if text]
+    named = [text for text in (own, *(other.text for other in others if NAME.search(other.text))) if text]
     beside = " ".join(re.sub(r"[()]", " ", text) for text in named[1:])[:LONGEST_BESIDE]
     return f"{named[0]} ({beside})" if beside.strip() else "".join(named[:1])
 

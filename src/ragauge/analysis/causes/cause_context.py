@@ -338,7 +338,7 @@ class CauseContext:
     def likely_only(self) -> bool:
         """Whether the judge of relevance has but probabilities: it tells the topic, not whether the answer is there."""
         found = self.asked("rate_passages")
-        return isinstance(found, RelevanceFacts) and any(one.p is not None for one in found.ratings)
+        return isinstance(found, RelevanceFacts) and any(rating.p is not None for rating in found.ratings)
 
     @property
     def rated_plainly(self) -> bool:

@@ -163,7 +163,7 @@ def experiment(seen: CauseContext, cause: str, answer_no: int, gold: Gold) -> Ex
     passages = HANDS[rule](seen, gold)
     if isinstance(passages, Lack):
         return passages.what
-    if [one.text for one in passages] == [one.text for one in seen.passages or ()]:
+    if [passage.text for passage in passages] == [one.text for one in seen.passages or ()]:
         return SAME
     return _made(seen, cause, rule, answer_no, passages, before)
 

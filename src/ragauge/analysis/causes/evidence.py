@@ -95,7 +95,7 @@ def irrelevant(seen: CauseContext) -> float:
     found = seen.asked("rate_passages")
     if not isinstance(found, RelevanceFacts) or found.unit != "passage" or not seen.n:
         return 0.0
-    known = [one.chance for one in found.ratings if one.chance is not None]
+    known = [rating.chance for rating in found.ratings if rating.chance is not None]
     return 1 - max(known) if len(known) == seen.n else 0.0
 
 

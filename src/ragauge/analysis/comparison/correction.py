@@ -35,7 +35,7 @@ def corrected_family(
     p_values = [changes[place].p_value or 0.0 for place in places]
     least = [_least(changes[place]) for place in places]
     by_holm, tests = tarone_holm(p_values, least, alpha)
-    could = [place for place, p in enumerate(least) if p <= alpha]
+    could = [index for index, p in enumerate(least) if p <= alpha]
     by_discovery = dict(zip(could, benjamini_hochberg([p_values[place] for place in could]), strict=True))
     chosen: list[float | None] = by_holm
     if correction != "holm":

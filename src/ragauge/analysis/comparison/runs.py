@@ -122,9 +122,9 @@ def corrected(
     cells, segment_tests = corrected_family([part.change for part in parts], level, correction)
     found: list[Corrected] = []
     left, right = iter(whole), iter(cells)
-    for one in comparers:
-        mine = tuple(next(left) for _ in one.whole.found)
-        segments = [replace(part, change=next(right)) for part in one.parts]
+    for comparer in comparers:
+        mine = tuple(next(left) for _ in comparer.whole.found)
+        segments = [replace(part, change=next(right)) for part in comparer.parts]
         found.append(Corrected(mine, tuple(sorted(segments, key=_urgency))))
     return found, tests, segment_tests
 

@@ -85,4 +85,4 @@ def clearest(cause: str, hits: Mask, segments: Segments) -> list[Concentration]:
 def _alike(first: Concentration, found: Sequence[Concentration]) -> list[Concentration]:
     """The other values of its column that lie above the rest, and not clearly below it."""
     rivals = (one for one in found if one.column == first.column and one.value != first.value and one.p < ALPHA)
-    return [one for one in rivals if fisher_greater(first.hits, first.n, one.hits, one.n) >= ALPHA]
+    return [rival for rival in rivals if fisher_greater(first.hits, first.n, rival.hits, rival.n) >= ALPHA]

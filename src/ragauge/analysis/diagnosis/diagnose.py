@@ -102,7 +102,7 @@ def _order(finding: Finding, settles: int) -> tuple[int, int, int, int]:
 
 def _named(findings: Sequence[Finding]) -> set[str]:
     """The metrics whose change against the baseline findings speak of."""
-    return {one.metric for finding in findings for one in finding.readings if one.against == BASELINE}
+    return {reading.metric for finding in findings for reading in finding.readings if reading.against == BASELINE}
 
 
 def _together(cause: str, held: Sequence[Match], found: Mapping[str, Finding]) -> list[int]:
@@ -284,7 +284,7 @@ def confidence_in(match: Match, judge_id: str) -> str:
     steps += judge_id.startswith("local") and any(
         questions([parse(one.metric)]) and not one.interval.method.endswith(WITH_ERROR) for one in match.readings
     )
-    steps += any(one.n < FEW for one in match.readings)
+    steps += any(reading.n < FEW for reading in match.readings)
     steps += any(
         one.difference is not None and one.interval.low <= 0 <= one.interval.high
         and (one.interval.low if one.level == "high" else -one.interval.high) <= -SMALL

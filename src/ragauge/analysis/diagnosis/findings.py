@@ -167,7 +167,7 @@ def settle(rows: FailedResponses) -> str:
 
 def rests_on_it(readings: Sequence[Reading]) -> bool:
     """Whether a pattern takes from the judge that evidence is missing or that what came is irrelevant."""
-    judged = (one for one in readings if one.metric.startswith(("context_recall", "context_precision")))
+    judged = (reading for reading in readings if reading.metric.startswith(("context_recall", "context_precision")))
     return any(one.level == "low" for one in judged)
 
 
@@ -250,7 +250,7 @@ CLEARLY = 0.9     # of the passages of the baseline: below, they are fewer
 
 def lost_evidence(changes: Sequence[MetricChange]) -> MetricChange | None:
     """The change for the worse that says most surely that evidence was lost; None for none."""
-    fell = [one for one in changes if one.verdict == "worse" and parse(one.metric).name() in OF_EVIDENCE]
+    fell = [change for change in changes if change.verdict == "worse" and parse(change.metric).name() in OF_EVIDENCE]
     return min(fell, key=lambda one: OF_EVIDENCE.index(parse(one.metric).name()), default=None)
 
 
@@ -271,7 +271,7 @@ def with_lost_evidence(
         return tuple(findings)
     before, now = (f"{round(mean, 1):g}" for mean in against.fewer)
     mine, others = changed(change, base.base.name), [one for one in findings if one.cause != LAYER]
-    also = [reading for one in findings if one.cause == LAYER for reading in one.readings]
+    also = [reading for finding in findings if finding.cause == LAYER for reading in finding.readings]
     unsure = (change.difference.n < FEW) + (judge_id.startswith("local") and bool(questions([parse(change.metric)])))
     first = Finding(
         cause=EVIDENCE_LOST,

@@ -235,7 +235,7 @@ def _specifics(case: ExampleCase, metric: Metric) -> tuple[CountedItem, ...]:
         if places in missing:
             counts, why = True, "in no passage nor the question"
             if claims is not None:
-                inside = [c.n for c in claims if any(c.start <= one.start < c.end for one in places)]
+                inside = [c.n for c in claims if any(c.start <= place.start < c.end for place in places)]
                 weak = [c.n for c in claims if c.n in inside and not c.supporting]
                 counts = bool(weak)
                 held = f"inside {counted('claim', weak or inside)}, " if inside else "inside no claim"
@@ -247,7 +247,7 @@ def _specifics(case: ExampleCase, metric: Metric) -> tuple[CountedItem, ...]:
 def _entities(case: ExampleCase, _: Metric) -> tuple[CountedItem, ...]:
     specifics = find(case.fact("set.references")[0], ("name", "number", "date", "percent"))
     haystack = Haystack.of(passage.text or "" for passage in case.fact("response.texts"))
-    every = {(one.kind, one.normal, one.unit): one for one in specifics}.values()
+    every = {(specific.kind, specific.normal, specific.unit): specific for specific in specifics}.values()
     found = [(one, found_in(one, haystack)) for one in every]
     return tuple(
         CountedItem(one.text, "", there, "in the passages" if there else "in no passage") for one, there in found

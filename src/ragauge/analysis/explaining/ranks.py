@@ -50,7 +50,7 @@ def _plain(one: tuple[float, int | None]) -> tuple[float, int]:
 
 def relevant(case: ExampleCase, metric: Metric) -> list[tuple[str, float, int | None]]:
     """L: the judged items whose grade is at least rel, those found first."""
-    return [one for one in places(case, fact_of(metric)) if one[1] >= getattr(metric, "rel", 1.0)]
+    return [place for place in places(case, fact_of(metric)) if place[1] >= getattr(metric, "rel", 1.0)]
 
 
 def cutoff(case: ExampleCase, metric: Metric) -> int:
@@ -123,7 +123,7 @@ def _idcg(case: ExampleCase, metric: Metric) -> str:
 
 
 def _others(case: ExampleCase, metric: Metric) -> list[tuple[str, float, int | None]]:
-    return [one for one in places(case) if 0 <= one[1] < getattr(metric, "rel", 1.0)]
+    return [place for place in places(case) if 0 <= place[1] < getattr(metric, "rel", 1.0)]
 
 
 def _above(case: ExampleCase, metric: Metric) -> str:

@@ -188,7 +188,7 @@ def _stated(case: ExampleCase, _: Metric) -> str:
 
 def _entities(case: ExampleCase, _: Metric) -> str:
     specifics = find(case.fact("set.references")[0], ("name", "number", "date", "percent"))
-    every = {(one.kind, one.normal, one.unit): one.text for one in specifics}
+    every = {(specific.kind, specific.normal, specific.unit): specific.text for specific in specifics}
     return f"{len(every)}: {listed(every.values())}"
 
 
@@ -223,12 +223,12 @@ def _specifics(case: ExampleCase, metric: Metric) -> str:
 
 def _normal(case: ExampleCase, _: Metric) -> str:
     answer, references = case.fact("response.answer"), case.fact("set.references")
-    return f"answer {normal(answer)!r}; {listed(f'reference {normal(one)!r}' for one in references)}"
+    return f"answer {normal(answer)!r}; {listed(f'reference {normal(reference)!r}' for reference in references)}"
 
 
 def _words(case: ExampleCase, _: Metric) -> str:
     answer, references = case.fact("response.answer"), case.fact("set.references")
-    sizes = ", ".join(str(len(answer_tokens(one))) for one in references)
+    sizes = ", ".join(str(len(answer_tokens(reference))) for reference in references)
     return f"{len(answer_tokens(answer))} in the answer; {sizes} in the reference{'s' if len(references) > 1 else ''}"
 
 

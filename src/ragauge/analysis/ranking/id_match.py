@@ -125,7 +125,7 @@ class IdGatherer:
 
     def _pair(self, retrieved: npt.NDArray[np.int64]) -> tuple[str, str]:
         """A labelled id that was retrieved under another spelling, and that; of those kept as text."""
-        known = {bare(one): one for one in self._retrieved.names()}
+        known = {bare(name): name for name in self._retrieved.names()}
         outside = (one for one in self._labelled.outside(retrieved) if bare(one) in known)
         first = next(outside, "")
         return (first, known[bare(first)]) if first else ("", "")

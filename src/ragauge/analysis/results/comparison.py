@@ -246,7 +246,7 @@ class RunComparison:
         found = quality if self.quality_measured else quality | amounts
         if {WORSE, BETTER} <= found:
             return "mixed"
-        whole = {one.verdict for one in self.metrics if one.kind != "amount" or not self.quality_measured}
+        whole = {metric.verdict for metric in self.metrics if metric.kind != "amount" or not self.quality_measured}
         order = (WORSE, BETTER, CHANGED, *((SAME,) if SAME in whole else ()))
         return next((verdict for verdict in order if verdict in found), "not enough data")
 

@@ -35,7 +35,7 @@ class Paid:
         return None if self.unpriced else self.cost
 
     def __add__(self, other: Paid) -> Paid:
-        return Paid(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(Paid)))
+        return Paid(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(Paid)))
 
 
 def added(parts: list[Paid]) -> Paid:

@@ -106,5 +106,5 @@ def keywords(options: Callable[P, Given]) -> Callable[[Callable[[Given], T]], Ca
 def own_first(options: Any) -> list[Any]:
     """The fields of a dataclass, those of its bases last."""
     bases = [base for base in options.__bases__ if hasattr(base, "__dataclass_fields__")]
-    inherited = {one.name for base in bases for one in fields(base)}
+    inherited = {field.name for base in bases for field in fields(base)}
     return sorted(fields(options), key=lambda one: one.name in inherited)

@@ -136,7 +136,7 @@ def _about_few(examples: int, clusters: int | None) -> Iterator[str]:
 
 def failing(changes: Sequence[MetricChange]) -> list[MetricChange]:
     """The metrics of which so many scores failed that it has to be said."""
-    return [one for one in changes if one.failed > MOST_FAILED * (one.failed + one.difference.n)]
+    return [change for change in changes if change.failed > MOST_FAILED * (change.failed + change.difference.n)]
 
 
 def _passages(run: Run) -> str:

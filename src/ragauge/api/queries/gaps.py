@@ -67,7 +67,7 @@ def gaps_beside(
     """
     from ragauge.analysis.comparison.gaps import measurable
 
-    asked = [one for one in metrics if measurable(one)]
+    asked = [metric for metric in metrics if measurable(metric)]
     found = _gaps(store, run, judge_id, asked, keep) if asked and run.variant in OWN else None
     return found if found is not None and found.metrics else None
 

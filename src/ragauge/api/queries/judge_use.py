@@ -64,8 +64,8 @@ def spreads(
     askings = [StoredColumns(store, run_id, judge_id, index, repeat) for repeat in repeats]
     found = []
     for metric in metrics:
-        columns = [one.column(str(metric)) for one in askings] if questions([metric]) else []
-        scored = [one for one in columns if one is not None]
+        columns = [asking.column(str(metric)) for asking in askings] if questions([metric]) else []
+        scored = [column for column in columns if column is not None]
         if len(scored) > 1:
             found.append(spread(metric, scored))
     return tuple(found)

@@ -156,7 +156,7 @@ def _sections(model: type[Section], key: str) -> list[type[Section]]:
 
 def _meant_within(model: type[Section], key: str) -> str:
     """Where a key that is not known here may stand, one level deeper; "" where it may not."""
-    places = [name for name in model.model_fields for one in _sections(model, name) if key in one.model_fields]
+    places = [name for name in model.model_fields for section in _sections(model, name) if key in section.model_fields]
     return f" It belongs within {places[0]}." if places else ""
 
 

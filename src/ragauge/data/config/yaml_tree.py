@@ -74,9 +74,9 @@ class _Tree:
             raise DataError(f"is not YAML of plain values: {node.tag}.", source=self._source, line=line)
         if isinstance(node, yaml.SequenceNode):
             items = [self.value(item, depth + 1) for item in node.value]
-            for place, item in enumerate(items, 1):
+            for index, item in enumerate(items, 1):
                 if isinstance(item, YamlMapping):
-                    item.place = place
+                    item.place = index
             return YamlList(items, [item.start_mark.line + 1 for item in node.value], line)
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, depth, line)

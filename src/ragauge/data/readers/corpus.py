@@ -95,7 +95,7 @@ def beside(source: Any) -> list[str]:
 
 def _with_text(documents: tuple[Document, ...], source: str) -> tuple[Document, ...]:
     """The documents, if any has a text."""
-    if not any(one.text.strip() for one in documents):
+    if not any(document.text.strip() for document in documents):
         raise DataError("no document in it has a text.", source=source, hint="Write texts, or name another corpus.")
     return documents
 

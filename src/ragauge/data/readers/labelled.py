@@ -164,12 +164,12 @@ class _Reading:
         value = opened(row[name], name, self.notes)
         pairs: list[tuple[Any, Any]] = []
         if isinstance(value, list | tuple) and value and all(isinstance(one, Mapping) for one in value):
-            for place, one in enumerate(value):
+            for index, one in enumerate(value):
                 keys = self._names(one)
                 what = keys.get("claim") or keys.get("answer") or _text(one)
                 label = keys.get("labels") or keys.get("label")
                 if what is None or label is None:
-                    raise BadValue(f"{name}[{place}]", "an object with claim and label", one)
+                    raise BadValue(f"{name}[{index}]", "an object with claim and label", one)
                 pairs.append((one[what], one[label]))
         elif labelled is not None:
             said = opened(row[labelled], labelled, self.notes)
@@ -184,8 +184,8 @@ class _Reading:
     def _joined(self, pairs: Sequence[tuple[Any, Any]], name: str) -> tuple[str, tuple[LabelledPart, ...]]:
         """The claims as one text, one a line, and where each stands in it."""
         answer, parts = "", []
-        for place, (claim, label) in enumerate(pairs):
-            where = f"{name}[{place}]"
+        for index, (claim, label) in enumerate(pairs):
+            where = f"{name}[{index}]"
             said = " ".join(text(claim, where, self.notes).split())
             if not said:
                 raise BadValue(where, "a claim that is not blank", claim)
@@ -301,7 +301,7 @@ def _pair(rows: Rows, n: int, row: Row, columns: Mapping[str, str], notes: Notes
     spelled = {snake(column): column for column, value in row.items() if value is not None}
     names: dict[str, str] = {}
     for ours, theirs in PAIR_FIELDS.items():
-        column = columns.get(ours) or next((spelled[one] for one in theirs if one in spelled), "")
+        column = columns.get(ours) or next((spelled[name] for name in theirs if name in spelled), "")
         if column in row:
             names[ours] = column
     several = opened(row[names["answers"]], names["answers"], notes) if "answers" in names else None

@@ -90,7 +90,7 @@ def _chat_answer(payload: Mapping[str, Any]) -> str | None:
         found = payload.get(key)
         if isinstance(found, list):
             texts = [_content(item) for item in found if _role(item) in ("assistant", "ai")]
-            return next((one for one in reversed(texts) if one), None)
+            return next((text for text in reversed(texts) if text), None)
     return None
 
 
@@ -209,27 +209,27 @@ def _listed(row: Row, column: str, notes: Notes) -> list[Mapping[str, Any]]:
     """The objects of a column, which tables hold as objects or as their text."""
     found = opened(row.get(column), column, notes)
     items = [_decoded(one) for one in found] if isinstance(found, list | tuple) else []
-    return [one for one in items if isinstance(one, Mapping)]
+    return [item for item in items if isinstance(item, Mapping)]
 
 
 def _expected(assessments: list[Mapping[str, Any]]) -> dict[str, Any]:
     """What people or data sets expected, by name; a list or object is written as its JSON."""
     found = {}
-    for one in assessments:
-        said = one.get("expectation")
+    for assessment in assessments:
+        said = assessment.get("expectation")
         if isinstance(said, Mapping):
             written = said.get("serialized_value")
             value = _decoded(written.get("value")) if isinstance(written, Mapping) else said.get("value")
-            found[str(one.get("assessment_name"))] = value
+            found[str(assessment.get("assessment_name"))] = value
     return found
 
 
 def _retrieved(spans: list[Mapping[str, Any]]) -> list[Any] | None:
     """What the outermost retrievers of a trace returned, in order; None where it has none."""
-    retrievers = [one for one in spans if _attribute(one, "mlflow.spanType") == "RETRIEVER"]
-    inner = {one.get("span_id") for one in retrievers}
+    retrievers = [span for span in spans if _attribute(span, "mlflow.spanType") == "RETRIEVER"]
+    inner = {retriever.get("span_id") for retriever in retrievers}
     outputs = [_attribute(one, "mlflow.spanOutputs") for one in retrievers if one.get("parent_span_id") not in inner]
-    lists = [one for one in outputs if isinstance(one, list)]
+    lists = [output for output in outputs if isinstance(output, list)]
     return [passage for one in lists for passage in one] if lists else None
 
 

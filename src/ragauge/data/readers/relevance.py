@@ -85,7 +85,7 @@ def _named(item: Mapping[str, Any], where: str, notes: Notes, keys: Sequence[str
 
 
 def _members(value: Any, where: str, notes: Notes) -> tuple[str, ...]:
-    members = [identifier(one, f"{where}[{n}]", notes) for n, one in enumerate(items(value, where, "a list of ids"))]
+    members = [identifier(item, f"{where}[{n}]", notes) for n, item in enumerate(items(value, where, "a list of ids"))]
     if not members:
         raise BadValue(where, "a group of at least one id", value)
     return tuple(dict.fromkeys(members))
@@ -100,7 +100,7 @@ def relevant_texts(value: Any, name: str, notes: Notes) -> tuple[Relevant, ...]:
     value = opened(value, name, notes)
     found = [value] if isinstance(value, str) else items(value, name, "a text or a list of texts")
     ids = [text_id(answer_text(item, f"{name}[{n}]", notes)) for n, item in enumerate(found)]
-    return tuple(Relevant((one,)) for one in dict.fromkeys(ids))
+    return tuple(Relevant((doc_id,)) for doc_id in dict.fromkeys(ids))
 
 
 FIELDS = ("relevant", "relevant_chunks")
@@ -142,7 +142,7 @@ class Parting:
             value = found.get(name)
             if isinstance(value, str) and _holds_mark(value) and opened(value, name, Notes(cells=True)) is value:
                 parts = self._parts(value, names[name], ids)
-                changed[name] = tuple(Relevant((one,)) for one in dict.fromkeys(parts))
+                changed[name] = tuple(Relevant((doc_id,)) for doc_id in dict.fromkeys(parts))
         return replace(example, **changed) if changed else example
 
     def _parts(self, value: str, column: str, ids: tuple[Set[str], Set[str]]) -> list[str]:

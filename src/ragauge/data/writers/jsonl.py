@@ -82,7 +82,7 @@ def response_fields(response: Response) -> dict[str, Any]:
     if response.answer is not None:
         out["answer"] = response.answer
     if response.citations is not None:
-        out["citations"] = [_citation(one, response.passages or ()) for one in response.citations]
+        out["citations"] = [_citation(citation, response.passages or ()) for citation in response.citations]
     for name in ("latency_ms", "tokens", "outcome"):
         if found := getattr(response, name):
             out[name] = dict(found)

@@ -50,5 +50,5 @@ class FabricatedSpecifics(Metric):
         if not found:
             return Undefined("the answer has no specifics")
         weak = [claim for claim in claims if not claim.supporting]
-        made_up = sum(any(c.start <= one.start < c.end for one in places for c in weak) for places in missing)
+        made_up = sum(any(c.start <= place.start < c.end for place in places for c in weak) for places in missing)
         return Ratio(made_up, len(found))

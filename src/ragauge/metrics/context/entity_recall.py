@@ -35,8 +35,8 @@ class EntityRecall(Metric):
 
     def value(self, references: Sequence[str], passages: Sequence[Passage]) -> Ratio | NotApplicable:
         specifics = find(references[0], ("name", "number", "date", "percent"))
-        entities = {(one.kind, one.normal, one.unit): one for one in specifics}
+        entities = {(specific.kind, specific.normal, specific.unit): specific for specific in specifics}
         if not entities:
             return NotApplicable("the reference holds no name, number or date")
         haystack = Haystack.of(passage.text or "" for passage in passages)
-        return Ratio(sum(found_in(one, haystack) for one in entities.values()), len(entities))
+        return Ratio(sum(found_in(entity, haystack) for entity in entities.values()), len(entities))

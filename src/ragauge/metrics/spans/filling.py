@@ -109,8 +109,8 @@ def _best_choice(gold: Sequence[Span], chunks: Sequence[Span], most: int, room: 
         best = max(best, mask.bit_count())
         if taken == most:
             continue
-        for place in range(len(chunks) if fill == "cut" else 0):
-            cut = first([chunks[place]], None, left, "cut")
+        for index in range(len(chunks) if fill == "cut" else 0):
+            cut = first([chunks[index]], None, left, "cut")
             best = max(best, (mask | mask_of(gold, cut)).bit_count())
         for place in range(at, len(chunks)):
             length = chunks[place].end - chunks[place].start

@@ -301,7 +301,7 @@ def adapt(target: str, settings: Mapping[str, Any], embed: Embed, open_model: Op
     name = settings.get("generator", "extractive")
     if name not in get_args(GeneratorName):
         raise UnknownName("generator", str(name), get_args(GeneratorName))
-    strange = [one for one in settings if one in (EXTRACTIVE if name == "model" else MODEL)]
+    strange = [setting for setting in settings if setting in (EXTRACTIVE if name == "model" else MODEL)]
     if strange:
         other = "extractive" if name == "model" else "model"
         raise UsageError(f"{target}: {', '.join(strange)} needs generator: {other}, got generator: {name}.")

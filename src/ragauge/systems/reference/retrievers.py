@@ -122,7 +122,7 @@ class Bm25:
     def bytes(self) -> int:
         """What its postings take, terms not counted."""
         postings = () if self._index is None else self._index.scores.values()
-        return sum(int(getattr(one, "nbytes", 0)) for one in postings)
+        return sum(int(getattr(posting, "nbytes", 0)) for posting in postings)
 
     def search(self, query: str, k: int) -> list[RankedPassage]:
         """The k best passages, best first; of equal scores, the smaller passage_id first."""
