@@ -19,7 +19,8 @@ from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
-from ragauge.reporting.explain import example_terminal
+from ragauge.reporting.explain import example_sections
+from ragauge.reporting.writers.terminal import terminal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
 
@@ -105,7 +106,7 @@ def explained() -> str:
     score = Score("r", "q1", 0, "faithfulness", metric.version, None, 0, **asdict(measure(metric, facts)))
     console = Console(width=WIDTH, color_system=None, force_terminal=False, highlight=False)
     with console.capture() as captured:
-        console.print(example_terminal(explain_example(facts, {"faithfulness": score})))
+        console.print(terminal(example_sections(explain_example(facts, {"faithfulness": score}))))
     lines = [line.rstrip() for line in captured.get().splitlines()]
     shown = lines[lines.index("Generation") :]
     return "\n".join(["```text", *shown, "```"])

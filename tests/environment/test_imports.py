@@ -37,7 +37,7 @@ PUBLIC = {
     "UsageError", "EvaluationLog", "log", "note", "baselines", "remove_baseline", "set_baseline", "compare",
     "ComparisonResult", "gate", "GateResult", "validate", "ConfigError", "GateFailed", "NotEnoughData",
     "ThresholdsResult", "thresholds", "check_judge", "chunking", "embeddings", "sweep", "open_study", "StudyResult",
-    "ann", "exact_neighbours",
+    "ann", "ann_check", "exact_neighbours",
 }  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def test_public_names() -> None:
     for name in PUBLIC:
         assert getattr(rg, name) is not None
     assert rg.aio.__all__ == [
-        "ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep",
+        "ann", "ann_check", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep",
     ]  # fmt: skip
     with pytest.raises(AttributeError, match="no attribute 'evalute'"):
         rg.evalute  # noqa: B018
