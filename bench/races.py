@@ -1,19 +1,23 @@
 """Races of simulated trials beside Optuna's pruners: how often each loses the best, and what it saves.
 
-python bench/races.py [--studies 200]        needs optuna
+python bench/races.py [--studies 200] [--seconds 600] [--scores fifths]        needs optuna
 
 24 trials × 200 examples, paired correlation .5, scores in fifths or 0 and 1, in five patterns of true means. Optuna's
 pruners see a trial's scores example by example, one trial after the other, as its documentation shows: WilcoxonPruner
-with its default p_threshold of 0.1, SuccessiveHalvingPruner on running means.
+with its default p_threshold of 0.1, SuccessiveHalvingPruner on running means. Of trials that tie on top, the mean share
+that is lost; intervals of 95 % (Wilson's, wide enough for a share of a study too).
 """
 
 from __future__ import annotations
 
 import argparse
+from functools import cache
+from time import monotonic
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 from scipy.special import ndtr
 from scipy.stats import binom
 
@@ -54,6 +58,7 @@ def optunas(x: Scores, pruner: Any, *, means: bool) -> tuple[set[int], int]:
     """Trials that a pruner of Optuna leaves, and questions asked."""
     import optuna
 
+    x = np.rint(5 * x)     # whole numbers, so that equal differences tie; neither pruner minds the scale
     study = optuna.create_study(direction="maximize", pruner=pruner)
     left, asked = set(), 0
     for n in range(x.shape[1]):
@@ -70,37 +75,67 @@ def optunas(x: Scores, pruner: Any, *, means: bool) -> tuple[set[int], int]:
     return left, asked
 
 
+def remember_tests() -> None:
+    """Makes scipy's Wilcoxon test, which Optuna calls at each step, reckon once what depends on the multiset alone."""
+    original = stats.wilcoxon
+
+    @cache
+    def reckoned(differences: tuple[float, ...], given: tuple[tuple[str, Any], ...]) -> Any:
+        return original(np.array(differences), **dict(given))
+
+    stats.wilcoxon = lambda differences, **given: reckoned(
+        tuple(np.sort(differences).tolist()), tuple(sorted(given.items()))
+    )
+
+
+def study(method: str, x: Scores, seed: int) -> tuple[set[int], int]:
+    """One study by one method."""
+    import optuna
+
+    if method == "ragauge":
+        return ours(x, seed)
+    if method == "WilcoxonPruner":
+        return optunas(x, optuna.pruners.WilcoxonPruner(), means=False)
+    return optunas(x, optuna.pruners.SuccessiveHalvingPruner(), means=True)
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Ends of the 95 % interval of a share of n."""
+    z = 1.96
+    middle, half = share + z * z / (2 * n), z * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
+    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+
+
 def main() -> None:
-    """Prints a table."""
+    """Prints a table of each pattern after the last study, or when the time is over."""
     import optuna
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--studies", type=int, default=200)
-    studies = parser.parse_args().studies
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no study after this")
+    parser.add_argument("--scores", choices=("fifths", "binary"), action="append")
+    given = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    print(f"{'scores':8} {'true means':20} {'method':20} {'a best lost':>12} {'saved':>7}")
-    for kind in ("fifths", "binary"):
-        for pattern, means in PATTERNS.items():
-            best = set(np.flatnonzero(means == means.max()).tolist())
-            order = np.random.default_rng(0)
-            lost: dict[str, float] = {}
-            asked: dict[str, int] = {}
-            for seed in range(studies):
-                x = scores(np.random.default_rng(seed), means, kind)
-                turn = order.permutation(TRIALS)     # a pruner's luck depends on which trial comes first
-                there = {n for n, at in enumerate(turn) if at in best}
-                for method in ("ragauge", "WilcoxonPruner", "SuccessiveHalving"):
-                    if method == "ragauge":
-                        left, cost = ours(x[:, turn], seed)
-                    elif method == "WilcoxonPruner":
-                        left, cost = optunas(x[:, turn], optuna.pruners.WilcoxonPruner(), means=False)
-                    else:
-                        left, cost = optunas(x[:, turn], optuna.pruners.SuccessiveHalvingPruner(), means=True)
-                    lost[method] = lost.get(method, 0.0) + len(there - left) / len(there)
-                    asked[method] = asked.get(method, 0) + cost
-            for method, share in lost.items():
-                saved = 1 - asked[method] / (studies * EXAMPLES * TRIALS)
-                print(f"{kind:8} {pattern:20} {method:20} {share / studies:12.3f} {saved:7.2f}", flush=True)
+    remember_tests()
+    methods, end = ("ragauge", "WilcoxonPruner", "SuccessiveHalving"), monotonic() + given.seconds
+    done: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
+    for seed in range(given.studies):
+        for kind in given.scores or ("fifths", "binary"):
+            for pattern, means in PATTERNS.items():
+                if monotonic() > end:
+                    break
+                draw = np.random.default_rng(seed)
+                x, turn = scores(draw, means, kind), draw.permutation(TRIALS)     # luck depends on who comes first
+                best = set(np.flatnonzero(means[turn] == means.max()).tolist())
+                for method in methods:
+                    left, asked = study(method, x[:, turn], seed)
+                    done.setdefault((kind, pattern, method), []).append((len(best - left) / len(best), asked))
+    print(f"{'scores':8} {'true means':20} {'method':20} {'studies':>7} {'a best lost':>24} {'saved':>7}")
+    for (kind, pattern, method), rows in done.items():
+        lost, asked = (float(np.mean(one)) for one in zip(*rows, strict=True))
+        low, high = wilson(lost, len(rows))
+        told = f"{lost:.3f} ({low:.3f} to {high:.3f})"
+        print(f"{kind:8} {pattern:20} {method:20} {len(rows):7} {told:>24} {1 - asked / EXAMPLES / TRIALS:7.2f}")
 
 
 if __name__ == "__main__":
