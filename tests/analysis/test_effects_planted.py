@@ -106,7 +106,7 @@ def test_plants_are_read_in_own_text() -> None:
 
 @pytest.mark.prove
 @pytest.mark.realdata
-@pytest.mark.skipif(not XQUAD.is_file(), reason="the public data sets are not beside the repository")
+@pytest.mark.skipif(not XQUAD.is_file(), reason="reads XQuAD beside the repository, which is not there")
 def test_plants_are_read_in_public_text() -> None:
     """Over XQuAD's questions each plant is read right in at least 95 of 100 seeds."""
     held, right = texts(real=True), Counter[str]()

@@ -78,10 +78,11 @@ def test_auroc_interval_covers(clusters: bool) -> None:
         p = 1 / (1 + np.exp(-score))
         found = probabilities(human.tolist(), p.tolist(), names.tolist())
         ignoring = probabilities(human.tolist(), p.tolist())
-        assert found is not None and ignoring is not None  # noqa: PT018 - for the type checker
-        assert found.auroc.interval is not None and ignoring.auroc.interval is not None  # noqa: PT018
-        held += found.auroc.interval.low <= truth <= found.auroc.interval.high
-        alone += ignoring.auroc.interval.low <= truth <= ignoring.auroc.interval.high
+        for one, holds in ((found, True), (ignoring, False)):
+            assert one is not None
+            assert one.auroc.interval is not None
+            inside = one.auroc.interval.low <= truth <= one.auroc.interval.high
+            held, alone = (held + inside, alone) if holds else (held, alone + inside)
     assert 0.93 <= held / 1_000 <= 0.97
     assert (alone / 1_000 < 0.9) == clusters
 

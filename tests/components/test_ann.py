@@ -68,6 +68,14 @@ def test_few_vectors_and_zeros() -> None:
         rg.exact_neighbours(VECTORS, np.ones((1, 2)), 1)
 
 
+def mean_of(found: rg.StudyResult, trial: str) -> float:
+    """A trial's mean recall, which it must have."""
+    mean = found.figures.mean(trial)
+    assert mean is not None
+    assert mean.mean is not None
+    return mean.mean
+
+
 def skip_uncompiled(spec: str) -> None:
     """Skips hnswlib where it is missing: it has no wheels, so that no group of dependencies has it."""
     if spec.startswith("hnswlib"):
@@ -191,15 +199,22 @@ def test_recall_at_parts_is_that_of_indexes_over_them_and_at_more_is_predicted(t
     graph = next(one for one in half.study.trials if one.parameters["index"] == "faiss-hnsw")
     sizes = [156, 312, 625, 1_250, 2_500]
     recalls = [graph.measured(f"recall_at_{size}") or 0 for size in sizes]
-    assert recalls[-1] == pytest.approx(half.figures.mean(graph.name).mean)     # type: ignore[union-attr]
+    assert recalls[-1] == pytest.approx(mean_of(half, graph.name))
     assert recalls == sorted(recalls, reverse=True)
     predicted = next(one for one in graph.measurements if one.name == "predicted_at_5000")
     assert predicted.low is not None
     assert predicted.high is not None
-    assert predicted.low <= (whole.figures.mean(graph.name).mean or 0) <= predicted.high     # type: ignore[union-attr]
+    assert predicted.low <= mean_of(whole, graph.name) <= predicted.high
     exact = next(one for one in half.study.trials if one.parameters["index"] == "faiss-sq")
     assert (exact.measured("recall_at_156") or 0) > 0.99
     assert "As vectors are added" in half.to_markdown()
+    lists = rg.ann(
+        VECTORS[:2_500], "faiss-ivf:nlist=400:nprobe=9", queries=QUERIES, store=store, rounds=1, growth=True, name="i"
+    ).study.trials[0]
+    assert lists.state == "complete"
+    assert lists.measured("recall_at_312") is None     # fewer vectors than lists
+    assert lists.measured("predicted_at_5000") is not None
+    assert "not built" in rg.open_study("i", store=store).to_markdown()
     with pytest.raises(UsageError, match="80 vectors or more, got 60"):
         rg.ann(VECTORS[:60], "null", queries=QUERIES, store=store, growth=True)
 
@@ -214,7 +229,7 @@ def test_a_check_holds_an_index_to_a_floor_or_to_an_earlier_check(
     np.save(asked, QUERIES)
     found = rg.ann(file, "faiss-ivf:nlist=20:nprobe=1,4", queries=QUERIES, metric="l2", store=store, rounds=1)
     fast, good = (one.name for one in found.study.trials)
-    mean = found.figures.mean(good).mean or 0     # type: ignore[union-attr]
+    mean = mean_of(found, good)
 
     def code(*more: str) -> int:
         words = ["ragauge", "ann", "check", "ann-v", "--queries", str(asked), *more]
@@ -228,8 +243,14 @@ def test_a_check_holds_an_index_to_a_floor_or_to_an_earlier_check(
     assert code("--min", str(round(mean, 3))) == 4
     assert code("--baseline", "first") == 0
     assert code("--baseline", "first", "--trial", fast) == 3
-    assert code() == 2
-    assert "give either --min" in capsys.readouterr().err
+    for words, told in (
+        ((), "give either --min"), (("--min", "95"), "a recall from 0 to 1, got 95"),
+        (("--baseline", "first", "--max-drop", "0.01"), "such as '1 points' or 1%, got '0.01'"),
+    ):  # fmt: skip
+        asked_before = len(rg.runs(store=store))
+        assert code(*words) == 2
+        assert told in capsys.readouterr().err
+        assert len(rg.runs(store=store)) == asked_before     # nothing was asked
     np.save(file, VECTORS[:1_500])
     assert code("--min", "0.1", "--name", "grown") == 0
     assert rg.open_run("grown", store=store).run.config["n"] == 1_500

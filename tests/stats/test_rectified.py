@@ -63,7 +63,9 @@ def test_one_sided_with_an_estimated_weight() -> None:
         both = rectified_mean(sample, level=0.9, bounds=bounds)
         lower = rectified_mean(sample, alternative="greater", bounds=bounds)
         upper = rectified_mean(sample, alternative="less", bounds=bounds)
-        assert both is not None and lower is not None and upper is not None  # noqa: PT018 - for the type checker
+        assert both is not None
+        assert lower is not None
+        assert upper is not None
         assert (lower.interval.low, lower.interval.high) == pytest.approx((both.interval.low, bounds[1]))
         assert (upper.interval.low, upper.interval.high) == pytest.approx((bounds[0], both.interval.high))
         assert "one-sided" in lower.interval.method

@@ -101,12 +101,10 @@ def ann_check(wanted: AnnCheckOptions) -> GateResult:
     from ragauge.api.studies import open_study
     from ragauge.components.ann.maker import AnnMaker
     from ragauge.engine.studies.conduct import conduct_once
-    from ragauge.errors import UsageError
     from ragauge.store.open import open_store
 
-    if (wanted.minimum is None) == (not wanted.baseline):
-        raise UsageError("ann check: give either --min, the least recall, or --baseline, an earlier run.")
     found = open_study(wanted.study, store=wanted.store)
+    rules = _rules_of(wanted, found.metric)
     fixed, trial = found.study.fixed, _trial_of(found, wanted.trial)
     with open_store(found.url) as store:
         vectors, asked = _read_again(wanted, store, trial, fixed["metric"])
@@ -115,12 +113,30 @@ def ann_check(wanted: AnnCheckOptions) -> GateResult:
         queries, name = maker.eval_set(label), wanted.name or f"{wanted.study}-check"
         base = _baseline_of(store, wanted.baseline, queries.version)     # before the run, which may have its name
         run_id = conduct_once(store, name, maker, queries, trial.parameters, {"checks": wanted.study})
-    rule: dict[str, float | str] = {"metric": found.metric}
-    rule |= {"min": wanted.minimum} if wanted.minimum is not None else {"max_drop": wanted.max_drop}
-    return gate(run_id, baseline=base, rules={"gate": {"rules": [rule]}}, store=found.url)
+    return gate(run_id, baseline=base, rules=rules, store=found.url)
 
 
 ann_check_async = aside(ann_check)
+
+
+def _rules_of(wanted: AnnCheckOptions, metric: str) -> dict[str, Any]:
+    """The rule of a gate; what is wrong with it is told before anything is asked."""
+    from ragauge.data.config.reading import read_config
+    from ragauge.errors import ConfigError, UsageError
+    from ragauge.gating.rules import rules_of
+
+    if (wanted.minimum is None) == (not wanted.baseline):
+        raise UsageError("ann check: give either --min, the least recall, or --baseline, an earlier run.")
+    if wanted.minimum is not None and not 0 <= wanted.minimum <= 1:
+        raise UsageError(f"ann check: --min is a recall from 0 to 1, got {wanted.minimum:g}.")
+    bound = {"min": wanted.minimum} if wanted.minimum is not None else {"max_drop": wanted.max_drop}
+    rules = {"gate": {"rules": [{"metric": metric, **bound}]}}
+    try:
+        rules_of(read_config(rules))
+    except ConfigError:
+        told = f"--max-drop is points of recall or a share of it, such as '1 points' or 1%, got {wanted.max_drop!r}."
+        raise UsageError(f"ann check: {told}") from None
+    return rules
 
 
 def _trial_of(found: StudyResult, name: str) -> Trial:

@@ -57,7 +57,7 @@ def _short(name: str, names: Iterable[str]) -> str:
 
 def _cell(one: Measurement) -> str:
     ends = "" if one.low is None or one.high is None else f" [{number(one.low)}, {number(one.high)}]"
-    return "" if one.value is None else f"{number(one.value)}{ends}"
+    return "not built" if one.value is None else f"{number(one.value)}{ends}"
 
 
 def _chart(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures) -> StudyChart:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from time import perf_counter, perf_counter_ns
 from typing import TYPE_CHECKING, Any
@@ -177,10 +178,11 @@ class AnnMaker(TrialMaker):
             trial.overhead = float(np.median(overhead))
         for size in self.parts if trials else ():
             part, index = self.part(size), index_of(str(trials[0].parameters["index"]))
-            index.build(part.vectors, self.metric, **trials[0].built_with)
-            for trial in trials:
-                trial.tune(index)
-                trial.recalls[size] = part.recalls([index.search(query, self.k) for query in self.queries])
+            with suppress(Exception):     # whatever a library raises, such as for more lists than vectors: not measured
+                index.build(part.vectors, self.metric, **trials[0].built_with)
+                for trial in trials:
+                    trial.tune(index)
+                    trial.recalls[size] = part.recalls([index.search(query, self.k) for query in self.queries])
 
     def part(self, size: int) -> Truth:
         """So many of the vectors, drawn once: each part holds the smaller ones."""
@@ -246,14 +248,17 @@ class AnnTrial:
         """Recall at each size that was built, and predicted at 2n and 4n."""
         import numpy as np
 
-        if not self.recalls:
-            return
         truth, k = self._maker.truth, self._maker.k
         n = len(truth.vectors)
+        if not self.recalls or not truth.known.any():
+            return
         seen = {**self.recalls, n: truth.recalls(self._found)}
         sizes = sorted(seen)
-        for size in sizes:
-            yield Measurement(f"recall_at_{size}", float(seen[size].mean()), n=len(seen[size]))
+        for size in sorted({*self._maker.parts, n}):
+            recall = float(seen[size].mean()) if size in seen else None
+            yield Measurement(f"recall_at_{size}", recall, n=int(truth.known.sum()))
+        if len(sizes) < LEAST_SIZES:
+            return
         shares = np.stack([seen[size] for size in sizes])
         for times, one in zip((2, 4), predict_shares(sizes, shares, (2 * n, 4 * n), weight=k), strict=True):
             yield Measurement(f"predicted_at_{times * n}", one[0], "", *one[1:], n=shares.shape[1])
