@@ -87,7 +87,7 @@ def study_charts(found: StudyFigures) -> Iterator[StudyChart]:
             one = found.mean(trial)
             if one is not None and one.mean is not None:
                 series = "on the front" if trial in reading.front else "beaten"
-                label = f"{trial} (knee)" if trial == bend else trial
+                label = f"{found.short(trial)} (knee)" if trial == bend else found.short(trial)
                 low, high = (one.interval.low, one.interval.high) if one.interval else (None, None)
                 points.append(ChartPoint(price, one.mean, series, low, high, label))
         log = found.logarithmic and min(prices.values()) > 0

@@ -15,7 +15,7 @@ MOST_LINES = 8     # of a chart, so that they can be told apart
 def _tells(found: StudyFigures) -> Iterable[Told]:
     grown = {trial.name: growth for trial in found.complete if (growth := list(_growth(trial.measurements)))}
     if grown:
-        yield _table(grown)
+        yield _table(grown, found)
         yield _chart(grown, found)
 
 
@@ -27,12 +27,12 @@ def _growth(measurements: Iterable[Measurement]) -> Iterator[tuple[int, Measurem
                 yield int(one.name.removeprefix(start)), one
 
 
-def _table(grown: dict[str, list[tuple[int, Measurement]]]) -> StudyTable:
+def _table(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures) -> StudyTable:
     sizes = sorted({size for rows in grown.values() for size, _ in rows})
     rows = []
     for name, values in grown.items():
         cells = {size: _cell(one) for size, one in values}
-        rows.append((_short(name, grown), *(cells.get(size, "") for size in sizes)))
+        rows.append((found.short(name), *(cells.get(size, "") for size in sizes)))
     heads = [f"{size:,}" for size in sizes]
     first = next(iter(grown.values()))
     predicted = ", ".join(f"{size:,}" for size, one in first if one.name.startswith(PREDICTED))
@@ -44,17 +44,6 @@ def _table(grown: dict[str, list[tuple[int, Measurement]]]) -> StudyTable:
     return StudyTable("As vectors are added", ("trial", *heads), tuple(rows), tuple(heads), (), notes)
 
 
-def _short(name: str, names: Iterable[str]) -> str:
-    """A trial's name without the parameters that all trials of its index share.
-
-    >>> _short("hnsw:M=8:ef=16", ["hnsw:M=8:ef=16", "hnsw:M=8:ef=32", "flat"])
-    'hnsw:ef=16'
-    """
-    index, *parts = name.split(":")
-    others = [one.split(":")[1:] for one in names if one.split(":")[0] == index]
-    return ":".join([index, *(part for part in parts if not all(part in one for one in others))])
-
-
 def _cell(one: Measurement) -> str:
     ends = "" if one.low is None or one.high is None else f" [{number(one.low)}, {number(one.high)}]"
     return "not built" if one.value is None else f"{number(one.value)}{ends}"
@@ -64,10 +53,11 @@ def _chart(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures)
     best = [name for name in found.reading.front if name in grown]
     shown = [*best, *(name for name in grown if name not in best)][:MOST_LINES]
     points = tuple(
-        ChartPoint(size, one.value, name, one.low, one.high, "predicted" if one.low is not None else "")
+        ChartPoint(size, one.value, found.short(name), one.low, one.high)
         for name in shown for size, one in grown[name] if one.value is not None
     )     # fmt: skip
-    return StudyChart("Recall as vectors are added", "lines", "vectors", found.metric, points, log=True)
+    axis = "vectors; with an interval: predicted"
+    return StudyChart("Recall as vectors are added", "lines", axis, found.metric, points, log=True)
 
 
 ANN = StudyKind(

@@ -250,6 +250,13 @@ class StudyFigures:
         wanted = metric or self.metric
         return self._by_name.get((trial, wanted))
 
+    def short(self, trial: str) -> str:
+        """A trial's name without the parameters that all complete trials of its kind share; each stays unique."""
+        kind, *parts = trial.split(":")
+        others = [one.name.split(":")[1:] for one in self.complete if one.name.split(":")[0] == kind]
+        left = (part for part in parts if "=" not in part or not all(part in one for one in others))
+        return ":".join([kind, *left])
+
     @cached_property
     def _by_name(self) -> Mapping[tuple[str, str], TrialMean]:
         return {(one.trial, one.metric): one for one in self.means}
