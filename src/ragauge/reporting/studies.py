@@ -21,6 +21,7 @@ NONE = "No studies yet. Start with: ragauge chunking SET --corpus PATH --chunker
 KEY = "May be the best: no other is better by more than chance, all comparisons held at 95 % together."
 VERSUS = "vs base: the paired difference to {}, with its 95 % interval; p is corrected by Holm over the trials."
 BY_SEGMENT = "p is corrected over all trials and segments by Benjamini and Hochberg: look at these anew on other data."
+THIS_PAGE = "ragauge study report"     # the command that makes it is no next step on it
 FEW = 10     # examples: smaller segments are counted together
 MOST_ROWS = 12     # of segments, where there is no room for all of them
 MORE = "Not all columns have room here: the page (-o study.html) and the JSON have them."
@@ -111,11 +112,15 @@ def study_html(found: StudyFigures, *, framed: bool = False) -> str:
     style, digest = style_sheet()
     charts = [(one.title, Markup(study_chart(one))) for one in study_charts(found) if one.points]  # noqa: S704 - our own drawing
     first, *rest = study_sections(found, whole=True)
-    named = [replace(first, heading="Trials", about=""), *rest]
-    parts = [(plain(one.heading), sections_html([one], Anchors(), 1)) for one in named]
+    trials = replace(first, heading="Trials", about="", lead=())
+    parts = []
+    for part in (trials, *rest):
+        commands = tuple(line for line in part.commands if not line.startswith(THIS_PAGE))
+        parts.append((plain(part.heading), sections_html([replace(part, commands=commands)], Anchors(), 1)))
+    verdict = [plain(one) for one in first.lead]
     return environment().get_template("study.html").render(
-        study=found.study, parts=parts, charts=charts, framed=framed, style=Markup(style), digest=digest,  # noqa: S704 - our own file
-        fixed=_fixed(found.study.fixed),
+        study=found.study, verdict=verdict, parts=parts, charts=charts, framed=framed, digest=digest,
+        style=Markup(style), fixed=_fixed(found.study.fixed),  # noqa: S704 - our own file
     )     # fmt: skip
 
 
@@ -196,7 +201,7 @@ def _beside(found: StudyFigures) -> ReportSection:
     for trial in found.complete:
         means = [found.mean(trial.name, name) for name in found.beside]
         rows.append((safe(trial.name), *(number(one.mean) if one else "–" for one in means)))
-    return ReportSection("Beside it", table=ReportTable((ReportColumn("trial", fold=True), *heads), tuple(rows)))
+    return ReportSection("Other metrics", table=ReportTable((ReportColumn("trial", fold=True), *heads), tuple(rows)))
 
 
 def _segments(found: StudyFigures, *, whole: bool) -> ReportSection:
