@@ -220,11 +220,11 @@ def test_failed_sentence_gives_the_range() -> None:
     """A sentence whose claims could not be had leaves every metric over claims failed, bounded by its range."""
     facts = Facts(
         example("One.", "Two."),
-        response(2, citations=[(0, 10, "d1")]),
+        response(3, citations=[(0, 10, "d1")]),
         evidence(
             answer_facts(claim(1), claim(text=None)),
             reference_facts([1], []),
-            relevance_facts(True, False),
+            relevance_facts(True, False, False),
             agreement_facts(["agrees", None], [True, False]),
         ),
     )

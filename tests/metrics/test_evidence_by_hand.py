@@ -74,6 +74,9 @@ BY_HAND: dict[str, Fraction | str] = {
     "ignored_top_ranked": Fraction(0),
     "ignored_top_relevant": "not_applicable",             # passage 1 is not relevant
     "misalignment": Fraction(0),
+    "passage_use": Fraction(1),                                  # thirds 1, 2 | 3 | 4, 5; used 1 to 4
+    "passage_use:part=middle": Fraction(1),
+    "passage_use:part=end": Fraction(1, 2),
     "context_precision": Fraction(3, 5),
     "context_precision:ranked=true": Fraction(53, 90),           # (1/2 + 2/3 + 3/5) / 3
     "context_precision:unit=sentence": Fraction(3, 10),

@@ -30,6 +30,7 @@ from ragauge.metrics.answer.missed_refusal import MissedRefusal
 from ragauge.metrics.answer.noise_sensitivity import NoiseSensitivity
 from ragauge.metrics.answer.not_in_context import NotInContext
 from ragauge.metrics.answer.over_refusal import OverRefusal
+from ragauge.metrics.answer.passage_use import PassageUse
 from ragauge.metrics.answer.refusal_correctness import RefusalCorrectness
 from ragauge.metrics.answer.self_knowledge import SelfKnowledge
 from ragauge.metrics.answer.semantic_similarity import SemanticSimilarity
@@ -59,6 +60,7 @@ METRICS: tuple[type[Metric], ...] = (
     IgnoredTopRanked,
     IgnoredTopRelevant,
     Misalignment,
+    PassageUse,
     AnswerRelevance,
     Completeness,
     FormatOk,
@@ -113,6 +115,7 @@ __all__ = [
     "NoiseSensitivity",
     "NotInContext",
     "OverRefusal",
+    "PassageUse",
     "RefusalCorrectness",
     "SelfKnowledge",
     "SemanticSimilarity",
