@@ -71,7 +71,9 @@ def _head(found: JudgeCheck) -> Iterator[str]:
     if found.split:
         yield f"{found.split:,} parts are left out: annotators are split on them"
     if found.annotators is not None and found.annotators.value is not None:
-        yield f"annotators among themselves: Fleiss' kappa {found.annotators.value:.2f}; no judge can be asked for more"
+        alpha = "" if found.annotators_alpha is None else f", Krippendorff's alpha {_figure(found.annotators_alpha)}"
+        kappa = f"Fleiss' kappa {found.annotators.value:.2f}"
+        yield f"annotators among themselves: {kappa}{alpha}; no judge can be asked for more"
     if 0 < found.n_parts < FEW:
         yield f"fewer than {FEW} labelled parts: the intervals are too wide to choose a judge by"
     if found.calls:

@@ -17,6 +17,7 @@ from ragauge.data.facts import AnswerFacts, Claim, Label, Window
 from ragauge.data.labelled import AnswerPair, Labelled, LabelledPart, Preference
 from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.intervals import wilson
+from ragauge.stats.krippendorff import krippendorff_alpha
 
 TWO = ("supported", "not_supported")
 THREE = ("supported", "contradicted", "not_in_context")
@@ -142,6 +143,7 @@ class JudgeCheck:
         human: label -> parts that people gave it.
         split: parts on which as many annotators say one thing as another; left out.
         annotators: Fleiss' kappa of the annotators among themselves; None where there is one an item.
+        annotators_alpha: Krippendorff's alpha of the same, nominal.
         judges: in the order asked for.
         pairs: of judges.
         stopped: why it ended early; "" when it did not.
@@ -164,6 +166,7 @@ class JudgeCheck:
     errors: Mapping[str, Mapping[str, JudgeMeanError]] = field(default_factory=dict)
     repeated: int = 0
     bare: int = 0
+    annotators_alpha: AgreementFigure | None = None
 
 
 def verdicts_of(row: Labelled, facts: AnswerFacts | None, reason: str = "") -> tuple[PartVerdict, ...]:
@@ -224,7 +227,17 @@ def report(
         len(rows), len(parts), scale, {label: known.get(label, 0) for label in scale}, human.count(""),
         fleiss_kappa(counts) if several else None, checked, tuple(_pairs(human, answers, scale, clusters)), stopped,
         calls or {}, bare=sum(not row.passages for row in rows),
+        annotators_alpha=_alpha(rows, scale) if several else None,
     )     # fmt: skip
+
+
+def _alpha(rows: Sequence[Labelled], scale: Sequence[str]) -> AgreementFigure:
+    """How far annotators agree among themselves, which is the most that a judge can be asked for."""
+    said = [[scale.index(_on(one, scale)) for one in part.labels] for row in rows for part in row.parts]
+    found = krippendorff_alpha(said)
+    if found is None:
+        return AgreementFigure(None, reason="all gave one label")
+    return AgreementFigure(found.value, found.interval)
 
 
 def _on(label: str | None, scale: Sequence[str]) -> str:
