@@ -203,7 +203,7 @@ def test_more_columns(store: str) -> None:
         rg.log(metrics="ndgc", store=store)
 
 
-@pytest.mark.parametrize("width", [80, 100, 140])
+@pytest.mark.parametrize("width", [56, 80, 140])
 def test_no_name_is_broken_at_any_width(store: str, width: int) -> None:
     """Metrics stand whole in the head; where there is no room for intervals beside them these are left out."""
     from rich.console import Console
@@ -215,7 +215,7 @@ def test_no_name_is_broken_at_any_width(store: str, width: int) -> None:
     assert max(map(len, said.splitlines())) <= width
     assert "recall@5" in said
     assert "faithfulness" in said
-    assert ("[" in said) == (width > 80)
+    assert ("[" in said) == (width > 56)
 
 
 def test_notes(store: str) -> None:

@@ -55,15 +55,17 @@ class EvaluationLog(ShownResult):
 
     def to_markdown(self) -> str:
         """A table a set."""
-        from ragauge.reporting.history import history_markdown
+        from ragauge.reporting.history import sections
+        from ragauge.reporting.writers.markdown import markdown
 
-        return history_markdown(self.history)
+        return markdown("", sections(self.history), 2)
 
     def to_terminal(self) -> RenderableType:
         """What the command line prints."""
-        from ragauge.reporting.history import history_terminal
+        from ragauge.reporting.history import sections
+        from ragauge.reporting.writers.terminal import terminal
 
-        return history_terminal(self.history)
+        return terminal(sections(self.history))
 
     def save(self, path: str | Path) -> Path:
         """Writes the log in the form that the ending names: .csv, .md, .json.

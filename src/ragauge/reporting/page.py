@@ -125,7 +125,7 @@ def context(card: ScorecardData) -> dict[str, Any]:
     found: dict[str, Any] = {
         "card": card, "anchors": anchors,
         "groups": groups, "listed": rows, "low": low,
-        "rows_of_history": tuple(history.of_card(card.history)),
+        "history": tuple(one.table for one in history.of_report(card.history)),
         "behind_of": {name: [c for c in chapters if c.section == name] for name, _ in SECTIONS},
         "changes": {change.metric: change for change in card.baseline.metrics} if card.baseline else {},
         "changed": bars.changes(card, anchors, low),

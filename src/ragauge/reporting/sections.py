@@ -80,7 +80,7 @@ class ReportColumn:
             the one with the largest number first.
         instead: paragraphs below the table where it is left out.
         joins: its cells stand in those of the column before it in Markdown and on a
-            page: "after" it, or "named" with the head before them.
+            page: "after" it, or "named" with the head before them; "below" it, in a terminal too.
         carried: on a narrow page, which leaves it out, its cells stand under the name of their row.
         ends: what stands at both ends of the line of a bar.
         tone: of all its cells.
@@ -93,7 +93,7 @@ class ReportColumn:
     fold: bool = False
     room: int = 0
     instead: tuple[Wording, ...] = ()
-    joins: Literal["", "after", "named"] = ""
+    joins: Literal["", "after", "named", "below"] = ""
     carried: bool = False
     ends: tuple[str, str] = ("", "")
     tone: Tone = ""

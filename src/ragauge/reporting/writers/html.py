@@ -58,7 +58,7 @@ def breakable(name: str) -> Markup:
     """A name that may break after an underscore and before a parameter."""
     from markupsafe import Markup, escape
 
-    return Markup("<wbr>").join(escape(safe(part)) for part in re.split(r"(?<=_)|(?=[:@])", name))
+    return Markup("<wbr>").join(escape(safe(part)) for part in re.split(r"(?<=_)|(?=:[a-z]|@\S)", name))
 
 
 def linked(text: str | int | Markup, link: str) -> Markup:
@@ -125,14 +125,16 @@ def _head(found: ReportTable, places: Sequence[int]) -> Markup:
 
     first = found.columns[places[0]]
     said = ", ".join(one.head for one in (found.columns[n] for n in places) if one.head and one.joins != "named")
-    names = " ".join(filter(None, ("n" if first.kind == "number" and len(places) == 1 else "", _narrow(first))))
+    beside = [n for n in places if found.columns[n].joins != "below"]
+    names = " ".join(filter(None, ("n" if first.kind == "number" and len(beside) == 1 else "", _narrow(first))))
     return Markup('<th scope="col"{}>{}</th>').format(
         Markup(f' class="{names}"') if names else "", breakable(said)  # noqa: S704 - our own names
     )
 
 
 def _narrow(column: ReportColumn) -> str:
-    return "wide" if (column.room or column.carried) and column.kind != "bar" else ""
+    said = column.kind == "text" and column.instead     # words are said below in a terminal, and stay on a page
+    return "wide" if ((column.room and not said) or column.carried) and column.kind != "bar" else ""
 
 
 def _row(row: tuple[TableCell, ...], found: ReportTable, cells: list[list[int]], links: LinkResolver) -> Markup:
@@ -145,7 +147,8 @@ def _row(row: tuple[TableCell, ...], found: ReportTable, cells: list[list[int]],
         Markup('<span class="counts narrow">{}</span>').format(plain(row[n]))
         for n, column in enumerate(found.columns) if column.carried
     )     # fmt: skip
-    first = Markup('<tr><th scope="row" dir="auto">{}{}</th>').format(_content(row[0], links), _joined(carried))
+    parts = Markup(" ").join(_part(row[n], found.columns[n], links) for n in cells[0] if row[n] != "" or not n)
+    first = Markup('<tr><th scope="row" dir="auto">{}{}</th>').format(parts, _joined(carried))
     return first + _joined(_data(row, found, places, links) for places in cells[1:]) + Markup("</tr>\n")
 
 
@@ -168,6 +171,9 @@ def _part(cell: TableCell, column: ReportColumn, links: LinkResolver) -> Markup:
     inner = _content(cell, links)
     if column.joins == "named":
         return Markup('<span class="counts">{} {}</span>').format(column.head, inner)
+    if column.joins == "below":
+        names = "counts nowrap" if column.whole else "counts"
+        return Markup('<span class="{}">{}</span>').format(names, inner)
     if column.tone == "strong":
         return Markup("<strong>{}</strong>").format(inner)
     if column.kind == "bar" or column.tone == "faint" or not column.whole:

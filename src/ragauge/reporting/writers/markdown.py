@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ragauge.reporting.sections import (
     Bar,
@@ -50,7 +50,7 @@ def table_lines(table: ReportTable) -> Iterator[str]:
         if len(row) == 1 < len(table.columns):
             yield f"| {_words(Phrase(plain(row[0]), 'strong'))} |{' |' * (len(shown) - 1)}"
         else:
-            cells = (" ".join(filter(None, (_cell(row[n], table.columns[n]) for n in places))) for places in shown)
+            cells = ("".join(_parts(row, table, places)) for places in shown)
             yield f"| {' | '.join(cells)} |"
 
 
@@ -79,6 +79,15 @@ def _item(item: ReportItem) -> Iterator[str]:
     for label, wording in item.rows:
         if said := _words(wording):
             yield f"{' ' * (len(sign) + 1)}- {f'{opened(cell(label))}: ' if label else ''}{said}"
+
+
+def _parts(row: tuple[TableCell, ...], table: ReportTable, places: Sequence[int]) -> Iterator[str]:
+    """What stands in one cell, with what parts it from what stands before it."""
+    between = ""
+    for n in places:
+        if said := _cell(row[n], table.columns[n]):
+            yield f"{between and ('<br>' if table.columns[n].joins == 'below' else ' ')}{said}"
+            between = " "
 
 
 def _cell(found: TableCell, column: ReportColumn) -> str:

@@ -158,7 +158,8 @@ def _table(found: ReportTable, shown: Sequence[int], width: int, most: int | Non
         box=None if found.bare else box.SIMPLE_HEAD, pad_edge=False, padding=padding, show_header=not found.bare,
         show_footer=footed,
     )     # fmt: skip
-    for column in (found.columns[n] for n in shown):
+    drawn = [n for n in shown if found.columns[n].joins != "below"]
+    for column in (found.columns[n] for n in drawn):
         broken = column.kind == "text" and not column.whole
         table.add_column(
             styled(_head(column, width)), column.foot, justify="right" if column.kind == "number" else "left",
@@ -167,8 +168,20 @@ def _table(found: ReportTable, shown: Sequence[int], width: int, most: int | Non
         )     # fmt: skip
     for row in found.rows:
         heads = len(row) == 1 < len(found.columns)
-        table.add_row(*([styled(_first(row[0]), "title")] if heads else [_cell(row[n], width) for n in shown]))
+        cells = [] if heads else [_stacked(row, found, n, shown, width) for n in drawn]
+        table.add_row(*(cells or [styled(_first(row[0]), "title")]), end_section=len(drawn) < len(shown))
     return table
+
+
+def _stacked(row: tuple[TableCell, ...], found: ReportTable, place: int, shown: Sequence[int], width: int) -> Text:
+    """A cell, with the cells that stand below it."""
+    cell = _cell(row[place], width)
+    for n in range(place + 1, len(row)):
+        if found.columns[n].joins != "below":
+            break
+        if n in shown and (below := _cell(row[n], width, "faint")).plain:
+            cell = cell.append("\n").append_text(below)
+    return cell
 
 
 def _first(found: TableCell) -> Wording:
@@ -176,6 +189,8 @@ def _first(found: TableCell) -> Wording:
 
 
 def _head(column: ReportColumn, width: int) -> str:
+    if column.kind == "number" and column.fold:     # a long name takes several lines where its numbers are short
+        return column.head.replace("_", "_\n")
     return f"{column.ends[0]:<{width - len(column.ends[1])}}{column.ends[1]}" if any(column.ends) else column.head
 
 
