@@ -17,6 +17,8 @@ QUANTIZERS = {"int8": "QT_8bit", "int4": "QT_4bit", "float16": "QT_fp16"}
 class _FaissIndex(AnnIndex):
     """What the indexes of faiss share. Under cosine, vectors and queries are scaled to length 1."""
 
+    filters = True
+
     def __init__(self) -> None:
         try:
             import faiss
@@ -135,8 +137,9 @@ class FaissSq(_FaissIndex):
 
 
 class FaissPq(_FaissIndex):
-    """All vectors, each as m codes of some bits."""
+    """All vectors, each as m codes of some bits. faiss filters nothing inside this index."""
 
+    filters = False
     defaults: ClassVar[Mapping[str, Any]] = {"m": 16, "nbits": 8}
 
     def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 
 class HnswlibIndex(AnnIndex):
-    """A graph of hnswlib. Where fewer than k pass a filter, hnswlib finds nothing: it is asked for fewer."""
+    """A graph of hnswlib. Where it meets fewer than k that pass a filter, it gives none: it is asked for fewer then."""
 
+    filters = True
     defaults: ClassVar[Mapping[str, Any]] = {"M": 16, "ef_construction": 200, "ef_search": 64}
     searched: ClassVar[tuple[str, ...]] = ("ef_search",)
 
@@ -40,12 +41,15 @@ class HnswlibIndex(AnnIndex):
     def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:     # noqa: D102 - as AnnIndex says
         if passing is None:
             return self._index.knn_query(query, k)[0][0]
-        while k:
+        found: Any = ()
+        least, most = 0, k     # it can fill least, and not more than most
+        while least < most:
+            wanted = k if most == k else (least + most + 1) // 2
             try:
-                return self._index.knn_query(query, k, filter=passing.item)[0][0]
-            except RuntimeError:     # it cannot fill k places
-                k //= 2
-        return ()
+                found, least = self._index.knn_query(query, wanted, filter=passing.item)[0][0], wanted
+            except RuntimeError:
+                most = wanted - 1
+        return found
 
     def size(self) -> int | None:     # noqa: D102 - as AnnIndex says
         return int(self._index.index_file_size())

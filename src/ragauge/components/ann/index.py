@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from inspect import signature
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -33,10 +34,12 @@ class AnnIndex:
     Attributes:
         defaults: parameter -> its value where none is given.
         searched: those that may change without building anew.
+        filters: whether a search takes a mask of what passes.
     """
 
     defaults: ClassVar[Mapping[str, Any]] = {}
     searched: ClassVar[tuple[str, ...]] = ()
+    filters: bool = False
 
     def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:
         """Indexes vectors of shape (n, d); ids are their rows."""
@@ -46,7 +49,10 @@ class AnnIndex:
         """Sets what may change without building anew."""
 
     def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:
-        """Ids of about the k nearest to a query of shape (d,), the nearest first; with a mask, of those that pass."""
+        """Ids of about the k nearest to a query of shape (d,), the nearest first.
+
+        With a mask of shape (n,), of those that pass alone: only where `filters` is true.
+        """
         raise NotImplementedError
 
     def size(self) -> int | None:
@@ -73,16 +79,18 @@ class NullIndex(AnnIndex):
 
 
 class NamedIndex(AnnIndex):
-    """An object of the user with build(vectors, metric=…, **parameters) and search(query, k, filter)."""
+    """An object of the user with build(vectors, metric=…, **parameters) and search(query, k), or (query, k, filter)."""
 
     def __init__(self, made: Any) -> None:
         self._made = made() if isinstance(made, type) else made
+        taken = signature(self._made.search).parameters.values()
+        self.filters = len(taken) > 2 or any(one.kind is one.VAR_POSITIONAL for one in taken)
 
     def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:     # noqa: D102 - as AnnIndex says
         self._made.build(vectors, metric=metric, **parameters)
 
     def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:     # noqa: D102 - as AnnIndex says
-        return self._made.search(query, k, passing)
+        return self._made.search(query, k, passing) if self.filters else self._made.search(query, k)
 
 
 def index_of(name: str) -> AnnIndex:
@@ -100,7 +108,7 @@ def index_of(name: str) -> AnnIndex:
         raise UnknownName("index library", name, LIBRARIES, "Or write module:name.")
     made = load(name)
     if not callable(getattr(made, "build", None)) or not callable(getattr(made, "search", None)):
-        raise UsageError(f"{name}: an index needs build(vectors, metric, …) and search(query, k, filter).")
+        raise UsageError(f"{name}: an index needs build(vectors, metric, …), search(query, k) or (query, k, filter).")
     return NamedIndex(made)
 
 
