@@ -461,3 +461,25 @@ def test_what_decides_is_checked_first(
         rg.chunking(*hubs, "token:size=8", k=[1], budget=[16], store=store, **how)  # type: ignore[arg-type]     # wrong on purpose
     with pytest.raises(UnknownName, match="no study"):
         rg.open_study("chunking-questions", store=store)
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_labels_by_file_name_and_a_warning_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Gold spans may name a text file with its ending; a column that is not read is warned of in one line."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("The hub is grey. It can be returned within 30 days.", encoding="utf-8")
+    line = {"question": "Which colour?", "gold_spans": [{"doc_id": "a.md", "start": 0, "end": 16}], "colour": "x"}
+    (tmp_path / "set.jsonl").write_text(json.dumps(line), encoding="utf-8")
+    command = ["ragauge", "chunking", "set.jsonl", "--corpus", "docs", "--chunker", "token:size=8", "--store", "s.db"]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    printed = capsys.readouterr()
+    assert ended.value.code == 0
+    assert "1 scored" in printed.out
+    warned = [line for line in printed.err.splitlines() if "colour" in line]
+    assert len(warned) == 1
+    assert warned[0].startswith("warning: set.jsonl: columns not read: colour")

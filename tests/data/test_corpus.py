@@ -12,7 +12,7 @@ import pytest
 
 from ragauge.data.document import Document
 from ragauge.data.readers.chroma import plain_texts
-from ragauge.data.readers.corpus import read_corpus, texts_of
+from ragauge.data.readers.corpus import named_as_labels, read_corpus, texts_of
 from ragauge.errors import DataError
 
 
@@ -209,3 +209,11 @@ def test_texts_of_some_documents(tmp_path: Path) -> None:
         assert texts_of(source, {"2", "d9"}) == {"2": "Ten."}, form
     (tmp_path / "corpus.jsonl").unlink()
     assert texts_of(tmp_path, {"README"}) == {"README": "Not a document of a BEIR folder."}
+
+
+def test_labels_may_call_a_document_by_its_file_name() -> None:
+    """guides/a.md names the document guides/a, unless a document or another label has that very name."""
+    assert named_as_labels(["guides/a", "b"], ["guides/a.md", "b"]) == {"guides/a": "guides/a.md"}
+    assert named_as_labels(["a", "a.md"], ["a.md"]) == {}
+    assert named_as_labels(["a"], ["a.md", "a"]) == {}
+    assert named_as_labels(["a"], ["c.txt", "a.pdf"]) == {}

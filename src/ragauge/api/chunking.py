@@ -50,8 +50,11 @@ def chunking(wanted: ChunkingOptions) -> StudyResult:
     from ragauge.api.studies import conduct_study, open_study
     from ragauge.components.chunking.maker import ChunkingMaker, ChunkingSettings
     from ragauge.data.readers.chroma import plain_texts
+    from ragauge.data.readers.corpus import named_as_labels
 
     eval_set, texts = _with_gold(_set(wanted.set, wanted.store)), plain_texts(wanted.corpus)
+    names = named_as_labels(texts, (span.doc_id for example in eval_set for span in example.gold_spans or ()))
+    texts = {names.get(doc_id, doc_id): text for doc_id, text in texts.items()}
     cutoffs, budgets = numbers("-k", wanted.k), numbers("--budget", wanted.budget)
     how = (wanted.fill, wanted.allow_changed, wanted.price_of)
     settings = ChunkingSettings(wanted.retriever, cutoffs, budgets, *how)

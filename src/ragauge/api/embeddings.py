@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragauge.api.inputs.typed import keywords
@@ -61,7 +62,7 @@ def _made(wanted: EmbeddingsOptions) -> StudyResult:
     from ragauge.api.studies import open_study
     from ragauge.components.embeddings.embedders import LEXICAL, embedder_of
     from ragauge.components.embeddings.maker import METRICS, EmbeddingMaker, EmbeddingSource
-    from ragauge.data.readers.corpus import read_corpus
+    from ragauge.data.readers.corpus import named_as_labels, read_corpus
     from ragauge.engine.studies.conduct import conduct
     from ragauge.engine.studies.retrieval import embedding_calls
     from ragauge.store.open import open_store
@@ -70,6 +71,11 @@ def _made(wanted: EmbeddingsOptions) -> StudyResult:
     grid = wanted.grid
     with open_store(store_url(wanted.store)) as opened:
         eval_set, documents = set_of(wanted.set, opened), read_corpus(wanted.corpus)
+        labels = (label for example in eval_set for one in example.relevant or () for label in one.doc_ids)
+        names = named_as_labels([document.doc_id for document in documents], labels)
+        documents = tuple(
+            replace(document, doc_id=names.get(document.doc_id, document.doc_id)) for document in documents
+        )
         named = [embedder_of(one, wanted.objects) for one in wanted.names if one != LEXICAL]
         calling = embedding_calls(
             [one.model for one in named if one.model is not None], concurrency=wanted.concurrency,

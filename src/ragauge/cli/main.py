@@ -36,7 +36,7 @@ from ragauge.cli import (
     thresholds,
     validate,
 )
-from ragauge.cli.output import libraries_silent
+from ragauge.cli.output import libraries_silent, warnings_in_a_line
 from ragauge.errors import Interrupted, RagaugeError
 from ragauge.version import __version__
 
@@ -95,7 +95,7 @@ def main() -> None:
     """Entry point of the `ragauge` command."""
     try:
         gc.set_threshold(50_000, *gc.get_threshold()[1:])     # 700 made passes a fifth of a quick evaluation's time
-        with libraries_silent():
+        with libraries_silent(), warnings_in_a_line():
             app()
     except Interrupted as error:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # one more Ctrl-C ends at once, without a traceback

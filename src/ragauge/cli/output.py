@@ -10,7 +10,8 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ragauge.errors import Interrupted
 from ragauge.text.messages import plural, without_password
@@ -75,6 +76,30 @@ def libraries_silent() -> Iterator[None]:
     finally:
         for logger in silenced:
             logger.setLevel(logging.NOTSET)
+
+
+@contextmanager
+def warnings_in_a_line() -> Iterator[None]:
+    """What the library warns of within is printed as one line, as commands warn; not as Python does, with a path."""
+    import warnings
+
+    ours = str(Path(__file__).parents[1])
+    shown = warnings.showwarning
+
+    def show_warning(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:     # fmt: skip
+        if issubclass(category, UserWarning) and filename.startswith(ours):
+            warn(str(message))
+        else:
+            shown(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show_warning
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown
 
 
 @contextmanager

@@ -79,6 +79,21 @@ def read_corpus(source: Any) -> tuple[Document, ...]:
     return _with_text(tuple(documents.values()), rows.source)
 
 
+def named_as_labels(doc_ids: Collection[str], labels: Iterable[str]) -> dict[str, str]:
+    """doc_id -> the file name that labels call it by, such as guides/pairing -> guides/pairing.md.
+
+    The doc_id of a text file has no ending; people label what they see in the folder. Only labels that are no document
+    as they stand, and are one without an ending of a text file, rename it, unless other labels use the doc_id itself.
+    """
+    labelled = set(labels)
+    names: dict[str, str] = {}
+    for label in sorted(labelled.difference(doc_ids)):
+        stem = next((label.removesuffix(suffix) for suffix in SUFFIXES if label.endswith(suffix)), label)
+        if stem in doc_ids and stem not in labelled:
+            names.setdefault(stem, label)
+    return names
+
+
 def text_file(source: Any) -> Path | None:
     """The one text file that is meant; None where the source is anything else."""
     path = Path(source) if isinstance(source, str | Path) else None
