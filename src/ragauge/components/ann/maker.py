@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from hashlib import sha256
 from time import perf_counter, perf_counter_ns
 from typing import TYPE_CHECKING, Any
@@ -122,6 +122,7 @@ class AnnMaker(TrialMaker):
             **({"growth": True} if growth else {}),
         }     # fmt: skip
         self._built: dict[str, tuple[AnnIndex, float]] = {}
+        self._open = 0     # trials
 
     def eval_set(self, name: str) -> EvalSet:
         """The queries as examples: v0, v1 and so on."""
@@ -139,9 +140,15 @@ class AnnMaker(TrialMaker):
         found: dict[str, list[Mapping[str, Any]]] = {}
         for parameters in grid:
             found.setdefault(self._build_name(parameters), []).append(parameters)
-        for group in found.values():
+        return found.values()
+
+    def release(self) -> None:
+        """A trial is closed; with the last that is open, the indexes go."""
+        self._open -= 1
+        if not self._open:
+            for index, _ in self._built.values():
+                index.close()
             self._built.clear()
-            yield group
 
     def _build_name(self, parameters: Mapping[str, Any]) -> str:
         searched = index_of(str(parameters["index"])).searched
@@ -153,8 +160,13 @@ class AnnMaker(TrialMaker):
         if called not in self._built:
             index = index_of(str(parameters["index"]))
             started = perf_counter()
-            index.build(self.vectors, self.metric, **built_with(parameters, index))
+            try:
+                index.build(self.vectors, self.metric, **built_with(parameters, index))
+            except BaseException:
+                index.close()
+                raise
             self._built[called] = (index, perf_counter() - started)
+        self._open += 1
         return AnnTrial(self, parameters, *self._built[called])
 
     def together(self, opened: Sequence[OpenTrial]) -> None:
@@ -178,7 +190,7 @@ class AnnMaker(TrialMaker):
             trial.overhead = float(np.median(overhead))
         for size in self.parts if trials else ():
             part, index = self.part(size), index_of(str(trials[0].parameters["index"]))
-            with suppress(Exception):     # whatever a library raises, such as for more lists than vectors: not measured
+            with suppress(Exception), closing(index):     # such as more lists than vectors: not measured
                 index.build(part.vectors, self.metric, **trials[0].built_with)
                 for trial in trials:
                     trial.tune(index)
@@ -264,8 +276,9 @@ class AnnTrial:
             yield Measurement(f"predicted_at_{times * n}", one[0], "", *one[1:], n=shares.shape[1])
 
     def close(self) -> None:
-        """Lets go of what was found."""
+        """Lets go of what was found, and of the index where no other trial searches it."""
         self._found, self._times = [], []
+        self._maker.release()
 
 
 def built_with(parameters: Mapping[str, Any], index: AnnIndex) -> dict[str, Any]:
