@@ -15,10 +15,12 @@ import ragauge
 from ragauge.analysis.estimating import (
     ScoreSample,
     difference_test,
+    examples_to_decide,
     interval_of_difference,
     interval_of_mean,
     judged_difference,
     judged_mean,
+    quantiles,
 )
 from ragauge.analysis.scores.summarize import summary
 from ragauge.metrics.catalogue import parse
@@ -27,8 +29,9 @@ from ragauge.stats.weighted import Interval
 HOUSE = Path(ragauge.__file__).parent
 CHOSEN = {
     "mean_interval", "paired_interval", "unpaired_interval", "paired_test", "unpaired_test", "widened",
-    "widened_difference",
+    "widened_difference", "wilson", "order_statistics",
 }     # fmt: skip
+FORMULAS = ("analysis/explaining/means.py", "wilson")     # writes out the formula of an interval that the seam chose
 N = 40
 RANDOM = np.random.default_rng(5)
 SCORES, BEFORE = np.round(RANDOM.beta(5, 2, N), 2), np.round(RANDOM.beta(4, 2, N), 2)
@@ -54,8 +57,8 @@ def imported() -> Iterator[tuple[str, str]]:
 
 
 def test_nobody_else_chooses() -> None:
-    """No module but the seam takes an interval of a mean or difference, or a test of one, from the statistics."""
-    users = {(place, name) for place, name in imported() if name in CHOSEN}
+    """No module but the seam takes an interval of a mean, rate, quantile or difference, or a test of one."""
+    users = {(place, name) for place, name in imported() if name in CHOSEN} - {FORMULAS}
     assert {name for _, name in users} == CHOSEN
     assert {place for place, _ in users} == {"analysis/estimating.py"}
 
@@ -83,6 +86,19 @@ def test_the_kind_of_a_sample_decides() -> None:
         tests = [difference_test(*pair, paired=paired) for pair in (counted, measured)]
         assert len({found.method for found in intervals if found is not None}) == 2
         assert len({found.method for found in tests if found is not None}) == 2
+
+
+def test_examples_to_decide_by_hand() -> None:
+    """An interval of 1/8 to either side needs 4 times as many examples to be half as wide, a quarter to be twice so."""
+    interval = Interval(0.5, 0.75, "by hand")
+    assert [examples_to_decide(100, interval, room) for room in (1 / 16, 1 / 4, 3 / 32)] == [400, 25, 178]
+
+
+def test_weights_move_quantiles() -> None:
+    """Without weights a quantile is interpolated; with them it is the least value that reaches the share."""
+    values = np.array([1.0, 2.0, 4.0, 8.0])
+    assert quantiles(values, (0.5, 0.25)) == [3.0, 1.75]
+    assert quantiles(values, (0.5, 0.25), np.array([1.0, 1.0, 1.0, 3.0])) == [4.0, 2.0]
 
 
 def test_a_judge_whose_error_is_not_known_adds_nothing() -> None:

@@ -1,4 +1,4 @@
-"""Effect sizes and decisions about margins."""
+"""Effect sizes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ import scipy.stats
 from ragauge.errors import UsageError
 from ragauge.stats.effects import cohens_h, standardized_difference, win_tie_loss
 from ragauge.stats.intervals import mean_interval
-from ragauge.stats.noninferiority import equivalent, non_inferior
-from ragauge.stats.paired import paired_interval
-from ragauge.stats.weighted import Interval
 
 
 def test_standardized_difference_by_hand() -> None:
@@ -92,62 +89,15 @@ def test_few_pairs_have_no_effect_size() -> None:
     assert level.interval.high - level.interval.low > 0.1
 
 
-# --- margins ---
-
-
-def between(low: float, high: float) -> Interval:
-    return Interval(low, high, "t", 0.9)
-
-
-def test_non_inferiority_has_three_answers() -> None:
-    """Above −margin is not inferior, below it inferior, across it or without an interval not enough data."""
-    assert non_inferior(between(-0.02, 0.4), 0.03) == "not inferior"
-    assert non_inferior(between(-0.2, -0.04), 0.03) == "inferior"
-    assert non_inferior(between(-0.2, -0.02), 0.03) == "not enough data"
-    assert non_inferior(between(-0.03, 0.1), 0.03) == "not enough data"
-    assert non_inferior(None, 0.03) == "not enough data"
-    assert non_inferior(between(-0.02, -0.01), 0.0) == "inferior"
-
-
-def test_equivalence_has_three_answers() -> None:
-    """Within the margins is equivalent, beyond one different, else not enough data."""
-    assert equivalent(between(-0.02, 0.02), 0.03) == "equivalent"
-    assert equivalent(between(-0.02, 0.04), 0.03) == "not enough data"
-    assert equivalent(between(0.031, 0.04), 0.03) == "different"
-    assert equivalent(between(-0.5, -0.04), 0.03) == "different"
-    assert equivalent(None, 0.03) == "not enough data"
-
-
-def test_same_run_twice_is_not_inferior() -> None:
-    """A run of 100 examples against itself is not worse by 3 points, of 8 nothing can be said (cases 75, 79)."""
-    for n, wanted in ((100, "not inferior"), (8, "not enough data")):
-        scores = np.random.default_rng(n).random(n)
-        interval = paired_interval(scores, scores, kind="mean", bounds=(0, 1), level=0.9)
-        assert non_inferior(interval, 0.03) == wanted
-
-
-def test_decisions_are_wrong_as_often_as_alpha_says() -> None:
-    """With the truth at −margin, each of the two answers comes in 4 to 6 % of 4,000 comparisons."""
-    g, times = np.random.default_rng(3), 4_000
-    answers = [
-        non_inferior(paired_interval(d, np.zeros(40), kind="amount", level=0.9), 0.5)
-        for d in g.normal(-0.5, 1, (times, 40))
-    ]
-    for answer in ("inferior", "not inferior"):
-        assert 0.04 <= answers.count(answer) / times <= 0.06
-
-
 @pytest.mark.parametrize(
     "call",
     [
         lambda: cohens_h(1.2, 0.5),
         lambda: win_tie_loss([1.0], [1.0, 2.0]),
-        lambda: non_inferior(None, -0.1),
-        lambda: equivalent(None, 0.0),
         lambda: standardized_difference([1.0, 2.0, 4.0], level=1.0),
     ],
 )
 def test_wrong_arguments_are_named(call: Any) -> None:
-    """Rates beyond [0, 1], unequal sides, negative margins and wrong levels are UsageErrors."""
+    """Rates beyond [0, 1], unequal sides and wrong levels are UsageErrors."""
     with pytest.raises(UsageError, match="must"):
         call()

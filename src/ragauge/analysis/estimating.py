@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import ceil, inf
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.stats.difference import paired_test, unpaired_test
 from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
-from ragauge.stats.intervals import mean_interval
+from ragauge.stats.intervals import mean_interval, order_statistics, wilson
 from ragauge.stats.paired import paired_interval, unpaired_interval
 from ragauge.stats.weighted import Alternative, Interval, Tested
 
@@ -71,6 +71,45 @@ def interval_of_mean(sample: ScoreSample, level: float = 0.95) -> Interval | Non
         sample.values, kind=sample.kind, weights=sample.weights, clusters=sample.clusters, level=level,
         bounds=sample.bounds,
     )     # fmt: skip
+
+
+def interval_of_rate(successes: float, n: float, level: float = 0.95) -> Interval | None:
+    """The interval of a counted share of independent items, by `stats.intervals.wilson`; None of no items."""
+    return wilson(successes, n, level)
+
+
+def quantiles(values: Floats, shares: Sequence[float], weights: Floats | None = None) -> list[float]:
+    """Interpolated between values, at least one; with weights the least value that reaches the share of their sum."""
+    import numpy as np
+
+    if weights is None:
+        return [float(one) for one in np.quantile(values, shares)]
+    return [float(one) for one in np.quantile(values, shares, weights=weights, method="inverted_cdf")]
+
+
+def interval_of_quantile(
+    values: Floats | Sequence[float], share: float, level: float = 0.95, bounds: tuple[float, float] | None = None
+) -> Interval | None:
+    """The interval of a quantile of independent values, by `stats.intervals.order_statistics`.
+
+    Args:
+        values: shape (n,).
+        share: in (0, 1), such as 0.95.
+        level: in (0, 1).
+        bounds: stand for an end that so few values do not hold; None = no interval then.
+    """
+    return order_statistics(values, share, level, bounds)
+
+
+def examples_to_decide(n: int, interval: Interval, room: float) -> int:
+    """About how many examples narrow an interval to `room` on either side of its estimate, were that to stay.
+
+    ceil(n · (half / room)²), half of the interval's width being that of n examples
+
+    >>> examples_to_decide(100, Interval(0.0, 0.2, "t", 0.95), 0.05)
+    400
+    """
+    return ceil(n * (max(interval.high - interval.low, 2e-9) / 2 / room) ** 2)
 
 
 def interval_of_difference(

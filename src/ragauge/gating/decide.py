@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ragauge.analysis.estimating import ScoreSample, interval_of_difference
+from ragauge.analysis.estimating import ScoreSample, interval_of_difference, interval_of_quantile
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Because, Verdict
 from ragauge.gating.sample import WHERE, MeanDifference, Sample, Where
-from ragauge.stats.intervals import order_statistics
 from ragauge.stats.weighted import Interval
 
 ALPHA = 0.05      # one-sided: of a check, and of a family of checks
@@ -204,6 +203,6 @@ def examples_for_quantile(statistic: str) -> int:
     import numpy as np
 
     n, q = 1, QUANTILES[statistic]
-    while order_statistics(np.arange(float(n)), q, 1 - 2 * ALPHA) is None:
+    while interval_of_quantile(np.arange(float(n)), q, 1 - 2 * ALPHA) is None:
         n += 1
     return n

@@ -16,12 +16,14 @@ from ragauge.analysis.estimating import (
     difference_test,
     interval_of_difference,
     interval_of_mean,
+    interval_of_quantile,
     judged_difference,
     judged_mean,
+    quantiles,
 )
 from ragauge.gating.extremes import both, finite, joined, least_of_zero_one, least_width_of, reach_of
 from ragauge.stats.instrument import JudgeMeanError
-from ragauge.stats.intervals import order_statistics, quantile_reach
+from ragauge.stats.intervals import quantile_reach
 from ragauge.stats.weighted import Alternative, Interval, binary
 
 if TYPE_CHECKING:
@@ -297,7 +299,7 @@ class MetricLevel:
             return None
         if self.statistic == "mean":
             return float(np.average(self.values, weights=self.weight))
-        return float(np.quantile(self.values, QUANTILES[self.statistic]))
+        return quantiles(self.values, (QUANTILES[self.statistic],))[0]
 
     def reach(self) -> tuple[float, float]:
         """The least and greatest mean or quantile."""
@@ -327,12 +329,12 @@ class MetricLevel:
         return values, both(self.weight, self.failed_weight), both(self.cluster, self.failed_cluster)
 
     def sampled(self, level: float, where: Where = "out") -> Interval | None:
-        """By `estimating.interval_of_mean`; of quantiles by `order_statistics`, whose ends may be infinite."""
+        """By `estimating.interval_of_mean`; of quantiles by `interval_of_quantile`, whose ends may be infinite."""
         values, weights, clusters = self.placed(where)
         if not values.size:
             return None
         if self.statistic != "mean":
-            return order_statistics(values, QUANTILES[self.statistic], level, self.metric.range)
+            return interval_of_quantile(values, QUANTILES[self.statistic], level, self.metric.range)
         if where != "out" and not finite(values):
             return None
         return interval_of_mean(ScoreSample.of(self.metric, values, weights, clusters), level)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ragauge.analysis.estimating import interval_of_rate
 from ragauge.analysis.results.overview import Alignment, MeanEstimate, Overview, RankUse
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, Wording, columns
 from ragauge.reporting.words import MOST_IGNORED, correlation, ignored, safe, share
-from ragauge.stats.intervals import wilson
 from ragauge.text.messages import number, plural
 
 TRACK = 24
@@ -67,7 +67,7 @@ def _ranks(found: Alignment) -> ReportTable:
 
 def whose(first: RankUse) -> str:
     """Whether it is the ranking or the generator that disagrees, from the first passages that are relevant."""
-    found = wilson(first.relevant_used or 0, first.relevant) if first.relevant else None
+    found = interval_of_rate(first.relevant_used or 0, first.relevant) if first.relevant else None
     if found is None:
         return "Look at chunk size, embeddings and the reranker's calibration."
     said = f"Where the first passage is relevant, {share(first.relevant_used or 0, first.relevant or 0)} answers use it"

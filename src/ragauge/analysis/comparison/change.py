@@ -6,7 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.comparison.pairs import Pairs
-from ragauge.analysis.estimating import ScoreSample, difference_test, interval_of_difference, judged_difference
+from ragauge.analysis.estimating import (
+    ScoreSample,
+    difference_test,
+    interval_of_difference,
+    interval_of_quantile,
+    judged_difference,
+    quantiles,
+)
 from ragauge.analysis.results.change import ChangeEffect, ExampleDelta, MetricChange
 from ragauge.analysis.results.comparison import AmountChange
 from ragauge.analysis.results.overview import MeanEstimate
@@ -15,9 +22,8 @@ from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
 from ragauge.metrics.base import Metric
 from ragauge.stats.effects import cohens_h, standardized_difference
 from ragauge.stats.instrument import JudgeMeanError
-from ragauge.stats.intervals import order_statistics
 from ragauge.stats.sign_flips import parts_of
-from ragauge.stats.weighted import Interval, Tested
+from ragauge.stats.weighted import Tested
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,7 +104,7 @@ def unpaired_change(
 
 
 def amount_of(pairs: Pairs, level: float) -> AmountChange:
-    """Median and 95th percentile of each run, with the intervals of `stats.intervals.order_statistics`.
+    """Median and 95th percentile of each run, with the intervals of `estimating.interval_of_quantile`.
 
     With weights a quantile is the least value that reaches the share, and has no interval.
     """
@@ -109,17 +115,10 @@ def amount_of(pairs: Pairs, level: float) -> AmountChange:
 
 
 def _quantiles(values: Floats, weights: Floats | None, level: float) -> dict[float, MeanEstimate]:
-    import numpy as np
-
-    found: dict[float, MeanEstimate] = {}
-    for q in QUANTILES:
-        interval: Interval | None = None
-        if weights is None:
-            interval, at = order_statistics(values, q, level), np.quantile(values, q)
-        else:
-            at = np.quantile(values, q, weights=weights, method="inverted_cdf")
-        found[q] = MeanEstimate(float(at), interval, int(values.size))
-    return found
+    return {
+        q: MeanEstimate(at, interval_of_quantile(values, q, level) if weights is None else None, int(values.size))
+        for q, at in zip(QUANTILES, quantiles(values, QUANTILES, weights), strict=True)
+    }
 
 
 def _tally(metric: Metric, d: Floats) -> tuple[int, int, int]:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from math import ceil, erfc, floor, sqrt
 from typing import TYPE_CHECKING, Literal
 
-from ragauge.analysis.estimating import ScoreSample, interval_of_mean
+from ragauge.analysis.estimating import ScoreSample, interval_of_mean, interval_of_quantile, interval_of_rate
 from ragauge.errors import UsageError
 from ragauge.stats.correlation import spearman_of_marks
-from ragauge.stats.intervals import order_statistics, wilson
 from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
@@ -230,7 +229,7 @@ def _needed(levels: Sequence[ScoreLevel], target: float, confidence: float) -> i
     low, high = 1, MOST_NEEDED
     while low < high:
         middle = (low + high) // 2
-        found = wilson(rate * middle, middle, confidence)
+        found = interval_of_rate(rate * middle, middle, confidence)
         low, high = (low, middle) if found is not None and found.low >= target else (middle + 1, high)
     return low if low < MOST_NEEDED else None
 
@@ -276,7 +275,7 @@ def reached(values: Floats, direction: str, shares: Sequence[float] = SHARES) ->
             place, q = floor(x.size * (1 - share) + 1e-9), 1 - share
         else:
             place, q = ceil(x.size * share - 1e-9) - 1, share
-        found.append(Reached(share, float(x[place]), order_statistics(x, q)))
+        found.append(Reached(share, float(x[place]), interval_of_quantile(x, q)))
     return tuple(found)
 
 

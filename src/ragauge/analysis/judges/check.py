@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from ragauge.analysis.estimating import interval_of_rate
 from ragauge.analysis.judges.agreement import Agreement, AgreementFigure, agreement, difference, fleiss_kappa
 from ragauge.analysis.judges.telling import Detection, Probabilities, detection, probabilities
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.data.facts import AnswerFacts, Claim, Label, Window
 from ragauge.data.labelled import AnswerPair, Labelled, LabelledPart, Preference
 from ragauge.stats.instrument import JudgeMeanError
-from ragauge.stats.intervals import wilson
 from ragauge.stats.krippendorff import krippendorff_alpha
 
 TWO = ("supported", "not_supported")
@@ -389,4 +389,4 @@ def _favours_first(one: Preference) -> bool:
 
 
 def _share(count: int, n: int, level: float) -> MeanEstimate:
-    return MeanEstimate(count / n if n else None, wilson(count, n, level), n)
+    return MeanEstimate(count / n if n else None, interval_of_rate(count, n, level), n)

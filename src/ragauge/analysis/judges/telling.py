@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from math import exp, log, sqrt
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.estimating import ScoreSample, interval_of_mean, ratio_of_means
+from ragauge.analysis.estimating import ScoreSample, interval_of_mean, interval_of_rate, ratio_of_means
 from ragauge.analysis.judges.agreement import LEVEL, AgreementFigure, Clusters, cluster_sums, share_alike
 from ragauge.stats.distributions import normal_quantile
-from ragauge.stats.intervals import wilson
 from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
@@ -165,7 +164,8 @@ def _f1(human: npt.NDArray[np.bool_], judge: npt.NDArray[np.bool_], groups: Grou
         return AgreementFigure(None, reason="neither calls anything not supported")
     value, interval = found
     if interval is None or value in (0.0, 1.0):
-        return AgreementFigure(value, wilson(value * float((either > 0).sum()), float((either > 0).sum()), LEVEL))
+        called = float((either > 0).sum())
+        return AgreementFigure(value, interval_of_rate(value * called, called, LEVEL))
     return AgreementFigure(value, Interval(max(0.0, interval.low), min(1.0, interval.high), "ratio", LEVEL))
 
 
@@ -182,7 +182,7 @@ def _auroc(positive: npt.NDArray[np.bool_], p: Floats, groups: Groups) -> Agreem
     v[~positive] = 1 - below
     value = float(v[positive].mean())
     if value in (0.0, 1.0):
-        return AgreementFigure(value, wilson(value * min(m, n), min(m, n), LEVEL))
+        return AgreementFigure(value, interval_of_rate(value * min(m, n), min(m, n), LEVEL))
     d = np.where(positive, (v - value) / m, (v - value) / n)
     error = sqrt(float((cluster_sums(d, groups) ** 2).sum()))
     middle, half = log(value / (1 - value)), normal_quantile(LEVEL) * error / (value * (1 - value))

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterable
 from math import fsum, isfinite
 
+from ragauge.analysis.estimating import quantiles
 from ragauge.analysis.overview.bins import FEW_VALUES, amount_bins, exact_bins
 from ragauge.analysis.results.overview import Spending, Timing
 from ragauge.analysis.scores.arrays import ResponseIndex
@@ -65,13 +66,10 @@ class TimingGatherer:
 
         times = np.array(self._times[stage])
         weights = None if index.weight is None else index.weight[np.array(self._places[stage])]
-        if weights is None or not weights.sum() > 0:
-            p50, p95, p99 = np.quantile(times, QUANTILES)
-        else:
-            p50, p95, p99 = np.quantile(times, QUANTILES, weights=weights, method="inverted_cdf")
+        p50, p95, p99 = quantiles(times, QUANTILES, weights if weights is not None and weights.sum() > 0 else None)
         different = np.unique(times, return_counts=True)
         bins = exact_bins(*different) if different[0].size <= FEW_VALUES else amount_bins(*different)
-        return Timing(stage, int(times.size), float(p50), float(p95), float(p99), bins)
+        return Timing(stage, int(times.size), p50, p95, p99, bins)
 
 
 class SpendingGatherer:

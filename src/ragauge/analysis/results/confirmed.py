@@ -125,9 +125,9 @@ class CauseTally:
     @property
     def interval(self) -> Interval | None:
         """Wilson's 95 % interval of the share."""
-        from ragauge.stats.intervals import wilson
+        from ragauge.analysis.estimating import interval_of_rate
 
-        return wilson(self.confirmed, self.made) if self.made else None
+        return interval_of_rate(self.confirmed, self.made) if self.made else None
 
 
 @dataclass(frozen=True, slots=True)

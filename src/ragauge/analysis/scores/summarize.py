@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.estimating import ScoreSample, interval_of_mean, judged_mean
+from ragauge.analysis.estimating import ScoreSample, interval_of_mean, judged_mean, quantiles
 from ragauge.analysis.results.scorecard import Summary
 from ragauge.analysis.scores.arrays import (
     FAILED,
@@ -157,15 +157,8 @@ def extreme(
 
 def _quantiles(values: Floats, weights: Floats | None) -> dict[float, float]:
     """Interpolated between values; with weights the least value that reaches the share."""
-    import numpy as np
-
-    if not values.size:
-        return {}
-    if weights is None:
-        found = np.quantile(values, QUANTILES)
-    else:
-        found = np.quantile(values, QUANTILES, weights=weights, method="inverted_cdf")
-    return {q: float(value) for q, value in zip(QUANTILES, found, strict=True) if isfinite(value)}
+    found = quantiles(values, QUANTILES, weights) if values.size else ()
+    return {q: value for q, value in zip(QUANTILES, found, strict=False) if isfinite(value)}
 
 
 def _reasons(columns: Columns) -> dict[str, int]:

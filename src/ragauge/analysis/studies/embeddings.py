@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragauge.analysis.estimating import ratio_of_means
+from ragauge.analysis.estimating import examples_to_decide, ratio_of_means
 from ragauge.analysis.scores.arrays import by_example
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyKind, StudyTable, Told
 from ragauge.data.study import Trial
@@ -83,8 +82,8 @@ def price_verdict(
         return PriceVerdict("dearer", gain, low, high, n)
     needed = None
     room = ALIKE - gain if gain < ALIKE else gain - WORTH
-    if low is not None and high is not None and room > 0:
-        needed = max(n + 1, ceil(n * ((high - low) / 2 / room) ** 2))
+    if ends is not None and room > 0:
+        needed = max(n + 1, examples_to_decide(n, ends, room))
     return PriceVerdict("not decided", gain, low, high, n, needed)
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.estimating import ScoreSample, difference_test, interval_of_difference, interval_of_mean
+from ragauge.analysis.estimating import (
+    ScoreSample,
+    difference_test,
+    examples_to_decide,
+    interval_of_difference,
+    interval_of_mean,
+)
 from ragauge.analysis.scores.arrays import Columns, ScoreColumns, by_example
 from ragauge.analysis.studies.front import Knee, knee, pareto_front
 from ragauge.analysis.studies.objective import score_span
@@ -339,7 +344,7 @@ def _cheapest_of_best(
     if gap.difference and gap.difference_interval:
         ends = gap.difference_interval
         told += f"; {top} has {abs(gap.difference):.3f} {'less' if lower else 'more'}, which may be chance"
-        wanted = ceil(n * (WIDER * (ends.high - ends.low) / 2 / abs(gap.difference)) ** 2)
+        wanted = examples_to_decide(n, ends, abs(gap.difference) / WIDER)
         examples = wanted if wanted > n else None
     return Recommendation(taken, told, examples)
 
@@ -358,6 +363,5 @@ def _cheapest_above(
         return Recommendation(None, f"no trial's mean meets {aim}")
     gap, interval, one = max(near, key=lambda item: item[0])
     n = one.counts["scored"]
-    needed = ceil(n * (max(abs(interval.high - interval.low) / 2, 1e-9) / gap) ** 2)
     told = f"not enough data: {one.trial} meets {aim} by its mean, not by its interval"
-    return Recommendation(None, told, max(needed, n + 1))
+    return Recommendation(None, told, max(examples_to_decide(n, interval, gap), n + 1))

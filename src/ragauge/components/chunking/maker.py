@@ -9,6 +9,7 @@ from statistics import mean
 from time import perf_counter
 from typing import Any, Literal
 
+from ragauge.analysis.estimating import interval_of_rate
 from ragauge.analysis.studies.chunking import CHUNKING
 from ragauge.components.chunking.alignment import Alignment, align
 from ragauge.components.chunking.chunkers import chunker_of, name_of
@@ -24,7 +25,6 @@ from ragauge.errors import DataError, UsageError, nearest
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.spans.filling import MOST_TRIED, Fill, attainable, merged
-from ragauge.stats.intervals import wilson
 
 FAMILY = ("token_recall", "token_precision", "token_iou", "attainable_recall")
 
@@ -253,7 +253,7 @@ class ChunkingTrial:
         """Sizes of chunks and index, what alignment had to do, gold spans cut, and what it took."""
         sizes, corpus = self._sizes, sum(map(len, self._documents.values()))
         alignments, tally, model = self._cuts.alignments.values(), self._tally, self._settings.price_of
-        cut = wilson(tally.cut, tally.spans)
+        cut = interval_of_rate(tally.cut, tally.spans)
         kinds = ("found", "ambiguous", "empty", "changed")
         counts = {name: sum(getattr(one, name) for one in alignments) for name in kinds}
         return (
