@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from ragauge.api.results.study import StudyResult
     from ragauge.data.example import EvalSet
-    from ragauge.data.study import Study
+    from ragauge.data.study import Study, Trial
     from ragauge.engine.studies.maker import TrialMaker
+    from ragauge.store.open import Store
 
 
 def conduct_study(
@@ -83,6 +84,7 @@ def open_study(wanted: OpenStudyOptions) -> StudyResult:
     from ragauge.analysis.studies.figures import StudyFigures
     from ragauge.analysis.studies.kinds import kind_of
     from ragauge.api.results.study import StudyResult
+    from ragauge.engine.judge_error import judge_errors
     from ragauge.store.open import open_store
 
     with open_store(store_url(wanted.store)) as opened:
@@ -90,16 +92,19 @@ def open_study(wanted: OpenStudyOptions) -> StudyResult:
         kind = kind_of(study.kind)
         scored = [trial for trial in study.trials if trial.state == "complete" and trial.run_id]
         judge = study.fixed.get("judge") or None     # scores by it, where the trials are judged
-        frames = {
-            trial.name: opened.scores.frame(trial.run_id, judge).sort("query_id", "repeat", maintain_order=True)
-            for trial in scored
-        }
+        frames = {trial.name: _scores(opened, trial, judge) for trial in scored}
+        fallen = {
+            trial.name: _scores(opened, trial, judge)
+            for trial in study.trials if trial.state == "pruned" and trial.run_id
+        }     # fmt: skip
+        errors = judge_errors(judge, opened)
         held = {trial: set(frame["metric"].unique().to_list()) for trial, frame in frames.items()}
         first = opened.scores.metrics(scored[0].run_id, judge) if scored else []
         names = tuple(one for one in first if all(one in mine for mine in held.values()))
         segments = opened.runs.segments(scored[0].run_id).sort("query_id") if scored else None
     scores = {trial: ScoreArrays.of(frame) for trial, frame in frames.items()}
     figures = StudyFigures(study, kind, scores, names, _masks(segments))
+    figures.fallen, figures.errors = {name: ScoreArrays.of(one) for name, one in fallen.items()}, errors
     asked = {key: value for key, value in wanted.reading.items() if key != "store"}
     objective, at = str(study.fixed.get("objective", "")), str(study.fixed.get("base_trial", ""))
     if objective in names and not wanted.metric and not str(wanted.target or "").count("="):
@@ -108,6 +113,10 @@ def open_study(wanted: OpenStudyOptions) -> StudyResult:
         asked["base"] = at
     figures.ask(**asked)
     return StudyResult(figures, opened.url)
+
+
+def _scores(opened: Store, trial: Trial, judge: str | None) -> pl.DataFrame:
+    return opened.scores.frame(trial.run_id, judge).sort("query_id", "repeat", maintain_order=True)
 
 
 def _masks(segments: pl.DataFrame | None) -> dict[str, Any]:

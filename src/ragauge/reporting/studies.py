@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyTable
+from ragauge.errors import UsageError
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable, columns, plain
 from ragauge.reporting.words import safe
@@ -56,7 +57,7 @@ def study_sections(found: StudyFigures, *, whole: bool = False) -> Iterator[Repo
         if isinstance(one, StudyTable):
             yield _added(one)
     if found.beside:
-        yield _beside(found)
+        yield _beside(found, whole=whole)
     if found.segment_means:
         yield _segments(found, whole=whole)
     runs = [trial.run_id for trial in found.complete if trial.run_id]
@@ -194,13 +195,14 @@ def _trials(found: StudyFigures) -> ReportTable | None:
     return ReportTable((*heads, *costs), tuple(rows))
 
 
-def _beside(found: StudyFigures) -> ReportSection:
-    """The means of further metrics, a row a trial."""
+def _beside(found: StudyFigures, *, whole: bool) -> ReportSection:
+    """The means of further metrics, a row a trial; with their intervals where there is room for the whole."""
     heads = _numbers(found.beside)
     rows = []
     for trial in found.complete:
         means = [found.mean(trial.name, name) for name in found.beside]
-        rows.append((safe(trial.name), *(number(one.mean) if one else "–" for one in means)))
+        told = [_with_interval(one) if whole else number(one.mean, _scale(one.metric)) if one else "–" for one in means]
+        rows.append((safe(trial.name), *told))
     return ReportSection("Other metrics", table=ReportTable((ReportColumn("trial", fold=True), *heads), tuple(rows)))
 
 
@@ -268,8 +270,17 @@ def _unit(found: StudyFigures, name: str) -> str:
 def _with_interval(one: TrialMean | None) -> str:
     if one is None or one.mean is None:
         return "–"
-    ends = f" [{number(one.interval.low)}, {number(one.interval.high)}]" if one.interval else ""
-    return f"{number(one.mean)}{ends}"
+    kind = _scale(one.metric)
+    ends = f" [{number(one.interval.low, kind)}, {number(one.interval.high, kind)}]" if one.interval else ""
+    return f"{number(one.mean, kind)}{ends}"
+
+
+def _scale(metric: str) -> str:
+    """How a mean of it is printed; a measurement is no metric."""
+    try:
+        return parse(metric).scale
+    except UsageError:
+        return "mean"
 
 
 def _counts(one: TrialMean | None) -> str:

@@ -26,6 +26,7 @@ from ragauge.metrics.catalogue import parse
 if TYPE_CHECKING:
     from ragauge.analysis.scores.arrays import ScoreColumns
     from ragauge.analysis.studies.reading import Mask
+    from ragauge.stats.instrument import JudgeMeanError
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +77,16 @@ class StudyChart:
 
     Attributes:
         title: what it shows.
-        mark: bars (one a name, lying), lines (one a series), or points.
-        x: title of the axis of x; of bars unused.
-        y: title of the axis of y; of bars of their length.
+        mark: bars (one a name, lying), lines (one a series), points, forest (a point with its interval a name, around
+            the line of 0, series being a verdict), or heat (a cell for x and series, the darker the greater y).
+        x: title of the axis of x; of bars and forest unused.
+        y: title of the axis of y; of bars and forest that of lengths, of heat that of the series.
         points: its marks, in order.
         log: whether x is logarithmic; then every x lies above 0.
     """
 
     title: str
-    mark: Literal["bars", "lines", "points"]
+    mark: Literal["bars", "lines", "points", "forest", "heat"]
     x: str
     y: str
     points: tuple[ChartPoint, ...]
@@ -109,7 +111,8 @@ class StudyKind:
         costs: measurements that say what a trial costs, smaller being better; the first decides unless another is
             asked for. A trial without one is left out of its front, never counted as 0.
         shown: further measurements that are columns of the table of trials.
-        beside: patterns of further metrics whose means are shown in a table of their own; * stands for anything.
+        beside: patterns of further metrics whose means are shown in a table of their own; * stands for anything, and
+            those after a ! are left out.
         tells: sentences, tables and charts that the kind adds, in order.
     """
 
@@ -155,6 +158,8 @@ class StudyFigures:
         target: the value that has to be reached, of which metric; None = as much as can be had.
         cost: the measurement that decides between trials; "" where no trial has one.
         logarithmic: whether knees are looked for on the logarithm of the cost.
+        errors: metric -> how far the judge errs on it, where that is known.
+        fallen: trial that was dropped on the way -> the scores that it has.
         decide: whether verdicts of the kind look at intervals, or at estimates alone.
     """
 
@@ -173,6 +178,8 @@ class StudyFigures:
         self.scored = self.metric in self.names
         self.cost = next((name for name in kind.costs if name in self.measured), "")
         self.base, self.logarithmic = "", False
+        self.errors: Mapping[str, JudgeMeanError] = {}
+        self.fallen: Mapping[str, ScoreColumns] = {}
         self.decide: Literal["interval", "point"] = "interval"
         self.target: StudyTarget | None = None
 
@@ -237,8 +244,9 @@ class StudyFigures:
     @property
     def beside(self) -> tuple[str, ...]:
         """The metrics that are shown beside what decides."""
+        out = [self.metric, *(pattern[1:] for pattern in self.kind.beside if pattern.startswith("!"))]
         wanted = [name for pattern in self.kind.beside for name in self.names if fnmatchcase(name, pattern)]
-        return tuple(dict.fromkeys(name for name in wanted if name != self.metric))
+        return tuple(dict.fromkeys(one for one in wanted if not any(fnmatchcase(one, pattern) for pattern in out)))
 
     @cached_property
     def segment_means(self) -> tuple[TrialMean, ...]:

@@ -105,9 +105,38 @@ def knee(
         values[whole], clusters=None if clusters is None else clusters[whole], resamples=RESAMPLES, seed=seed
     )
     found = knee_of(resampled.estimates.tolist(), cost, logarithmic=logarithmic)
+    return _judged(found, [knee_of(row, cost, logarithmic=logarithmic) for row in resampled.draws.tolist()])
+
+
+def paired_knee(
+    values: Array, costs: Array, clusters: npt.NDArray[np.integer] | None = None, *, seed: int = 0
+) -> Knee:     # fmt: skip
+    """As `knee`, where each example has its own cost, as 1 − its precision: both are drawn together.
+
+    Args:
+        values: shape (n, m), larger is better.
+        costs: shape (n, m), smaller is better; rows with NaN in either are left out.
+        clusters: shape (n,), labels; drawn whole.
+        seed: of the resamples.
+    """
+    import numpy as np
+
+    from ragauge.stats.resampling import resample_means
+
+    both = np.hstack([values, costs])
+    whole = ~np.isnan(both).any(axis=1)
+    if whole.sum() < 2:
+        return Knee(None, 0.0, 0.0, "no clear knee: fewer than two examples are scored in every trial")
+    m, groups = values.shape[1], None if clusters is None else clusters[whole]
+    resampled = resample_means(both[whole], clusters=groups, resamples=RESAMPLES, seed=seed)
+    found = knee_of(resampled.estimates[:m].tolist(), resampled.estimates[m:].tolist())
+    return _judged(found, [knee_of(row[:m].tolist(), row[m:].tolist()) for row in resampled.draws])
+
+
+def _judged(found: tuple[int, float] | None, same: Sequence[tuple[int, float] | None]) -> Knee:
+    """Whether a bend is one: far enough from the line, and seen in most resamples."""
     if found is None:
         return Knee(None, 0.0, 0.0, "no clear knee: fewer than three settings are on the front")
-    same = [knee_of(row, cost, logarithmic=logarithmic) for row in resampled.draws.tolist()]
     agreement = sum(one is not None and one[0] == found[0] for one in same) / len(same)
     if found[1] < LEAST_DISTANCE:
         return Knee(None, found[1], agreement, f"no clear knee: the bend is {found[1]:.2f}, below {LEAST_DISTANCE}")

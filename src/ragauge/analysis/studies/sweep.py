@@ -4,64 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ragauge.analysis.scores.arrays import by_example
+from ragauge.analysis.studies.context import TrialValues, column_of, context_told
 from ragauge.analysis.studies.effects import ParameterEffect, interactions, parameter_effects
-from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyKind, StudyTable, Told
+from ragauge.analysis.studies.figures import StudyFigures, StudyKind, StudyTable, Told
 from ragauge.analysis.studies.objective import score_span
+from ragauge.analysis.studies.sweep_charts import forest_chart, heat_map, precision_recall, race_chart
 from ragauge.data.identity import canonical
-from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.max_t import may_be_best
+from ragauge.stats.max_t import rivalries
 from ragauge.stats.selection import expected_on_new
 from ragauge.text.messages import number, plural
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from ragauge.analysis.scores.arrays import Columns
-
-    Floats = npt.NDArray[np.float64]
-
 NOISE = 0.03
 COSTS = ("cost", "latency", "context_tokens")
-RISES = ("k", "top_k", "n", "budget")     # parameters by which more passages reach the generator
 
 
 def _tells(found: StudyFigures) -> Iterable[Told]:
     yield from _race(found)
     if not found.scored:
         return
-    values = _Values(found, parse(found.metric))
+    values = TrialValues(found, parse(found.metric))
     yield from _winner(found, values)
     yield from _effects(found, values)
     yield from _idle(found)
     yield from _segments(found, values)
-    yield from _noise(found)
-    yield from _charts(found)
-
-
-class _Values:
-    """The scores of what decides, an example a row and a complete trial a column, larger being better."""
-
-    def __init__(self, found: StudyFigures, metric: Metric) -> None:
-        import numpy as np
-
-        self.metric = metric
-        self.names = tuple(found.scores)
-        columns = [_column(found, name, str(metric)) for name in self.names]
-        self.own: Floats = np.column_stack([one.value for one in columns])
-        self.sign = -1.0 if metric.direction == "lower" else 1.0
-        self.clusters = columns[0].cluster
-        parameters = {trial.name: trial.parameters for trial in found.complete}
-        self.parameters = [parameters[name] for name in self.names]
-
-
-def _column(found: StudyFigures, trial: str, metric: str) -> Columns:
-    from ragauge.analysis.studies.reading import score_column
-
-    return score_column(found.scores[trial], metric)
+    yield from context_told(found)
+    yield from precision_recall(found)
+    yield from heat_map(found)
+    yield from race_chart(found)
 
 
 def _race(found: StudyFigures) -> Iterator[Told]:
@@ -79,7 +52,7 @@ def _race(found: StudyFigures) -> Iterator[Told]:
         )
 
 
-def _winner(found: StudyFigures, values: _Values) -> Iterator[str]:
+def _winner(found: StudyFigures, values: TrialValues) -> Iterator[str]:
     """What the highest mean is worth on questions that had no part in its choice."""
     if len(values.names) < 2:
         return
@@ -94,7 +67,7 @@ def _winner(found: StudyFigures, values: _Values) -> Iterator[str]:
         )
 
 
-def _effects(found: StudyFigures, values: _Values) -> Iterator[Told]:
+def _effects(found: StudyFigures, values: TrialValues) -> Iterator[Told]:
     base = found.study.fixed.get("base") or {}
     if not base:
         return
@@ -126,12 +99,7 @@ def _effects(found: StudyFigures, values: _Values) -> Iterator[Told]:
             f"{a}={x} and {b}={y} do {100 * one.difference:+.1f} points{within} together beyond what each does alone "
             "(false discovery rate 5 %)."
         )
-    points = [
-        ChartPoint(f"{one.parameter}={one.value}", 100 * one.difference, "", 100 * ends.low, 100 * ends.high)
-        for one in effects if one.difference is not None and (ends := one.interval) is not None
-    ]     # fmt: skip
-    if points:
-        yield StudyChart(f"Effects on {values.metric}", "bars", "", "points against the base", tuple(points))
+    yield from forest_chart(effects, str(values.metric))
 
 
 def _effect_row(one: ParameterEffect, costs: tuple[str, ...]) -> tuple[str, ...]:
@@ -148,7 +116,7 @@ def _idle(found: StudyFigures) -> Iterator[str]:
     import numpy as np
 
     metrics = [name for name in found.names if name not in ("latency", "cost", "tokens")]
-    held = {name: [_column(found, name, metric).value for metric in metrics] for name in found.scores}
+    held = {name: [column_of(found, name, metric).value for metric in metrics] for name in found.scores}
     parameters = {trial.name: trial.parameters for trial in found.complete if trial.name in held}
     for name in next(iter(parameters.values()), {}):
         pairs = [
@@ -169,41 +137,36 @@ def _without(parameters: Mapping[str, Any], name: str) -> str:
     return canonical({key: value for key, value in parameters.items() if key != name})
 
 
-def _segments(found: StudyFigures, values: _Values) -> Iterator[str]:
-    """Segments in which the trial that is recommended is surely not the best."""
+def _segments(found: StudyFigures, values: TrialValues) -> Iterator[str]:
+    """Segments in which the trial that is recommended is surely not the best, trials that fell on the way counted."""
+    import numpy as np
+
     taken = found.reading.recommendation.trial
     if taken is None or taken not in values.names or not found.masks:
         return
+    ids = found.scores[taken].index.query_ids
+    place = {query_id: n for n, query_id in enumerate(ids)}
+    names, columns = list(values.names), [values.own]
+    for name, scores in found.fallen.items():
+        if (held := scores.column(str(values.metric))) is not None:
+            merged, column = by_example(held), np.full(len(ids), np.nan)
+            column[[place[scores.index.query_ids[query]] for query in merged.query]] = merged.value
+            names.append(name)
+            columns.append(column)
+    table = values.sign * np.column_stack(columns)
     level = 1 - 0.05 / len(found.masks)     # of all segments together
     for segment, mask in found.masks.items():
         clusters = None if values.clusters is None else values.clusters[mask]
-        stays = may_be_best(values.sign * values.own[mask], clusters, level=level, span=score_span(values.metric))
-        if not stays[values.names.index(taken)]:
-            others = [name for name, one in zip(values.names, stays, strict=True) if one]
-            yield f"In {segment}, {taken} is surely not the best: {', '.join(others[:3])} may be."
+        stands = rivalries(table[mask], clusters=clusters, alpha=1 - level, span=score_span(values.metric))
+        one = stands[names.index(taken)]
+        if one.beaten and one.rival is not None:
+            rival = names[one.rival]
+            fell = ", which the race dropped for the other segments," if rival in found.fallen else ""
+            yield (
+                f"In {segment}, {taken} is surely not the best: {rival}{fell} is better by {100 * one.difference:.1f} "
+                "points there."
+            )
 
 
-def _noise(found: StudyFigures) -> Iterator[str]:
-    """Faithfulness that falls as more passages are handed on."""
-    name = "faithfulness"
-    if name not in found.names:
-        return
-    for parameter in RISES:
-        means: dict[float, list[float]] = {}
-        for trial in found.complete:
-            value, one = trial.parameters.get(parameter), found.mean(trial.name, name)
-            if isinstance(value, int | float) and one is not None and one.mean is not None:
-                means.setdefault(float(value), []).append(one.mean)
-        line = [sum(ones) / len(ones) for _, ones in sorted(means.items())]
-        if len(line) > 2 and line[-1] < max(line) - NOISE and line.index(max(line)) < len(line) - 1:
-            at = sorted(means)[line.index(max(line))]
-            yield f"{name} falls as {parameter} rises beyond {at:g}: further passages are noise to the generator."
-
-
-def _charts(found: StudyFigures) -> Iterator[StudyChart]:
-    asked = [ChartPoint(trial.name, trial.measured("questions") or 0.0) for trial in found.study.trials]
-    if any(trial.state == "pruned" for trial in found.study.trials):
-        yield StudyChart("The race: questions that each trial was asked", "bars", "", "questions", tuple(asked))
-
-
-SWEEP = StudyKind("sweep", (), COSTS, ("questions", "judge_calls"), _tells, ("*",))
+BESIDE = ("*", "!passage_use*", *(f"!{name}" for name in COSTS))     # what has a column or a table of its own
+SWEEP = StudyKind("sweep", (), COSTS, ("questions", "judge_calls"), _tells, BESIDE)

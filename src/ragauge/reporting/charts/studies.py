@@ -1,11 +1,12 @@
-"""Charts of studies: bars a trial, lines over budgets or cutoffs, quality against cost."""
+"""Charts of studies: bars a trial, lines over cutoffs, quality against cost, effects, maps of two parameters."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from ragauge.analysis.studies.effects import Verdict
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart
 from ragauge.reporting.charts.drawing import FONT, ROW, colour, data, draw, names_axis
 from ragauge.reporting.words import line
@@ -14,6 +15,7 @@ from ragauge.text.messages import three_digits
 if TYPE_CHECKING:
     import altair as alt
 
+VERDICTS = get_args(Verdict)     # on effects
 HUES = ("accent", "good", "warn", "bad", "soft", "ink")     # of the style sheet, in turn
 SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
 HEIGHT = 240
@@ -31,17 +33,21 @@ def study_chart(chart: StudyChart) -> str:
     if not chart.points:
         return ""
     rows = [_row(chart, one) for one in chart.points]
-    return _bars(chart, rows) if chart.mark == "bars" else _over_numbers(chart, rows)
+    drawn = {"bars": _bars, "forest": _forest, "heat": _heat}.get(chart.mark, _over_numbers)
+    return drawn(chart, rows)
 
 
 def _row(chart: StudyChart, one: ChartPoint) -> dict[str, Any]:
     ends = "" if one.low is None or one.high is None else f" [{three_digits(one.low)}, {three_digits(one.high)}]"
     at = "" if isinstance(one.x, str) else f" at {three_digits(one.x)}"
     named = " ".join(filter(None, (one.x if isinstance(one.x, str) else "", one.series, one.label)))
+    says = f"{named}: {chart.y} {three_digits(one.y)}{ends}{at}"
+    if chart.mark == "heat":
+        says = f"{chart.x} {one.x}, {chart.y} {one.series}: {three_digits(one.y)}"
     return {
         "x": one.x, "y": one.y, "series": line(one.series, NAMED), "label": line(one.label, NAMED),
         "low": one.y if one.low is None else one.low, "high": one.y if one.high is None else one.high,
-        "says": line(f"{named}: {chart.y} {three_digits(one.y)}{ends}{at}", 300),
+        "says": line(says, 300),
     }     # fmt: skip
 
 
@@ -100,6 +106,32 @@ def _bars(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
         x=alt.X("low:Q", axis=axis), x2="high:Q", **offset
     )
     return draw(alt.layer(bar, rule), ROW * len(rows), WIDTH)
+
+
+def _forest(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
+    import altair as alt
+
+    hues = _colours(rows, [*VERDICTS], ("accent", "soft", "warn"))
+    axis = alt.X("y:Q", axis=alt.Axis(title=chart.y, tickCount=6))
+    base = alt.Chart(data(rows)).encode(y=alt.Y("x:N", sort=None, axis=names_axis(260)), description="says:N")
+    none = alt.Chart(data([{"at": 0}])).mark_rule(stroke=colour("ink"), strokeDash=[3, 3]).encode(x=alt.X("at:Q"))
+    ends = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", color=hues["color"])
+    point = base.mark_point(filled=True, size=70, opacity=1).encode(x=axis, color=hues["color"], shape=hues["shape"])
+    return draw(alt.layer(none, ends, point), ROW * len({row["x"] for row in rows}), WIDTH)
+
+
+def _heat(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
+    """A cell the darker the greater it is; faint enough for its number to be read in light and dark."""
+    import altair as alt
+
+    across = alt.X("x:N", sort=None, title=chart.x, axis=alt.Axis(labelAngle=0, ticks=False, domain=False))
+    down = alt.Y("series:N", sort=None, title=chart.y, axis=alt.Axis(ticks=False, domain=False, labelLimit=160))
+    base = alt.Chart(data(rows)).encode(x=across, y=down, description="says:N")
+    least, most = min(row["y"] for row in rows), max(row["y"] for row in rows)
+    share = alt.Opacity("y:Q", legend=None, scale=alt.Scale(domain=[least, most if most > least else least + 1],
+                                                            range=[0.08, 0.55]))     # fmt: skip
+    cell = base.mark_rect(fill=colour("accent"), stroke=colour("page"), strokeWidth=2).encode(opacity=share)
+    return draw(alt.layer(cell, base.mark_text().encode(text="label:N")), 34 * len({r["series"] for r in rows}), WIDTH)
 
 
 def _over_numbers(chart: StudyChart, rows: list[dict[str, Any]]) -> str:

@@ -1,0 +1,222 @@
+"""What a sweep says beside its table: contexts, segments, knees, maps; each from planted scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ragauge.analysis.scores.arrays import ScoreArrays
+from ragauge.analysis.studies.context import context_told
+from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyTable
+from ragauge.analysis.studies.front import knee, paired_knee
+from ragauge.analysis.studies.kinds import kind_of
+from ragauge.analysis.studies.sweep_charts import heat_map, precision_recall
+from ragauge.data.search_space import called
+from ragauge.data.study import Measurement, Study, Trial, TrialState
+from ragauge.reporting.charts.studies import study_chart
+from ragauge.stats.instrument import JudgeMeanError
+
+N = 200
+Planted = Callable[[Mapping[str, Any], np.random.Generator], np.ndarray[Any, Any]]
+
+
+def scores(columns: Mapping[str, np.ndarray[Any, Any]], ids: Sequence[int]) -> ScoreArrays:
+    """Scores of several metrics, of these examples; NaN is undefined."""
+    frames = []
+    for metric, values in columns.items():
+        held = [None if np.isnan(one) else float(one) for one in values]
+        frames.append(pl.DataFrame({
+            "query_id": [f"q{i:03}" for i in ids], "repeat": [0] * len(ids), "metric": [metric] * len(ids),
+            "status": ["undefined" if one is None else "scored" for one in held], "value": held,
+            "numerator": [None] * len(ids), "denominator": [None] * len(ids), "low": held, "high": held,
+            "reason": [""] * len(ids),
+        }, schema_overrides=dict.fromkeys(("value", "numerator", "denominator", "low", "high"), pl.Float64)))
+    return ScoreArrays.of(pl.concat(frames).sort("query_id", maintain_order=True))
+
+
+def swept(
+    space: Mapping[str, Sequence[Any]], planted: Mapping[str, Planted], *, objective: str = "", fixed: Any = None,
+    fell: Mapping[str, int] | None = None, masks: Mapping[str, Any] | None = None,
+) -> StudyFigures:
+    """A finished sweep over a grid: metric -> its scores from the parameters; trial that fell -> questions asked."""
+    held: dict[str, ScoreArrays] = {}
+    fallen: dict[str, ScoreArrays] = {}
+    trials: list[Trial] = []
+    for row in product(*space.values()):
+        parameters = dict(zip(space, row, strict=True))
+        name, rng = called(parameters), np.random.default_rng(len(trials))
+        n = (fell or {}).get(name, N)
+        state: TrialState = "complete" if n == N else "pruned"
+        values = {metric: plant(parameters, rng)[:n] for metric, plant in planted.items()}
+        (held if n == N else fallen)[name] = scores(values, range(n))
+        told = (Measurement("questions", float(n)),)
+        trials.append(Trial(name, parameters, state, "" if n == N else "it lost", f"run {name}", told))
+    objective = objective or next(iter(planted))
+    study = Study("s", "sweep", fixed={"objective": objective, **(fixed or {})}, trials=tuple(trials))
+    found = StudyFigures(study, kind_of("sweep"), held, list(planted), masks or {})
+    found.fallen = fallen
+    return found.ask(metric=objective)
+
+
+def around(mean: float, spread: float = 0.1) -> Planted:
+    """Scores around one mean, whatever the parameters."""
+    return lambda _, rng: np.clip(rng.normal(mean, spread, N), 0, 1)
+
+
+def lengths(tokens: Callable[[Mapping[str, Any]], float]) -> Planted:
+    """Context tokens as the parameters have them."""
+    return lambda parameters, rng: tokens(parameters) + rng.normal(0, 2, N)
+
+
+def said(found: StudyFigures) -> str:
+    """The sentences about contexts."""
+    return " ".join(one for one in context_told(found) if isinstance(one, str))
+
+
+SIZES = {"chunk_tokens": [256, 512], "k": [2, 4, 8]}
+
+
+def test_fixed_k_names_whom_it_favours() -> None:
+    """Chunks of twice the tokens at one k are said to be favoured; contexts of one length, or a budget, are not."""
+    twice = swept(SIZES, {"recall": around(0.6), "context_tokens": lengths(lambda p: p["k"] * p["chunk_tokens"])})
+    assert "hands on 2.0 times the tokens of chunk_tokens=256,k=" in said(twice)
+    (table,) = (one for one in context_told(twice) if isinstance(one, StudyTable))
+    assert [row[:2] + row[3:4] for row in table.rows] == [
+        (f"k={k}", f"chunk_tokens={size},k={k}", share)
+        for k in (2, 4, 8) for size, share in ((256, "1.00"), (512, "2.00"))
+    ]     # fmt: skip
+    assert [row[5] for row in table.rows] == ["", "favoured by length"] * 3
+    same = swept(SIZES, {"recall": around(0.6), "context_tokens": lengths(lambda p: 300 * p["k"])})
+    assert "favours" not in said(same)
+    budget = {"chunk_tokens": [256, 512], "budget": [1000]}
+    whole = swept(budget, {"recall": around(0.6), "context_tokens": lengths(lambda p: 3 * p["chunk_tokens"])})
+    assert "favours" not in said(whole)
+
+
+def falling(metric: str, drop: float) -> StudyFigures:
+    """A metric that is lower by `drop` at k=8 than at k=2 and 4."""
+    def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
+        return np.clip(rng.normal(0.7 - drop * (parameters["k"] == 8), 0.15, N), 0, 1)
+
+    return swept({"k": [2, 4, 8]}, {metric: planted, "context_tokens": lengths(lambda p: 100 * p["k"])})
+
+
+@pytest.mark.parametrize(
+    ("metric", "told"),
+    [
+        ("faithfulness", "faithfulness falls as k rises"),
+        ("answer_relevance", "Beyond 400 context tokens answers get worse: answer_relevance is"),
+        ("context_recall", "Either retrieval ranks worse, or the judge reads long passages worse"),
+    ],
+)
+def test_what_longer_contexts_cost_is_said(metric: str, told: str) -> None:
+    """A planted fall of 10 points at the greatest k is said with its interval, in the words of its metric."""
+    found = said(falling(metric, 0.1))
+    assert told.replace("400", "") in found.replace("400", "").replace("200", "")
+    assert "points [+" in found
+
+
+def test_no_fall_is_invented() -> None:
+    """Where nothing falls, at most 2 of 40 sweeps say that something does; a metric of retrieval is never read so."""
+    def sweep(draws: np.random.Generator) -> StudyFigures:
+        planted: dict[str, Planted] = {"faithfulness": lambda *_: np.clip(draws.normal(0.7, 0.15, N), 0, 1)}
+        return swept({"k": [2, 4, 8]}, {**planted, "context_tokens": lengths(lambda p: 100 * p["k"])})
+
+    assert sum("falls" in said(sweep(np.random.default_rng([seed, 7]))) for seed in range(40)) <= 2
+    assert "Beyond" not in said(falling("recall", 0.2))
+
+
+def test_use_by_place_is_over_the_same_examples() -> None:
+    """Start, middle and end are means over the examples that have all three, which a table counts."""
+    def third(mean: float) -> Planted:
+        return lambda _, rng: np.where(np.arange(N) < 50, np.nan, mean) if mean != 0.5 else np.full(N, mean)
+
+    thirds = {"passage_use": third(0.8), "passage_use:part=middle": third(0.5), "passage_use:part=end": third(0.2)}
+    found = swept({"k": [3, 6]}, {"recall": around(0.6), **thirds})
+    assert "80% at the start of the context, 50% in the middle and 20% at its end" in said(found)
+    (table,) = (one for one in context_told(found) if isinstance(one, StudyTable))
+    assert {row[1:] for row in table.rows} == {("80%", "50%", "20%", "150")}
+
+
+def test_judges_error_stands_beside_what_it_decides() -> None:
+    """The mean of what is recommended has a second, wider interval where the judge's error is known, and says whose."""
+    error = JudgeMeanError((0.5,), (-0.05, 0.02), (0.05, 0.04), 0.02, 0.1, 9, "9 public sets of labels")
+    found = swept({"k": [2, 4]}, {"faithfulness": around(0.7)}, fixed={"judge": "local"})
+    assert "people" not in said(found)
+    found.errors = {"faithfulness": error}
+    assert "as local sees it; by people's judgment it may be [" in said(found)
+    assert "(from 9 public sets of labels)" in said(found)
+
+
+def test_segment_where_a_dropped_trial_wins_is_named() -> None:
+    """A trial that fell in the race but wins in one segment is named there; other segments are not."""
+    legal = np.arange(N) % 4 == 0
+
+    def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
+        mean = np.where(legal, 0.3, 0.8) if parameters["size"] == "small" else np.where(legal, 0.9, 0.3)
+        return np.clip(mean + rng.normal(0, 0.1, N), 0, 1)
+
+    masks = {"type=legal": legal, "type=other": ~legal}
+    found = swept({"size": ["small", "large"]}, {"recall": planted}, fell={"size=large": 68}, masks=masks)
+    told = " ".join(one for one in found.told if isinstance(one, str))
+    assert "In type=legal, size=small is surely not the best: size=large, which the race dropped for the other" in told
+    assert "In type=other" not in told
+
+
+def test_paired_knee_is_the_knee_of_one_less_precision() -> None:
+    """With costs alike in all examples it is the plain knee; a straight front has none."""
+    rng = np.random.default_rng(3)
+    values = np.array([0.2, 0.8, 0.9, 1.0]) + rng.normal(0, 0.02, (100, 4))
+    costs = np.tile([0.1, 0.2, 0.5, 0.9], (100, 1))
+    one, other = paired_knee(values, costs), knee(values, [0.1, 0.2, 0.5, 0.9])
+    assert (one.trial, one.distance, one.agreement) == pytest.approx((other.trial, other.distance, other.agreement))
+    assert paired_knee(np.array([0.1, 0.4, 0.7, 1.0]) + 0 * values, np.tile([1.0, 4, 7, 10], (100, 1))).trial is None
+
+
+def test_knee_of_recall_against_precision_is_drawn() -> None:
+    """The bend of recall against 1 − precision is named in words and on the chart."""
+    recall, precision = dict(zip((1, 3, 5, 10), (0.2, 0.8, 0.85, 0.9), strict=True)), {1: 0.9, 3: 0.8, 5: 0.5, 10: 0.2}
+    found = swept({"k": [1, 3, 5, 10]}, {
+        "context_recall": lambda p, rng: np.clip(rng.normal(recall[p["k"]], 0.05, N), 0, 1),
+        "context_precision": lambda p, rng: np.clip(rng.normal(precision[p["k"]], 0.05, N), 0, 1),
+    })     # fmt: skip
+    words, chart = precision_recall(found)
+    assert isinstance(words, str)
+    assert isinstance(chart, StudyChart)
+    assert words.startswith("Knee of context_recall against 1 − context_precision: k=3, at 0.80 and 0.20")
+    assert "k=3 (knee)" in study_chart(chart)
+
+
+def test_map_shows_two_parameters_with_the_others_held() -> None:
+    """The map has a cell a pair of values, in the order of numbers, at the third parameter of what is recommended."""
+    space: dict[str, list[Any]] = {"k": [10, 1, 5], "size": [256, 512], "model": ["a", "b"]}
+    found = swept(space, {"recall": lambda p, rng: rng.uniform(0, 0.4 + 0.04 * p["k"] * (p["model"] == "b"), N)})
+    (chart,) = heat_map(found)
+    assert chart.title == "recall by k and size, at model=b"
+    assert [one.x for one in chart.points] == ["1", "1", "5", "5", "10", "10"]
+    for one in chart.points:
+        mean = found.mean(called({"k": int(str(one.x)), "size": int(one.series), "model": "b"}))
+        assert mean is not None
+        assert one.y == mean.mean
+    svg = study_chart(chart)
+    assert all(f">{one.label}<" in svg for one in chart.points)
+    holes = swept(space, {"recall": around(0.5)}, fell={"k=1,model=a,size=256": 30, "k=1,model=b,size=256": 30})
+    (chart,) = heat_map(holes)
+    assert "blank: not asked everything" in chart.title
+
+
+def test_forest_draws_intervals_around_no_change() -> None:
+    """Every effect has a mark in the colour of its verdict, told by the legend, and the line of no change is drawn."""
+    points = (
+        ChartPoint("k=5", 6.0, "matters", 4.0, 8.0), ChartPoint("k=10", 0.5, "inside the noise", -1.0, 2.0),
+    )     # fmt: skip
+    svg = study_chart(StudyChart("Effects", "forest", "", "points against the base's value", points))
+    assert svg.count('fill="var(--accent)"') == 2     # the mark of k=5, and that of the legend
+    assert svg.count('fill="var(--soft)"') == 2
+    assert "stroke-dasharray" in svg
+    assert ">inside the noise<" in svg
