@@ -24,6 +24,7 @@ from ragauge.cli import (
     gate,
     init,
     judge,
+    label,
     log,
     metrics,
     report,
@@ -75,6 +76,7 @@ app.add_typer(log.app, name="log")
 app.add_typer(study.app, name="study")
 app.add_typer(testset.app, name="testset")
 app.add_typer(judge.app, name="judge")
+app.add_typer(label.app, name="label")
 app.add_typer(cache.app, name="cache")
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragauge.store.evidence import Evidences
     from ragauge.store.importing import Imports
     from ragauge.store.judges import Checks, Judges
+    from ragauge.store.labels import Draws, Labels
     from ragauge.store.replies import Replies
     from ragauge.store.run_log import Baselines, RunLog, Summaries
     from ragauge.store.runs import Runs
@@ -53,6 +54,8 @@ class Store:
         run_log: what is written about runs.
         studies: settings tried one against another.
         vectors: of texts, by embedder and prefix.
+        labels: what people said of what was seen.
+        draws: what was drawn from runs to be labelled.
     """
 
     url: str
@@ -74,6 +77,8 @@ class Store:
     run_log: RunLog
     studies: Studies
     vectors: Vectors
+    labels: Labels
+    draws: Draws
     _database: Database
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -136,6 +141,7 @@ def _store(database: Database) -> Store:
     from ragauge.store.evidence import Evidences
     from ragauge.store.importing import Imports
     from ragauge.store.judges import Checks, Judges
+    from ragauge.store.labels import Draws, Labels
     from ragauge.store.replies import Replies
     from ragauge.store.run_log import Baselines, RunLog, Summaries
     from ragauge.store.runs import Runs
@@ -164,5 +170,7 @@ def _store(database: Database) -> Store:
         run_log=RunLog(database),
         studies=Studies(database),
         vectors=Vectors(database),
+        labels=Labels(database),
+        draws=Draws(database),
         _database=database,
     )

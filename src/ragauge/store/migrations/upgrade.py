@@ -11,7 +11,7 @@ from ragauge.errors import StoreError
 from ragauge.store.database import Database
 from ragauge.store.sqlite import ELSEWHERE
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")  # oldest first
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")  # oldest first
 HEAD = VERSIONS[-1]
 TABLE = "ragauge_version"
 _ALEMBIC = threading.Lock()  # Alembic keeps its context in module variables

@@ -1,0 +1,35 @@
+"""`ragauge label`: what people say."""
+
+from __future__ import annotations
+
+import typer
+
+from ragauge.api.label_options import LabelImportOptions
+from ragauge.cli import options
+from ragauge.cli.output import show, show_json
+from ragauge.text.messages import plural
+
+app = typer.Typer(help="What people say of answers: drawn, labelled, imported.", no_args_is_help=True)
+
+
+@app.callback()
+def front() -> None:
+    """What people say of answers: drawn, labelled, imported."""
+
+
+@app.command("import")
+@options.grouped
+def import_labels(wanted: LabelImportOptions, as_json: options.Json = False) -> None:
+    """Keep people's labels: the page's labels.jsonl, CSV, what judge check reads, or Label Studio's JSON.
+
+    The same file twice changes nothing. A label counts in every run where the same texts recur.
+    """
+    from ragauge.api import label
+
+    found = label.label_import(**vars(wanted))
+    if as_json:
+        show_json(found)
+        return
+    lines = [f"{plural(found.read, 'label')} read, {found.new:,} new"]
+    lines += [f"people:{name or 'none'} has {plural(count, 'label')}" for name, count in found.guidelines.items()]
+    show("\n".join(lines))

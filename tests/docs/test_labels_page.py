@@ -1,0 +1,30 @@
+"""docs/labels.md: its files are read and its commands run as they stand."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from tests.docs.pages import taken
+
+import ragauge as rg
+from ragauge.cli.main import main
+
+(LINES,) = taken("docs/labels.md", "json")
+COMMANDS = taken("docs/labels.md", "console")
+
+
+def test_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every command of the page ends well on the page's own file, and Python brings the same labels in, once."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RAGAUGE_STORE", raising=False)
+    Path("labels.jsonl").write_text(LINES.text)
+    for command in (one for block in COMMANDS for one in block.commands):
+        monkeypatch.setattr(sys, "argv", command.split())
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert not end.value.code, command
+    assert "2 labels read, 2 new" in capsys.readouterr().out
+    found = rg.label_import("labels.jsonl")
+    assert (found.read, found.new, found.guidelines) == (2, 0, {"4be01c92a7d3": 2})

@@ -1,0 +1,99 @@
+"""The contract of labels and draws."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from tests.building import example, response
+
+from ragauge.data.label import Label, label_key
+from ragauge.data.response import Run
+from ragauge.errors import UnknownName
+from ragauge.store.labels import LabelDraw
+from ragauge.store.open import Store, open_store
+
+KEY, OTHER = label_key("support", "q", ["p"], "a"), label_key("support", "q", ["p"], "b")
+LABEL = Label(KEY, (0, 12), "support", "supported", "ann", "2026-11-01T10:00:00Z", "abc")
+
+
+class LabelsContract:
+    """What every store of labels does. A back end supplies `store`."""
+
+    def test_label_survives(self, store: Store) -> None:
+        """Labels of spans, passages and wholes are read back equal, in their order, by another connection."""
+        labels = [LABEL, replace(LABEL, part=3), replace(LABEL, part=None, annotator="b\x00\x1b"),
+                  replace(LABEL, key=OTHER)]     # fmt: skip
+        assert store.labels.add(labels) == 4
+        with open_store(store.url) as again:
+            assert again.labels.of([KEY]) == labels[:3]
+            assert again.labels.of([KEY, OTHER], "relevance") == []
+            assert list(again.labels.list("abc")) == labels
+            assert list(again.labels.list("other")) == []
+
+    def test_twice_is_once(self, store: Store) -> None:
+        """The same label again adds nothing; another value, hour, annotator or guideline is another label."""
+        assert store.labels.add([LABEL, LABEL]) == 1
+        others = [replace(LABEL, value="contradicted"), replace(LABEL, at="2026-11-02"), replace(LABEL, annotator="b"),
+                  replace(LABEL, guideline="d")]     # fmt: skip
+        assert store.labels.add([LABEL, *others]) == 4
+        assert store.labels.guidelines() == {"abc": 4, "d": 1}
+
+    def test_all_or_none(self, store: Store) -> None:
+        """Labels that end in an error leave nothing behind."""
+
+        def broken() -> object:
+            yield LABEL
+            raise ValueError("line 2")
+
+        with pytest.raises(ValueError, match="line 2"):
+            store.labels.add(broken())     # type: ignore[arg-type]
+        assert store.labels.guidelines() == {}
+
+    def test_digest_tells_labels_apart(self, store: Store) -> None:
+        """It does not depend on the order in which labels came, and changes with every new one."""
+        store.labels.add([LABEL, replace(LABEL, key=OTHER)])
+        first = store.labels.digest("abc")
+        store.labels.add([replace(LABEL, part=None)])
+        assert store.labels.digest("abc") != first
+        with open_store(store.url.replace("store.db", "second.db")) as second:
+            second.labels.add([replace(LABEL, key=OTHER)])
+            second.labels.add([LABEL])
+            assert second.labels.digest("abc") == first
+
+    def test_100_000_labels(self, store: Store) -> None:
+        """100,000 labels are kept within 20 seconds, and the same again adds nothing."""
+        keys = [label_key("support", "q", [], str(n)) for n in range(10_000)]
+        labels = [replace(LABEL, key=keys[n % 10_000], annotator=str(n // 10_000)) for n in range(100_000)]
+        started = time.perf_counter()
+        assert store.labels.add(labels) == 100_000
+        assert time.perf_counter() - started < 20
+        assert store.labels.add(labels[:50]) == 0
+
+    @pytest.mark.parametrize("chances", [(0.5, 0.5, 0.5), (0.25, 1.0, 0.5)], ids=["alike", "apart"])
+    def test_draw_survives(self, store: Store, chances: tuple[float, ...]) -> None:
+        """A draw is read back with the chance of every response, goes with its run, and needs one."""
+        run = store.runs.import_run(Run("", "a"), [
+            (example(query_id=f"q{n}"), response(query_id=f"q{n}")) for n in range(3)
+        ])     # fmt: skip
+        numbers = store.runs.order(run.run_id).numbers
+        chance = dict(zip(sorted(numbers), chances, strict=True))
+        drawn = frozenset(numbers[:1])
+        draw = LabelDraw(run.run_id, "support", "abc", "random", "sentence", chance, drawn, "2026-11-24")
+        store.draws.add(draw)
+        assert store.draws.of_run(run.run_id) == [draw]
+        assert store.draws.of_run(run.run_id, "relevance") == []
+        store.runs.delete(run.run_id)
+        with pytest.raises(UnknownName):
+            store.draws.of_run(run.run_id)
+        with pytest.raises(UnknownName):
+            store.draws.add(draw)
+
+
+class TestSqliteLabels(LabelsContract):
+    """The contract on SQLite."""
+
+    @pytest.fixture
+    def store(self, sqlite_store: Store) -> Store:
+        return sqlite_store
