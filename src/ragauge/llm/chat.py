@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -59,7 +59,7 @@ class LibraryModel:
     def __init__(
         self,
         name: ModelName,
-        models: Sequence[Model],
+        model: Model,
         close: Callable[[], Awaitable[None]],
         native: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
         always: Mapping[str, Any] | None = None,
@@ -70,17 +70,16 @@ class LibraryModel:
 
         Args:
             name: which.
-            models: equal adapters, each with connections of its own.
-            close: closes them all.
+            model: the library's adapter.
+            close: closes its connections.
             native: how a schema stands in a request's body. The library's own way, taken without it, walks through the
                 schema several times a call.
             always: settings of every call, beside what is asked.
             refused: parameters that are known to be refused.
             instead: parameter -> its older name in a request's body, tried where the library's name is refused.
         """
-        self._name, self._models, self._close, self._native = name, models, close, native
+        self._name, self._model, self._close, self._native = name, model, close, native
         self._always = dict(always or {})
-        self._busy = [0] * len(models)
         self._mode: Mode = "native"
         self._proven = False     # a structured reply came in this mode
         self._refused: set[str] = set(refused)
@@ -135,15 +134,10 @@ class LibraryModel:
             more, mode = more | self._native(ask.schema or {}), None
         if more:
             settings["extra_body"] = more
-        place = self._busy.index(min(self._busy))
-        self._busy[place] += 1
-        try:
-            return await model_request(
-                self._models[place], [ModelRequest(parts=parts)], model_settings=settings,
-                model_request_parameters=_parameters(ask, mode), instrument=False,
-            )  # fmt: skip
-        finally:
-            self._busy[place] -= 1
+        return await model_request(
+            self._model, [ModelRequest(parts=parts)], model_settings=settings,
+            model_request_parameters=_parameters(ask, mode), instrument=False,
+        )  # fmt: skip
 
     def _learned(self, text: str, params: Mapping[str, Any], older: Collection[str], mode: Mode | None) -> bool:
         """Whether a refusal taught something, so that the call is worth making again.

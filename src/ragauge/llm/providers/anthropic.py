@@ -33,7 +33,7 @@ def build(name: ModelName) -> LibraryModel:
         api_key=key, base_url=name.url, max_retries=0, timeout=None, http_client=http
     )
     model = AnthropicModel(name.model, provider=AnthropicProvider(anthropic_client=client))
-    return LibraryModel(name, [model], client.close, always={"max_tokens": OUTPUT}, refused=_refused(model))
+    return LibraryModel(name, model, client.close, always={"max_tokens": OUTPUT}, refused=_refused(model))
 
 
 def _refused(model: Model) -> tuple[str, ...]:

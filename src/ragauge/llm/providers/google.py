@@ -25,4 +25,4 @@ def build(name: ModelName) -> LibraryModel:
         raise JudgeError(f"{name} needs a key. Set {KEYS[0]}.")
     http = AsyncClient(event_hooks={"request": [watched]}, timeout=LONG)
     provider = GoogleProvider(api_key=key, http_client=http, base_url=name.url)
-    return LibraryModel(name, [GoogleModel(name.model, provider=provider)], http.aclose)
+    return LibraryModel(name, GoogleModel(name.model, provider=provider), http.aclose)
