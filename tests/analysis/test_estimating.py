@@ -29,7 +29,7 @@ from ragauge.stats.weighted import Interval
 HOUSE = Path(ragauge.__file__).parent
 CHOSEN = {
     "mean_interval", "paired_interval", "unpaired_interval", "paired_test", "unpaired_test", "widened",
-    "widened_difference", "wilson", "order_statistics",
+    "widened_difference", "wilson", "order_statistics", "detectable",
 }     # fmt: skip
 FORMULAS = ("analysis/explaining/means.py", "wilson")     # writes out the formula of an interval that the seam chose
 N = 40

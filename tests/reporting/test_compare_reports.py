@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from rich.console import Console
 from tests.reporting.conftest import HOSTILE
 
 from ragauge.analysis.results.change import ChangeEffect, ExampleDelta, MetricChange
@@ -165,8 +166,6 @@ def test_page_shows_every_part(whole: Compared) -> None:
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_terminal_fits_any_width(whole: Compared, width: int) -> None:
     """No line is wider than the terminal, no control character reaches it, and markup is printed as it is."""
-    from rich.console import Console
-
     out = io.StringIO()
     Console(file=out, width=width, color_system=None).print(terminal(sections(whole)))
     lines = out.getvalue().splitlines()
@@ -178,8 +177,6 @@ def test_terminal_fits_any_width(whole: Compared, width: int) -> None:
 @pytest.mark.parametrize("width", [80, 140])
 def test_terminal_cuts_no_name_and_no_number(width: int) -> None:
     """Metrics, segments and quantiles of usual lengths stand whole at 80 columns, those of amounts with their units."""
-    from rich.console import Console
-
     fell = change("fabricated_specifics", 0.1, 0.2, "worse", direction="lower")
     slow = change("latency", 900.0, 903.6, "worse", kind="amount", direction="lower")
     quantiles = {0.5: MeanEstimate(840.0, Interval(812, 871, "order"), 100), 0.95: MeanEstimate(1900.0, None, 100)}
@@ -247,8 +244,6 @@ def test_quality_comes_first_in_the_headline() -> None:
 
 def test_the_table_of_several_runs_says_what_a_difference_is() -> None:
     """Every difference has its sign, what it is called and what it is to: on the page and in the terminal."""
-    from rich.console import Console
-
     both = compared(*(replace(comparison(f"new {n}"), warnings=()) for n in range(2)), text="")
     out = io.StringIO()
     Console(file=out, width=140, color_system=None).print(terminal(sections(both)))
@@ -271,6 +266,22 @@ def test_markdown_cells_hold(whole: Compared) -> None:
         rows += len(part.splitlines())
         assert len(counts) == 1, part
     assert rows > 20
+
+
+def test_every_output_says_what_could_have_been_seen() -> None:
+    """Where no change of quality is seen, its least visible size is named; not where one is, and not of amounts."""
+    found = only(
+        change("mrr", 0.5, 0.5, "no change seen", detectable=0.0531),
+        change("recall@5", 0.5, 0.4, "worse", detectable=0.07),
+        change("latency", 900.0, 900.0, "no change seen", kind="amount", detectable=80.0),
+    )     # fmt: skip
+    both = compared(found, text="")
+    said = "A true change this large would be seen in 80 of 100 such comparisons: mrr 0.05."
+    out = io.StringIO()
+    Console(file=out, width=200, color_system=None).print(terminal(sections(both)))
+    for shown in (out.getvalue(), markdown("", sections(both)), comparison_html(both)):
+        assert said in shown
+    assert encode(both)["comparisons"][0]["metrics"]["mrr"]["detectable"] == 0.0531
 
 
 def test_sentence_names_what_the_mean_hides() -> None:

@@ -113,10 +113,13 @@ def test_detectable_after_a_run_takes_its_own_pairs() -> None:
     base, new = g.random(80), g.random(80)
     d = new - base
     assert detectable(new, base, kind="mean") == pytest.approx(detectable_mean(float(d.std(ddof=1)), 80), rel=1e-6)
-    zero, one = (g.random((2, 300)) < 0.7).astype(float)
+    zero, one = (g.random((2, 100)) < 0.7).astype(float)
     changed = float((zero != one).mean())
-    assert detectable(one, zero, kind="rate") == detectable_rate(changed, 300)
-    assert detectable(one, zero, kind="rate", weights=[2.0] * 300) == detectable_rate(changed, 300)
+    assert detectable(one, zero, kind="rate") == detectable_rate(changed, 100)
+    assert detectable(one, zero, kind="rate", weights=[2.0] * 100) == detectable_rate(changed, 100)
+    one = np.where(np.arange(600) < 60, 1.0, 0.0)     # 30 won and 30 lost: too many to count out
+    zero = np.where((np.arange(600) >= 30) & (np.arange(600) < 90), 1.0, 0.0)
+    assert detectable(one, zero, kind="rate") == pytest.approx(detectable_rate(0.1, 600), rel=0.02)
     labels = np.arange(80) // 4
     copies = np.repeat(d[:20], 4)
     alone = detectable(d[:20], np.zeros(20), kind="mean")

@@ -16,6 +16,7 @@ from ragauge.stats.difference import paired_test, unpaired_test
 from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
 from ragauge.stats.intervals import mean_interval, order_statistics, wilson
 from ragauge.stats.paired import paired_interval, unpaired_interval
+from ragauge.stats.power import detectable
 from ragauge.stats.weighted import Alternative, Interval, Tested
 
 if TYPE_CHECKING:
@@ -172,6 +173,16 @@ def difference_test(
         new.values, base.values, kind=new.kind, weights=(new.weights, base.weights),
         clusters=(new.clusters, base.clusters), alternative=alternative,
     )     # fmt: skip
+
+
+def detectable_difference(new: ScoreSample, base: ScoreSample, level: float = 0.95) -> float | None:
+    """The least true difference that such pairs show in 80 of 100 comparisons, by `stats.power.detectable`.
+
+    None where nothing tells how much pairs vary, or so few changed that no difference of them is found.
+    """
+    return detectable(
+        new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, alpha=1 - level
+    )
 
 
 def judged_mean(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Sides = Literal[1, 2]
 MOST_PAIRS = 1_000_000_000
+COUNTED = 50      # pairs that changed up to which a rate is counted out; of more the normal shape is within 2 %
 WINDOW = 9.0     # standard deviations of the number of pairs that change: what lies beyond has no weight
 
 
@@ -238,9 +239,9 @@ def detectable(
 ) -> float | None:
     """What a comparison that was made could have found: the least difference with this power, from its own pairs.
 
-    A rate or a mean, every value 0 or 1, independent and weighted alike: `detectable_rate` from the share that changed.
-    Anything else: δ · se, δ the shift of a noncentral t that is found with this power, se and degrees of freedom as in
-    `weighted.estimate`, so weights and clusters count.
+    A rate or a mean, every value 0 or 1, independent and weighted alike, of which at most 50 changed: `detectable_rate`
+    from the share that changed. Anything else: δ · se, δ the shift of a noncentral t that is found with this power, se
+    and degrees of freedom as in `weighted.estimate`, so weights and clusters count.
 
     Args:
         new: shape (n,), any unit.
@@ -269,8 +270,9 @@ def detectable(
     if found is None or found.error == 0:
         return None
     alike = weights is None or effective_number(np.asarray(weights, dtype=float), x.size) > x.size - 1e-9
-    if kind != "amount" and groups is None and alike and binary(x, y):
-        return detectable_rate(float((x != y).mean()), x.size, power=power, alpha=alpha, sides=sides)
+    changed = int((x != y).sum())
+    if kind != "amount" and groups is None and alike and changed <= COUNTED and binary(x, y):
+        return detectable_rate(changed / x.size, x.size, power=power, alpha=alpha, sides=sides)
     return _least_shift(found.df, power, alpha, sides) * found.error
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ragauge.analysis.comparison.pairs import Pairs
 from ragauge.analysis.estimating import (
     ScoreSample,
+    detectable_difference,
     difference_test,
     interval_of_difference,
     interval_of_quantile,
@@ -49,7 +50,7 @@ def change_of(
         pairs: of one metric.
         level: of the interval.
         moved: the examples that got worse.
-        sized: whether to say the size of the effect too.
+        sized: whether to say the size of the effect, and of what could have been seen, too.
         error: how far the judge errs on this metric; None = nobody judged, or not known.
     """
     import numpy as np
@@ -70,7 +71,8 @@ def change_of(
     wins, ties, losses = _tally(metric, d)
     return replace(
         _change(metric, (base, new), found, test, failed, verdict), effect=_effect(pairs, d, level) if sized else None,
-        wins=wins, ties=ties, losses=losses, moved=moved, differing=int((np.abs(parts) > ALIKE).sum()),
+        detectable=detectable_difference(*sides, level) if sized and interval else None, wins=wins, ties=ties,
+        losses=losses, moved=moved, differing=int((np.abs(parts) > ALIKE).sum()),
     )     # fmt: skip
 
 

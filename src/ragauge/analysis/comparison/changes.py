@@ -36,7 +36,7 @@ class Changes:
         segments: a tidy segment frame, for the segment in which a metric got worse most; None = none is looked at.
         level: of the intervals.
         paired: whether the runs are compared example by example; else as two samples.
-        sized: whether the size of each effect is wanted too.
+        sized: whether the size of each effect, and of what could have been seen, is wanted too.
         errors: printed name -> how far the judge errs, where known.
 
     Attributes:

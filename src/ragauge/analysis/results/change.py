@@ -82,6 +82,8 @@ class MetricChange:
             nothing is paired.
         where: the segment in which it got worse most; None where it did not, was not looked for, or nowhere clearly
             more than elsewhere.
+        detectable: the least true difference that such pairs show in 80 of 100 comparisons, before any correction; None
+            where nothing tells, of two samples, and of segments.
     """
 
     metric: str
@@ -106,6 +108,7 @@ class MetricChange:
     moved: tuple[ExampleDelta, ...] = ()
     differing: int | None = None
     where: SegmentDrop | None = None
+    detectable: float | None = None
 
     @property
     def possible(self) -> bool:

@@ -58,7 +58,7 @@ class RunPart:
     found: RunComparison
     sentence: str
     verdicts: tuple[tuple[str, str, int], ...]
-    absent: str
+    notes: tuple[str, ...]
     forests: tuple[Figure, ...]
     metrics: ReportTable
     worse: ReportTable | None
@@ -98,7 +98,7 @@ def _part(n: int, found: RunComparison, compared: Compared, anchors: Anchors) ->
     return RunPart(
         anchors.add("run", n), found, words.sentence(found),
         tuple((verdict, sign, told[verdict]) for verdict, (sign, _) in words.VERDICTS.items() if told[verdict]),
-        words.not_measured(found), tuple(_forests(found, n, compared, anchors)), metrics_table(found, compared, n),
+        words.notes(found), tuple(_forests(found, n, compared, anchors)), metrics_table(found, compared, n),
         segment_table(worse, compared, n, MOST_METRICS) if worse else None,
         any(len(mine) > MOST_METRICS for _, mine in words.by_segment(worse)),
         segment_table(perhaps, compared, n) if perhaps else None,

@@ -58,12 +58,11 @@ def _run(place: int, found: RunComparison, compared: Compared) -> Iterator[Repor
         f"{base.name} → {run.name}", f"{base.run_id} → {run.run_id}{judge}", (Phrase(words.sentence(found), tone),),
         warnings=found.warnings, top=True,
     )     # fmt: skip
-    absent = words.not_measured(found)
     better = tuple(part for part in found.segments if part.change.verdict == "better")
     if found.worse_segments:
         table = segment_table(found.worse_segments, compared, place, MOST_METRICS, MOST_SEGMENTS)
         yield ReportSection("Segments that got worse", table=table)
-    yield ReportSection(table=metrics_table(found, compared, place), notes=(absent,) if absent else ())
+    yield ReportSection(table=metrics_table(found, compared, place), notes=words.notes(found))
     if better:
         table = segment_table(better, compared, place, MOST_METRICS, MOST_SEGMENTS)
         yield ReportSection("Segments that got better", table=table)

@@ -12,7 +12,7 @@ from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.data.response import Run
 from ragauge.reporting.words import LAYERS, between, line, opened, relative
-from ragauge.text.messages import plural, signed, valued
+from ragauge.text.messages import number, plural, signed, valued
 
 CORRECTED = {     # correction -> what is said of p
     "holm": "corrected by Holm for", "bh": "corrected by Benjamini and Hochberg for", "none": "not corrected for",
@@ -29,8 +29,9 @@ LABELS: Mapping[str, str] = {     # verdict -> in a cell
     "worse": "worse", "better": "better", "changed": "changed", "not enough data": "unclear",
     "no change seen": "none seen",
 }     # fmt: skip
+SEEN = "A true change this large would be seen in 80 of 100 such comparisons"
 DIFFERENCES = "Under each run its difference to {base}; latency, tokens and cost as a share of what they were."
-MOST_WORSE, MOST_NAMED = 5, 3
+MOST_WORSE, MOST_NAMED, MOST_SIZED = 5, 3, 6
 SEGMENTS_NAMED = 2
 LONGEST = 80          # characters of a setting's value
 
@@ -87,10 +88,18 @@ def measured(found: RunComparison) -> list[MetricChange]:
     return [change for change in found.metrics if change.difference.n or change.failed]
 
 
-def not_measured(found: RunComparison) -> str:
-    """The metrics that no example was scored on in both runs, in a sentence; "" for none."""
-    names = [change.metric for change in found.metrics if not (change.difference.n or change.failed)]
-    return f"No example was scored in both runs on {', '.join(names)}." if names else ""
+def notes(found: RunComparison) -> tuple[str, ...]:
+    """What change of quality could have been seen where none was, and which metrics no example was scored on twice."""
+    could = [
+        f"{change.metric} {number(change.detectable)}" for change in measured(found)
+        if change.detectable and change.kind != "amount" and change.verdict in ("no change seen", "not enough data")
+    ]     # fmt: skip
+    rest = f" and {len(could) - MOST_SIZED} more" if len(could) > MOST_SIZED else ""
+    absent = [change.metric for change in found.metrics if not (change.difference.n or change.failed)]
+    return (
+        *([f"{SEEN}: {', '.join(could[:MOST_SIZED])}{rest}."] if could else []),
+        *([f"No example was scored in both runs on {', '.join(absent)}."] if absent else []),
+    )
 
 
 def by_segment(parts: Sequence[SegmentChange]) -> list[tuple[str, list[SegmentChange]]]:
