@@ -19,7 +19,7 @@ from ragauge.api.queries import options as queries
 from ragauge.cli.main import app
 from ragauge.cli.options import typed_fields
 
-VERBS = ("ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run")
+VERBS = ("ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep")
 STORED = ("log", "runs", "thresholds", "validate")                  # plain verbs alone: they read, and wait for nothing
 OPTIONS = [
     kind for module in (options, queries, study_options)
@@ -33,6 +33,7 @@ OTHERWISE: dict[str, tuple[set[str], set[str]]] = {
     "compare": ({"runs"}, {"base", "new", "more", "segments"}),     # segments: in the report anyway
     "evaluate": (set(), {"set", "judge_name", "prompts", "config"}),      # objects; two files are typed as sources
     "run": ({"oracle", "closed_book", "evaluate", "metrics", "judge", "max_cost"}, {"variant"}),
+    "sweep": ({"file", "dry_run"}, {"base", "index", "keep_open", "leave_out"}),     # the file has them
     "validate": ({"path"}, set()),      # the same as config
 }     # run: two flags for the variant; and what `--evaluate` hands on
 

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 import ragauge as rg
-from ragauge.api.sweep import SweepOptions, planned
+from ragauge.api.study_options import SweepOptions
+from ragauge.api.sweep import planned
 from ragauge.errors import UsageError
 
 N = 120
@@ -182,6 +183,42 @@ def test_dry_run_asks_nothing(tmp_path: Path) -> None:
     assert found["questions_at_most"] == 6 * N
     assert found["looks"] == [30, 45, 68, 101, 120]
     assert not ASKED
+
+
+def test_progress_counts_what_is_left(tmp_path: Path) -> None:
+    """What is done only grows, the total falls as trials are dropped, both end alike; what is stored counts as done."""
+    seen: list[tuple[int, int]] = []
+
+    def moved(now: Any) -> None:
+        seen.append((now.done, now.total))
+
+    result = rg.sweep(build, questions(), **SPACE, store=url(tmp_path), progress=moved)
+    done, totals = zip(*seen, strict=True)
+    assert list(done) == sorted(done)
+    assert (totals[0], totals[-1]) == (6 * N, result.log.held)
+    assert list(totals) == sorted(totals, reverse=True)
+    assert seen[-1] == (result.log.made, result.log.made)
+    seen.clear()
+    wider = {**SPACE, "parameters": {"model": ["good", "weak", "same"], "k": [1, 2, 3]}}
+    rg.sweep(build, questions(), **wider, store=url(tmp_path), progress=moved)
+    assert seen[0][0] > 30
+
+
+def test_share_to_confirm_on_is_exact_and_keeps_clusters() -> None:
+    """A share held back is that share to one example; of clusters, to half a cluster, none of them cut."""
+    from ragauge.api.sweep import _split
+
+    def halves(eval_set: rg.EvalSet, share: str) -> tuple[rg.EvalSet, rg.EvalSet]:
+        rest, back = _split(SweepOptions(build, eval_set, confirm=share), eval_set, None)     # type: ignore[arg-type]
+        assert back is not None
+        return rest, back
+
+    rest, back = halves(questions(200), "40%")
+    assert (len(rest), len(back)) == (120, 80)
+    grouped = rg.EvalSet("g", tuple(rg.Example(f"q{n}", f"question {n}", cluster=f"c{n // 7}") for n in range(200)))
+    rest, back = halves(grouped, "0.25")
+    assert abs(len(back) - 50) <= 4
+    assert not {one.cluster for one in rest} & {one.cluster for one in back}
 
 
 SCRIPT = """

@@ -5,12 +5,17 @@ Annotations are looked at, so they stand unquoted; what is imported for them alo
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ragauge.api.inputs.calls import ModelCallOptions
-from ragauge.api.inputs.typed import Store, Typed
+from ragauge.api.inputs.typed import METRICS, Store, Typed
+from ragauge.data.search_space import DESIGNS, PRESETS
 from ragauge.errors import UnknownName, UsageError
 
+if TYPE_CHECKING:
+    from ragauge.engine.execute import Progress
+
+RACE = "Which trials, and how far"
 QUANTIZED = ("int8", "binary")
 PREFIX = "[EMBEDDER=]TEXT"
 Numbers = str | Sequence[int]
@@ -167,6 +172,97 @@ class EmbeddingsOptions(ModelCallOptions, MakeStudyOptions):
                     made = {"embedder": name, **prefixes, "dimensions": dimensions, "quantize": precision}
                     trials.append({key: value for key, value in made.items() if value is not None})
         return [one for n, one in enumerate(trials) if one not in trials[:n]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions:
+    """What to try. Each field is an argument of `sweep`, whose documentation explains it."""
+
+    system: Annotated[Any, Typed("module:function that builds a system, or reference:FOLDER.")] = field(
+        default=None, kw_only=False
+    )
+    set: Annotated[Any, Typed("The questions: a file or folder, or a stored set's name.")] = field(
+        default=None, kw_only=False
+    )
+    parameters: Annotated[
+        Mapping[str, Sequence[Any]] | None,
+        Typed("Such as -p k=1,5,10, beside the file's others; repeatable.", "-p --parameter", list[str] | None),
+    ] = None
+    base: Mapping[str, Any] | None = None
+    objective: Annotated[Any, Typed("What decides: a metric.")] = "context_recall"
+    metrics: Annotated[str | Sequence[str], METRICS] = ()
+    index: Sequence[str] = ()
+    leave_out: Sequence[Mapping[str, Any]] = ()
+    preset: Annotated[str, Typed("chunk_size or top_k: their parameters, before the file's.")] = ""
+    design: Annotated[str, Typed("Which configurations.", kind=Literal[DESIGNS], panel=RACE)] = "grid"
+    trials: Annotated[int, Typed("How many, of a random design.", least=2, panel=RACE)] = 24
+    race: Annotated[
+        bool, Typed("Drop on the way what surely loses, or ask every trial everything.", "--race/--no-race", panel=RACE)
+    ] = True
+    margin: Annotated[float, Typed("Drop what surely cannot beat the leader by this.", least=0, panel=RACE)] = 0.0
+    budget: Annotated[int | None, Typed("Tokens of context in place of k passages.", least=1, panel=RACE)] = None
+    confirm: Annotated[
+        Any, Typed("A set, or a share held back, such as 25%.", metavar="SET|SHARE", panel=RACE)
+    ] = None
+    judge: Annotated[Any, Typed("Who answers what labels do not: local, openai:MODEL.")] = "local"
+    max_cost: Annotated[float | None, Typed("US dollars that the judge may spend now; a hard stop.")] = None
+    noise: Annotated[float, Typed("Differences within ± this are no bottleneck.", least=0)] = 0.03
+    keep_open: int = 4
+    concurrency: Annotated[int, Typed("Questions under way, at most.", least=1)] = 4
+    timeout: Annotated[float, Typed("Seconds for one attempt at a question.", least=0.01)] = 60.0
+    seed: Annotated[int, Typed("Of a random design.", panel=RACE)] = 0
+    name: Annotated[str, Typed("Of the study; sweep-SET by default.")] = ""
+    fresh: Annotated[bool, Typed("Forget a study of this name first.")] = False
+    store: Store = None
+    say: Callable[[str], None] | None = None
+    progress: Callable[["Progress"], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.design not in DESIGNS:
+            raise UnknownName("design", self.design, DESIGNS)
+        if self.preset and self.preset not in PRESETS:
+            raise UnknownName("preset of sweep", self.preset, PRESETS)
+        for name, least in (("keep_open", 1), ("concurrency", 1), ("trials", 2), ("margin", 0), ("noise", 0)):
+            if getattr(self, name) < least:
+                raise UsageError(f"sweep: {name} must be at least {least}, got {getattr(self, name):g}.")
+
+    @classmethod
+    def read(cls, source: Any, **given: Any) -> "SweepOptions":
+        """The section `sweep` of ragauge.yaml; what is given here goes before it, parameters one by one.
+
+        A preset given here goes before parameters of the same names that the section has. The section may be absent
+        where system and set are given.
+
+        Raises:
+            DataError: no such file.
+            ConfigError: mistakes in it.
+            UsageError: it has no such section.
+        """
+        from ragauge.data.config.reading import read_config
+
+        section = read_config(source).checked().sweep
+        if section is None:
+            if {"system", "set"} <= set(given):
+                return cls(**given)
+            raise UsageError(f"{source} has no section sweep. docs/sweeps.md shows one.")
+        typed = given.pop("parameters", None) or {}
+        parameters = {**section.parameters, **PRESETS.get(given.get("preset", ""), {}), **typed}
+        return cls(**{**dict(section), **given, "parameters": parameters})
+
+    @property
+    def values(self) -> dict[str, Sequence[Any]]:
+        """Parameter -> its values, those of the preset among them.
+
+        Raises:
+            UsageError: no system or set, or a budget beside k.
+        """
+        for name in ("system", "set"):
+            if getattr(self, name) is None:
+                raise UsageError(f"sweep: no {name}. Write it in the section sweep of ragauge.yaml, or give --{name}.")
+        found = {**PRESETS.get(self.preset, {}), **(self.parameters or {})}
+        if self.budget is not None and "k" in found:
+            raise UsageError("sweep: budget takes the place of k. Leave k out of parameters, or leave budget out.")
+        return found if self.budget is None else {**found, "budget": [self.budget]}
 
 
 def numbers(option: str, given: Numbers) -> tuple[int, ...]:

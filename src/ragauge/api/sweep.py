@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.sources import store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.results.study import StudyResult
+from ragauge.api.study_options import SweepOptions
 from ragauge.api.threads import plain
-from ragauge.errors import Interrupted, UnknownName, UsageError
+from ragauge.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:
     from ragauge.api.results.comparison import ComparisonResult
@@ -20,90 +21,9 @@ if TYPE_CHECKING:
     from ragauge.engine.studies.systems import Asked, SystemFactory
     from ragauge.store.open import Store
 
-PRESETS: Mapping[str, Mapping[str, Sequence[Any]]] = {
-    "chunk_size": {"chunk_tokens": [256, 512, 1024, 2048]},
-    "top_k": {"k": [1, 3, 5, 10, 15, 20]},
-}
+RECALLS = ("context_recall", "recall")
+PARTS = ("passage_use:part=start", "passage_use:part=middle", "passage_use:part=end")
 COSTS = ("context_tokens", "cost", "latency")     # scored in every sweep: they cost nothing
-
-
-@dataclass(frozen=True, kw_only=True)
-class SweepOptions:
-    """What to try. Each field is an argument of `sweep`, whose documentation explains it."""
-
-    system: Any = field(kw_only=False)
-    set: Any = field(kw_only=False)
-    parameters: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    base: Mapping[str, Any] = field(default_factory=dict)
-    objective: Any = "context_recall"
-    metrics: str | Sequence[str] = ()
-    index: Sequence[str] = ()
-    leave_out: Sequence[Mapping[str, Any]] = ()
-    preset: str = ""
-    design: str = "grid"
-    trials: int = 24
-    race: bool = True
-    margin: float = 0.0
-    budget: int | None = None
-    confirm: Any = None
-    judge: Any = "local"
-    max_cost: float | None = None
-    noise: float = 0.03
-    keep_open: int = 4
-    concurrency: int = 4
-    timeout: float = 60.0
-    seed: int = 0
-    name: str = ""
-    fresh: bool = False
-    store: str | None = None
-    say: Callable[[str], None] | None = None
-
-    def __post_init__(self) -> None:
-        from ragauge.data.search_space import DESIGNS
-
-        if self.design not in DESIGNS:
-            raise UnknownName("design", self.design, DESIGNS)
-        if self.preset and self.preset not in PRESETS:
-            raise UnknownName("preset of sweep", self.preset, PRESETS)
-        for name, least in (("keep_open", 1), ("concurrency", 1), ("trials", 2)):
-            if getattr(self, name) < least:
-                raise UsageError(f"sweep: {name} must be at least {least}, got {getattr(self, name)}.")
-        for name in ("margin", "noise"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"sweep: {name} must be at least 0, got {getattr(self, name):g}.")
-
-    @classmethod
-    def read(cls, source: Any, **given: Any) -> SweepOptions:
-        """The section `sweep` of ragauge.yaml; what is given here goes before it.
-
-        Raises:
-            DataError: no such file.
-            ConfigError: mistakes in it.
-            UsageError: it has no such section.
-        """
-        from ragauge.data.config.reading import read_config
-
-        section = read_config(source).checked().sweep
-        if section is None:
-            raise UsageError(f"{source} has no section sweep. docs/sweeps.md shows one.")
-        return cls(**{**dict(section), **{name: value for name, value in given.items() if value is not None}})
-
-    def plan(self) -> SweepPlan:
-        """The configurations, checked."""
-        from ragauge.analysis.studies.objective import objective_of
-        from ragauge.data.search_space import DESIGNS, SearchSpace
-        from ragauge.engine.studies.sweeping import SweepPlan
-
-        parameters = {**PRESETS.get(self.preset, {}), **self.parameters}
-        if self.budget is not None:
-            if "k" in parameters:
-                raise UsageError("sweep: budget takes the place of k. Leave k out of parameters, or leave budget out.")
-            parameters["budget"] = [self.budget]
-        return SweepPlan(
-            SearchSpace(parameters, dict(self.base), tuple(self.leave_out)), objective_of(self.objective),
-            DESIGNS[DESIGNS.index(self.design)] if self.design in DESIGNS else "grid", self.trials, self.race,
-            self.margin, self.seed,
-        )     # fmt: skip
 
 
 class SweepResult(StudyResult):
@@ -127,16 +47,18 @@ async def run_sweep(wanted: SweepOptions) -> SweepResult:
     from ragauge.engine.studies.systems import BudgetSpent, SystemFactory
     from ragauge.store.open import open_store
 
-    plan = wanted.plan()
+    plan = _plan(wanted)
     factory = SystemFactory(wanted.system, tuple(wanted.index), wanted.keep_open)
+    factory.check(tuple(plan.space.parameters))
     with open_store(store_url(wanted.store)) as opened:
         eval_set = set_of(wanted.set, opened)
         asked_set, held_back = _split(wanted, eval_set, opened)
         how = _how(wanted, plan, asked_set, opened)
         try:
             log = await conduct_sweep(
-                how, factory, plan, fixed=_fixed(wanted, plan, factory, how), fresh=wanted.fresh, say=wanted.say
-            )
+                how, factory, plan, fixed=_fixed(wanted, plan, factory, how), fresh=wanted.fresh, say=wanted.say,
+                progress=wanted.progress,
+            )     # fmt: skip
         except BudgetSpent as end:
             told = f"{end} The sweep is interrupted between looks: not enough data. The same call goes on."
             raise Interrupted(told, resume="") from None
@@ -149,26 +71,57 @@ async def run_sweep(wanted: SweepOptions) -> SweepResult:
 
 
 def planned(wanted: SweepOptions) -> dict[str, Any]:
-    """What a sweep would do, as JSON types; nothing is asked."""
+    """What a sweep would do, as JSON types; nothing is asked.
+
+    Of a staged design the configurations are those of its first stage, and all counts the most that there may be.
+    """
     from ragauge.api.run import set_of
+    from ragauge.data.identity import canonical
+    from ragauge.data.search_space import called
     from ragauge.engine.studies.racing import RaceCourse
     from ragauge.engine.studies.systems import SystemFactory
+    from ragauge.metrics.catalogue import questions
     from ragauge.store.open import open_store
 
-    plan = wanted.plan()
+    plan = _plan(wanted)
     factory = SystemFactory(wanted.system, tuple(wanted.index), wanted.keep_open)
     factory.check(tuple(plan.space.parameters))
     with open_store(store_url(wanted.store)) as opened:
-        eval_set, _ = _split(wanted, set_of(wanted.set, opened), opened)
+        eval_set, back = _split(wanted, set_of(wanted.set, opened), opened)
+        how = _how(wanted, plan, eval_set, opened)
+        there = opened.studies.read(how.study).trials if opened.studies.has(how.study) and not wanted.fresh else ()
+        held = {one.name: len(opened.collecting.held(one.run_id)) if one.run_id else 0 for one in there}
     rows = plan.configurations()
     raced = plan.raced and plan.design != "one_factor"
     stops = RaceCourse.of(eval_set, race=raced).stops
-    indexes = {tuple(str(row[name]) for name in wanted.index) for row in rows} if wanted.index else ()
+    indexes = {canonical([row[name] for name in wanted.index]) for row in rows} if wanted.index else ()
+    most, index_calls = len(rows), len(indexes)
+    if plan.design == "staged":     # the others depend on what is decided
+        more = {name: len(values) - 1 for name, values in plan.space.parameters.items()}
+        most = 1 + sum(more.values())
+        index_calls = 1 + sum(more[name] for name in wanted.index) if wanted.index else 0
+    asked = 0 if how.judge is None else len(questions(how.metrics))
     return {
-        "design": plan.design, "objective": str(plan.objective), "trials": len(rows), "examples": len(eval_set),
-        "questions_at_most": len(rows) * len(eval_set), "looks": list(stops), "index_calls": len(indexes),
-        "base": dict(plan.space.base),
+        "study": how.study, "system": factory.name, "design": plan.design, "objective": str(plan.objective),
+        "metrics": [str(metric) for metric in how.metrics], "judge": None if how.judge is None else how.judge.judge_id,
+        "base": dict(plan.space.base), "trials": most, "examples": len(eval_set),
+        "held_back": 0 if back is None else len(back), "questions_at_most": most * len(eval_set),
+        "questions_stored": sum(held.get(called(row), 0) for row in rows),
+        "judge_questions_at_most": asked * most * len(eval_set), "looks": list(stops), "index_calls": index_calls,
+        "configurations": [called(row) for row in rows],
     }     # fmt: skip
+
+
+def _plan(wanted: SweepOptions) -> SweepPlan:
+    """The configurations, checked."""
+    from ragauge.analysis.studies.objective import objective_of
+    from ragauge.data.search_space import DESIGNS, SearchSpace
+    from ragauge.engine.studies.sweeping import SweepPlan
+
+    return SweepPlan(
+        SearchSpace(wanted.values, dict(wanted.base or {}), tuple(wanted.leave_out)), objective_of(wanted.objective),
+        DESIGNS[DESIGNS.index(wanted.design)], wanted.trials, wanted.race, wanted.margin, wanted.seed,
+    )     # fmt: skip
 
 
 def _how(wanted: SweepOptions, plan: SweepPlan, eval_set: EvalSet, store: Store) -> Asked:
@@ -178,8 +131,13 @@ def _how(wanted: SweepOptions, plan: SweepPlan, eval_set: EvalSet, store: Store)
     from ragauge.engine.studies.systems import Asked
     from ragauge.metrics.catalogue import questions, select
 
-    names = [*dict.fromkeys([str(plan.objective), *named(wanted.metrics), *COSTS])]
-    metrics = select(names)
+    parts = getattr(plan.objective, "of", "") if plan.objective.name() == "composite" else ""
+    names = [str(plan.objective), *filter(None, parts.split("+")), *named(wanted.metrics)]
+    if wanted.preset == "chunk_size":     # for the knee of recall against 1 − precision
+        names += [name.replace("recall", "precision") for name in names if name.startswith(RECALLS)][:1]
+    if "verify_answer" in questions(select(names)):     # asked anyway: where in the context the passages used stand
+        names += PARTS
+    metrics = select([*dict.fromkeys([*names, *COSTS])])
     spec = given_judge(wanted.judge, "", None)
     asked = questions(metrics)
     if asked and spec in ("none", ""):
@@ -200,7 +158,7 @@ def _fixed(wanted: SweepOptions, plan: SweepPlan, factory: SystemFactory, how: A
         "system": factory.name, "objective": str(plan.objective), "base": dict(plan.space.base),
         "base_trial": called(plan.space.base), "judge": None if how.judge is None else how.judge.judge_id,
         "metrics": [str(metric) for metric in how.metrics], "raced": raced, "design": plan.design,
-        "margin": plan.margin, "noise": wanted.noise,
+        "margin": plan.margin, "noise": wanted.noise, "code": factory.code,
     }     # fmt: skip
 
 
@@ -212,16 +170,25 @@ def _split(wanted: SweepOptions, eval_set: EvalSet, store: Store) -> tuple[EvalS
     if wanted.confirm is None or share is None:
         return eval_set, None if wanted.confirm is None else set_of(wanted.confirm, store)
 
-    def drawn(example: Example) -> float:
-        key = f"confirm {eval_set.name} {example.cluster or example.query_id}"
-        return int.from_bytes(hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:8], "big") / 2**64
+    def drawn(group: str) -> bytes:
+        return hashlib.sha256(f"confirm {eval_set.name} {group}".encode("utf-8", "surrogatepass")).digest()
 
-    back = tuple(example for example in eval_set if drawn(example) < share)
-    rest = tuple(example for example in eval_set if drawn(example) >= share)
+    sizes = Counter(map(_group, eval_set))
+    wanted_back, count, taken = round(share * len(eval_set)), 0, set()
+    for group in sorted(sizes, key=drawn):     # a whole cluster where that comes closer to the share
+        if count + sizes[group] / 2 <= wanted_back:
+            count += sizes[group]
+            taken.add(group)
+    back = tuple(example for example in eval_set if _group(example) in taken)
+    rest = tuple(example for example in eval_set if _group(example) not in taken)
     if min(len(back), len(rest)) < 2:
         told = f"leaves {len(rest)} examples to choose by and {len(back)} to confirm on"
         raise UsageError(f"sweep: confirm={wanted.confirm} {told}. Each needs two.")
     return replace(eval_set, examples=rest), replace(eval_set, name=f"{eval_set.name}-held-back", examples=back)
+
+
+def _group(example: Example) -> str:
+    return f"query {example.query_id}" if example.cluster is None else f"cluster {example.cluster}"
 
 
 def _share(confirm: Any) -> float | None:
@@ -297,6 +264,7 @@ async def sweep_async(wanted: SweepOptions) -> SweepResult:
         fresh: forget a study of this name first.
         store: URL of the store.
         say: told what is done.
+        progress: told how many questions are answered, with every one.
 
     Returns:
         The study, with `.best_set`, `.recommendation`, `.front`, `.knee`, `.trials`, `.log` and `.confirmed`.

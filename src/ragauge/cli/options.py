@@ -154,4 +154,28 @@ def conditions(text: str) -> Mapping[str, str]:
     return found
 
 
-READ: Mapping[str, Callable[[Any], Any]] = {"columns": mapping, "filter": conditions}
+def values(texts: Sequence[str]) -> Mapping[str, list[Any]]:
+    """Parameters with the values to try, read as YAML reads them.
+
+    >>> values(["k=1,5", "retriever=bm25"])
+    {'k': [1, 5], 'retriever': ['bm25']}
+
+    Raises:
+        UsageError: a text without an equals sign, or that YAML cannot read.
+    """
+    import yaml
+
+    found = {}
+    for text in texts:
+        name, sign, listed = text.partition("=")
+        try:
+            read = yaml.safe_load(f"[{listed}]") if sign and name.strip() and listed else None
+        except yaml.YAMLError:
+            read = None
+        if not read:
+            raise UsageError(f"-p: expected name=value,value such as k=1,5,10, got {text!r}.")
+        found[name.strip()] = read
+    return found
+
+
+READ: Mapping[str, Callable[[Any], Any]] = {"columns": mapping, "filter": conditions, "parameters": values}

@@ -14,6 +14,10 @@ from ragauge.errors import UnknownName, UsageError
 
 Design = Literal["one_factor", "grid", "random", "staged"]
 DESIGNS: tuple[Design, ...] = ("grid", "one_factor", "random", "staged")
+PRESETS: Mapping[str, Mapping[str, Sequence[Any]]] = {
+    "chunk_size": {"chunk_tokens": [256, 512, 1024, 2048]},
+    "top_k": {"k": [1, 3, 5, 10, 15, 20]},
+}
 MOST = 100_000     # configurations of a grid
 Parameters = Mapping[str, Any]
 

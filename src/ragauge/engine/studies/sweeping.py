@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragauge.analysis.studies.objective import score_bounds
 from ragauge.data.search_space import Design, Parameters, SearchSpace, called
 from ragauge.data.study import Measurement, Study, Trial, TrialState
+from ragauge.engine.execute import Progress
 from ragauge.engine.studies.racing import FEWEST, RaceCourse, RaceResult, idle_parameters, race
 from ragauge.engine.studies.systems import Asked, SystemFactory, SystemTrial
 from ragauge.errors import UsageError
@@ -80,7 +82,7 @@ class SweepLog:
 
 async def conduct_sweep(
     how: Asked, factory: SystemFactory, plan: SweepPlan, *, fixed: Mapping[str, Any], fresh: bool = False,
-    say: Say | None = None,
+    say: Say | None = None, progress: Callable[[Progress], None] | None = None,
 ) -> SweepLog:     # fmt: skip
     """Asks the trials of a sweep, raced where that is wanted, and keeps them as a study.
 
@@ -104,7 +106,7 @@ async def conduct_sweep(
         if not alone:
             raise UsageError(f"the study {how.study} is being made by another process now. Wait for it, or stop it.")
         _begin(how, fixed, fresh=fresh)
-        return await _Sweep(how, factory, plan, say).run(configurations)
+        return await _Sweep(how, factory, plan, say, progress).run(configurations)
 
 
 @dataclass
@@ -113,9 +115,13 @@ class _Sweep:
     factory: SystemFactory
     plan: SweepPlan
     say: Say | None
+    progress: Callable[[Progress], None] | None = None
     log: SweepLog = field(default_factory=SweepLog)
     trials: dict[str, SystemTrial] = field(default_factory=dict)
     order: tuple[str, ...] = ()
+    out: set[str] = field(default_factory=set)     # trials that are asked nothing more
+    started: float = field(default_factory=time.perf_counter)
+    began: int | None = None     # questions that were answered before
 
     async def run(self, configurations: Sequence[Parameters]) -> SweepLog:
         plan, eval_set = self.plan, self.how.eval_set
@@ -138,9 +144,12 @@ class _Sweep:
     async def _race(self, configurations: Sequence[Parameters], course: RaceCourse) -> RaceResult:
         runs = {one.name: one.run_id for one in self.how.store.studies.read(self.how.study).trials}
         mine = []
+        how = replace(self.how, moved=None if self.progress is None else self._moved)
         for parameters in configurations:
             name = called(parameters)
-            trial = self.trials.get(name) or SystemTrial(parameters, self.how, self.factory, runs.get(name, ""))
+            trial = self.trials.get(name) or SystemTrial(parameters, how, self.factory, runs.get(name, ""))
+            if name not in self.trials and trial.run_id:
+                trial.asked = len(how.store.collecting.held(trial.run_id))
             self.trials[name] = trial
             if name not in runs:
                 self.how.store.studies.put(self.how.study, Trial(name, dict(parameters)))
@@ -149,8 +158,22 @@ class _Sweep:
             mine, course, self.plan.objective, margin=self.plan.margin,
             after_look=lambda look, so_far: self._looked(look, so_far, mine), say=self.say,
         )     # fmt: skip
+        self.out |= {one.trial for one in found.losers} | set(found.failed)
         self._keep(found, mine, len(course.order))
         return found
+
+    def _moved(self, note: str) -> None:
+        """How far the sweep is: what trials that are left are still asked falls with each that is dropped."""
+        if self.progress is None:
+            return
+        done, n = sum(one.asked for one in self.trials.values()), len(self.order)
+        if self.began is None:
+            self.began = done
+        total = sum(one.asked if one.name in self.out else n for one in self.trials.values())
+        seconds = time.perf_counter() - self.started
+        rate = (done - self.began) / max(seconds, 1e-9)
+        left = (total - done) / rate if rate else None
+        self.progress(Progress(done, total, rate, left, 0, 0, seconds=seconds, note=note))
 
     async def _staged(self, course: RaceCourse) -> None:
         """Parameters in the order written, each raced before the next; one moves only where that is decided."""
@@ -173,6 +196,7 @@ class _Sweep:
         return float(np.nanmean((low + high) / 2))
 
     def _looked(self, look: int, so_far: RaceResult, mine: Sequence[SystemTrial]) -> None:
+        self.out |= {one.trial for one in so_far.losers} | set(so_far.failed)
         if look == 1 and max(so_far.counts.values(), default=0) >= FEWEST:
             self._find_idle(so_far, mine)
 
@@ -242,6 +266,7 @@ class _Sweep:
 
 
 def _begin(how: Asked, fixed: Mapping[str, Any], *, fresh: bool) -> None:
+    """The study, begun or continued: of other settings, or of changed code, it is another one."""
     store = how.store
     wanted = Study(how.study, "sweep", how.eval_set.name, how.eval_set.version, dict(fixed))
     if fresh and store.studies.has(how.study):
@@ -251,6 +276,13 @@ def _begin(how: Asked, fixed: Mapping[str, Any], *, fresh: bool) -> None:
         return
     from ragauge.engine.studies.conduct import refuse_other
 
-    refuse_other(store.studies.read(how.study), wanted)
+    there = store.studies.read(how.study)
+    refuse_other(replace(there, fixed={**there.fixed, "code": fixed.get("code")}), wanted)
+    if there.fixed.get("code") not in (None, fixed.get("code")):
+        raise UsageError(
+            f"the code of {fixed.get('system')} changed since the study {how.study} was begun (its source files, or "
+            "the documents of the reference system), so its stored answers may be stale. Choose --fresh to ask "
+            "everything again, or another --name."
+        )
 
 

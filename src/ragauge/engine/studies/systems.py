@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ragauge.data.example import EvalSet
@@ -85,6 +89,23 @@ class SystemFactory:
         build = self.target["build"] if isinstance(self.target, Mapping) else self.target
         return build if isinstance(build, str) else f"{build.__module__}:{build.__qualname__}"
 
+    @property
+    def code(self) -> str:
+        """Hash of the source files behind build and index, or of the documents of the reference system.
+
+        Files of other packages, data and prompts that the code reads, and services that it calls are not in it.
+        """
+        digest = hashlib.sha256()
+        for function in (self._build, self._index):
+            for name, text in _sources(function) if function is not None else ():
+                digest.update(f"{name}\0{hashlib.sha256(text).hexdigest()}\0".encode())
+        if self.reference:
+            where = Path(str(self.target).removeprefix(PREFIX))
+            for path in sorted(where.rglob("*")) if where.is_dir() else [where]:
+                if path.is_file():
+                    digest.update(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
+        return digest.hexdigest()[:16]
+
     def check(self, names: Collection[str]) -> None:
         """Whether the functions take these parameters; said before the first question.
 
@@ -133,6 +154,7 @@ class Asked:
         calling: how the judge's models are called; what may be spent is in it.
         concurrency: questions under way.
         timeout: seconds for one question.
+        moved: told of every response and verdict, with what is done.
     """
 
     store: Store
@@ -143,6 +165,7 @@ class Asked:
     calling: Calling | None = None
     concurrency: int = 4
     timeout: float = 60.0
+    moved: Callable[[str], None] | None = None
 
 
 @dataclass
@@ -157,6 +180,7 @@ class SystemTrial:
         made: questions asked now.
         judged: calls to the judge's models now.
         reused: replies that were there.
+        asked: questions that it has been asked, earlier ones counted.
     """
 
     parameters: Parameters
@@ -166,6 +190,7 @@ class SystemTrial:
     made: int = 0
     judged: int = 0
     reused: int = 0
+    asked: int = 0
 
     @property
     def name(self) -> str:
@@ -181,6 +206,7 @@ class SystemTrial:
         by_id = {example.query_id: example for example in self.how.eval_set.examples}
         held = self.how.store.collecting.held(self.run_id) if self.run_id else set()
         left = [Asking(by_id[one]) for one in query_ids if (one, 0) not in held]
+        self.asked = len(held)
         if left:
             await self._ask(left)
         await self._judge()
@@ -191,7 +217,7 @@ class SystemTrial:
         return self.how.store.scores.frame(self.run_id, None if judge is None else judge.judge_id)
 
     async def _ask(self, left: Sequence[Asking]) -> None:
-        how = self.how
+        how, held = self.how, self.asked
         system = await self.factory.make(self.parameters)
         try:
             if not self.run_id:
@@ -202,9 +228,10 @@ class SystemTrial:
             patience = replace(PATIENCE, call=how.timeout, total=max(PATIENCE.total, how.timeout))
             done = await collect(
                 system, left, how.store, self.run_id, concurrency=how.concurrency, patience=patience,
-                total=len(how.eval_set),
+                progress=lambda now: self._moved(held + now.done, "asking"),
             )     # fmt: skip
             self.made += done.asked
+            self.asked = held + done.asked
         finally:
             await system.close()
             if self.run_id:
@@ -215,12 +242,19 @@ class SystemTrial:
         todo = plan(how.store, self.run_id, how.metrics, how.judge)
         if not todo.pending:
             return
-        outcome = await execute(todo, how.store, calling=how.calling)
+        outcome = await execute(
+            todo, how.store, calling=how.calling, progress=lambda _: self._moved(self.asked, "judging")
+        )
         if outcome.calling is not None:
             self.judged += outcome.calling.calls
             self.reused += outcome.calling.reused
         if outcome.stopped:
             raise BudgetSpent(outcome.stopped)
+
+    def _moved(self, asked: int, what: str) -> None:
+        self.asked = asked
+        if self.how.moved is not None:
+            self.how.moved(f"{what} {self.name}")
 
 
 def _function(target: Any, role: str) -> Callable[..., Any]:
@@ -251,6 +285,34 @@ def _check(function: Callable[..., Any], role: str, names: Collection[str], *, f
     ]     # fmt: skip
     if needed:
         raise UsageError(f"sweep: {role} {name} needs {', '.join(needed)}, which parameters does not have.")
+
+
+def _sources(function: Callable[..., Any]) -> list[tuple[str, bytes]]:
+    """The file of a function's module, and of every module that it reaches in the same package or folder."""
+    function = inspect.unwrap(function)
+    function = function if hasattr(function, "__module__") else type(function)
+    home = inspect.getmodule(function)
+    if home is None or not getattr(home, "__file__", None):     # of a notebook or a shell
+        try:
+            return [(getattr(function, "__qualname__", ""), inspect.getsource(function).encode("utf-8", "replace"))]
+        except (OSError, TypeError):
+            code = getattr(function, "__code__", None)
+            return [] if code is None else [(code.co_name, code.co_code + repr(code.co_names).encode())]
+    path = Path(str(home.__file__)).resolve()
+    root = path.parents[max(home.__name__.count(".") - 1, 0)] if home.__name__ != "__main__" else path.parent
+    todo, found = [home], {path: home}
+    while todo:
+        for value in list(vars(todo.pop()).values()):
+            name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+            module = sys.modules.get(name) if isinstance(name, str) else None
+            file = getattr(module, "__file__", None)
+            if module is None or not file:
+                continue
+            where = Path(file).resolve()
+            if where not in found and root in where.parents and "site-packages" not in where.relative_to(root).parts:
+                found[where] = module
+                todo.append(module)
+    return [(str(where.relative_to(root)), where.read_bytes()) for where in sorted(found) if where.is_file()]
 
 
 async def _awaited(found: Any) -> Any:
