@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ragauge.api.history import log as log
     from ragauge.api.history import note as note
     from ragauge.api.judge_check import check_judge as check_judge
+    from ragauge.api.label import label_draw as label_draw
     from ragauge.api.label import label_import as label_import
     from ragauge.api.results.comparison import ComparisonResult as ComparisonResult
     from ragauge.api.results.gate_result import GateResult as GateResult
@@ -80,6 +81,7 @@ _FROM = {
     "thresholds": "ragauge.api.thresholds",
     "note": "ragauge.api.history",
     "check_judge": "ragauge.api.judge_check",
+    "label_draw": "ragauge.api.label",
     "label_import": "ragauge.api.label",
     "chunking": "ragauge.api.chunking",
     "embeddings": "ragauge.api.embeddings",

@@ -14,7 +14,7 @@ from typer.main import get_command
 
 import ragauge as rg
 from ragauge import aio
-from ragauge.api import options, study_options
+from ragauge.api import label_options, options, study_options
 from ragauge.api.queries import options as queries
 from ragauge.cli.main import app
 from ragauge.cli.options import typed_fields
@@ -22,7 +22,7 @@ from ragauge.cli.options import typed_fields
 VERBS = ("ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep")
 STORED = ("log", "runs", "thresholds", "validate")                  # plain verbs alone: they read, and wait for nothing
 OPTIONS = [
-    kind for module in (options, queries, study_options)
+    kind for module in (label_options, options, queries, study_options)
     for name, kind in vars(module).items() if name.endswith("Options")
 ]     # fmt: skip
 SHOWN = {"as_json", "outputs", "quiet", "only_plan", "explain", "github", "help"}     # how a command tells its result

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragauge.engine.execute import EvaluationOutcome
     from ragauge.engine.models import Calling
     from ragauge.engine.plan import Plan
+    from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
 NO_JUDGE = ("none", "")
@@ -28,6 +29,7 @@ def planner(wanted: EvaluateOptions) -> Callable[[Store, str], tuple[Plan, ...]]
     """Plans a run of a store, a plan an asking of the judge. Metrics and judge are found first."""
     from ragauge.data.readers.record_reader import warn_user
     from ragauge.engine.judges import build_judge, given_judge
+    from ragauge.engine.people import is_people
     from ragauge.engine.plan import plan
     from ragauge.metrics.catalogue import questions, said_otherwise, select
 
@@ -45,6 +47,8 @@ def planner(wanted: EvaluateOptions) -> Callable[[Store, str], tuple[Plan, ...]]
         raise UsageError(f"judge_repeats must be 1, or more where metrics ask a judge; got {got}.")
     if wanted.workers is not None and wanted.workers < 1:
         raise UsageError(f"workers must be at least 1, got {wanted.workers}.")
+    if is_people(spec):
+        return lambda store, run_id: (_by_people(wanted, spec, metrics, store, run_id),)
     needed = bool(asked) or spec not in ("local", *NO_JUDGE)     # a wrong name is told in any case
     judge = build_judge(spec) if needed else None
     return lambda store, run_id: tuple(
@@ -54,6 +58,31 @@ def planner(wanted: EvaluateOptions) -> Callable[[Store, str], tuple[Plan, ...]]
         )
         for repeat in range(wanted.judge_repeats)
     )  # fmt: skip
+
+
+def _by_people(
+    wanted: EvaluateOptions, spec: str, metrics: Sequence[Metric], store: Store, run_id: str
+) -> Plan:
+    """A plan of the responses that people labelled, and of the metrics that their labels tell of.
+
+    Raises:
+        UsageError: a metric that was named and that they do not tell of; nobody labelled anything of this run.
+    """
+    from ragauge.engine.people import labelled, people_judge
+    from ragauge.engine.plan import plan
+    from ragauge.metrics.catalogue import questions
+
+    judge = people_judge(store, spec)
+    told = [metric for metric in metrics if not questions([metric]) or judge.tells(str(metric))]
+    lost = [str(metric) for metric in metrics if metric not in told and str(metric) in named(wanted.metrics)]
+    if lost or not any(questions([metric]) for metric in told):
+        raise UsageError(
+            f"people's labels do not tell of {', '.join(lost) or 'any metric asked for'}. Labels of support tell of "
+            "faithfulness, unsupported, contradicted and not_in_context, labels of relevance of context_precision."
+        )
+    keep, only = wanted.filter or {}, labelled(store, run_id, judge)
+    return plan(store, run_id, told, judge, limit=wanted.limit, keep=keep, only=only,
+                listing=listed(wanted, store, run_id))  # fmt: skip
 
 
 def listed(wanted: EvaluateOptions, store: Store, run_id: str) -> IndexListing | None:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.sources import store_url
 from ragauge.api.inputs.typed import keywords
-from ragauge.api.label_options import LabelImportOptions
-from ragauge.errors import DataError
+from ragauge.api.label_options import LabelDrawOptions, LabelImportOptions
+from ragauge.errors import DataError, UsageError
 
+if TYPE_CHECKING:
+    from ragauge.data.label import LabelTask
+    from ragauge.data.response import Run
+    from ragauge.store.open import Store
+
+QUESTIONS = ("support", "relevance")     # that a page asks
+ENDINGS = (".html", ".jsonl")
 NAMED = 12     # hex digits of a guideline's hash
 
 
@@ -84,3 +91,151 @@ def label_import(wanted: LabelImportOptions) -> ImportedLabels:
     with open_store(store_url(wanted.store)) as store:
         new = store.labels.add(counted())
         return ImportedLabels(read, new, store.labels.guidelines())
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnLabels:
+    """What was drawn.
+
+    Attributes:
+        run: name of the run.
+        path: the page or the tasks.
+        answers: that people are asked about.
+        parts: of them that are to be labelled.
+        of: answers that could have been drawn.
+        scheme: how; "" where nothing was drawn.
+        guideline: hash of the instructions.
+    """
+
+    run: str
+    path: str
+    answers: int
+    parts: int
+    of: int
+    scheme: str
+    guideline: str
+
+
+@keywords(LabelDrawOptions)
+def label_draw(wanted: LabelDrawOptions) -> DrawnLabels:
+    """Draws answers of a run for people to label, and writes the page, or the tasks, on which they do.
+
+    The draw is stored with the chance that each answer had, so that labels of it rectify the run's means. The same
+    examples are drawn from each run on a set, so that two runs are labelled on the same ones. Drawing again at random
+    draws others.
+
+    Options:
+        run: a stored run: id, name or "latest".
+        output: the file to write: a page .html, which needs no server and asks for nothing, or tasks .jsonl.
+        n: so many answers.
+        scheme: "random"; "verdict": half from what the judge calls wrong; "uncertain": the more uncertain the likelier.
+        question: "support" of an answer's sentences by its passages, or "relevance" of each passage.
+        by: "sentence", or "answer": one label for the whole of it.
+        guideline: the instructions: a text file; ours by default.
+        disagreements: nothing is drawn: what annotators differ on is shown again, and settled by an adjudicator.
+        judge: whose verdicts the schemes go by; the last judge by default.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+
+    Raises:
+        UnknownName: no such run, question, scheme or judge.
+        UsageError: a file of another ending, nothing to draw, or nothing that people differ on.
+    """
+    from ragauge.data.label import GUIDELINES, guideline_of
+    from ragauge.errors import UnknownName
+    from ragauge.store.open import open_store
+
+    if wanted.output.suffix.lower() not in ENDINGS:
+        raise UsageError(f"-o {wanted.output}: expected a file that ends in .html or .jsonl.")
+    if wanted.question not in QUESTIONS:
+        raise UnknownName("question of a page of labels", wanted.question, QUESTIONS)
+    if wanted.by not in ("sentence", "answer"):
+        raise UnknownName("unit of labels", wanted.by, ("sentence", "answer"))
+    hashed, text = guideline_named(wanted.guideline)
+    instructions = text or ("" if hashed else GUIDELINES[wanted.question])
+    hashed = hashed or guideline_of(instructions)
+    with open_store(store_url(wanted.store)) as store:
+        run = store.runs.find(str(wanted.run))
+        tasks, of = (_disputed if wanted.disagreements else _drawn)(store, run, wanted, hashed)
+    _write(wanted, tasks, hashed, instructions)
+    scheme = "" if wanted.disagreements else wanted.scheme
+    parts = sum(len(one.parts) for one in tasks)
+    return DrawnLabels(run.name, str(wanted.output), len(tasks), parts, of, scheme, hashed)
+
+
+def _drawn(store: Store, run: Run, wanted: LabelDrawOptions, guideline: str) -> tuple[list[LabelTask], int]:
+    """What people are asked now, and of how many answers it was drawn; the draw is stored."""
+    from ragauge.analysis.labels.drawing import draw
+    from ragauge.engine.people import key_of, responses_of, task_of
+    from ragauge.store.labels import LabelDraw
+
+    names = {
+        one.response_no: f"{one.response.query_id} {one.response.repeat}"
+        for one in responses_of(store, run.run_id)
+        if key_of(wanted.question, one) is not None and (one.response.passages if wanted.question == "relevance"
+                                                         else (one.response.answer or "").strip())
+    }     # fmt: skip
+    if not names:
+        raise UsageError(f"run {run.name} has no response with an answer and the texts of its passages to label.")
+    before = [one for one in store.draws.of_run(run.run_id, wanted.question)
+              if (one.guideline, one.by) == (guideline, wanted.by)]     # fmt: skip
+    gone: frozenset[int] = frozenset().union(*(one.drawn for one in before))
+    random = wanted.scheme == "random"
+    left = {number: name for number, name in names.items() if not (random and number in gone)}
+    if not left:
+        raise UsageError(f"all {len(names):,} answers of {run.name} were drawn already. Label or import them.")
+    found = draw(left, wanted.n, wanted.scheme, None if random else _scores(store, run, wanted))
+    chance = dict.fromkeys(names, next(iter(found.inclusion.values()))) if random else found.inclusion
+    chosen = frozenset(found.drawn)
+    store.draws.add(LabelDraw(run.run_id, wanted.question, guideline, wanted.scheme, wanted.by, chance, chosen))
+    items = {one.response_no: one for one in responses_of(store, run.run_id, chosen)}
+    tasks = [task_of(wanted.question, items[number], whole=wanted.by == "answer") for number in found.drawn]
+    known = {one.key for one in store.labels.of({one.key for one in tasks}, wanted.question)
+             if one.guideline == guideline}     # fmt: skip
+    once = {one.key: one for one in tasks if one.key not in known}
+    return list(once.values()), len(names)
+
+
+def _scores(store: Store, run: Run, wanted: LabelDrawOptions) -> dict[int, float]:
+    """Number of a response -> the judge's score that a scheme goes by."""
+    from ragauge.api.cards import judged
+    from ragauge.api.queries.columns import StoredColumns
+
+    metric = {"support": "faithfulness", "relevance": "context_precision"}[wanted.question]
+    index = store.runs.index(run.run_id, sorted(store.runs.order(run.run_id).numbers))
+    found = StoredColumns(store, run.run_id, judged(store, run, wanted.judge), index, values_only=True).column(metric)
+    if found is None:
+        raise UsageError(f"--scheme {wanted.scheme} goes by {metric}, which run {run.name} has no scores of.")
+    places = zip(found.place.tolist(), found.value.tolist(), strict=True)
+    return {int(index.number[place]): value for place, value in places}
+
+
+def _disputed(store: Store, run: Run, wanted: LabelDrawOptions, guideline: str) -> tuple[list[LabelTask], int]:
+    """The parts on which annotators differ and nobody adjudicated; and how many answers the run has."""
+    from dataclasses import replace
+
+    from ragauge.data.label import last_said
+    from ragauge.engine.people import differing, key_of, responses_of, task_of
+
+    items = {key_of(wanted.question, one): one for one in responses_of(store, run.run_id)}
+    items.pop(None, None)
+    labels = store.labels.of({key for key in items if key}, wanted.question)
+    disputed = differing(last_said([one for one in labels if one.guideline == guideline]))
+    if not disputed:
+        raise UsageError(f"annotators differ on nothing of {run.name} by guideline {guideline}.")
+    tasks = [
+        replace(task_of(wanted.question, item, whole=False), parts=tuple(disputed[key]))
+        for key, item in items.items() if key in disputed
+    ]  # fmt: skip
+    return tasks, len(items)
+
+
+def _write(wanted: LabelDrawOptions, tasks: list[LabelTask], guideline: str, instructions: str) -> None:
+    from ragauge.api.results.files import make_folder
+    from ragauge.reporting.label_page import label_page, task_lines
+
+    make_folder(wanted.output)
+    if wanted.output.suffix.lower() == ".jsonl":
+        text = task_lines(tasks, wanted.question, guideline)
+    else:
+        text = label_page(tasks, wanted.question, guideline, instructions, adjudicating=wanted.disagreements)
+    wanted.output.write_text(text, encoding="utf-8")

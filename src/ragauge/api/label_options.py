@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any
 
-from ragauge.api.inputs.typed import Store, Typed
+from ragauge.api.inputs.typed import LastJudge, Store, StoredRun, Typed
 
 Question = Annotated[
     str, Typed("What is asked: support, relevance, address, refuse; in imports also score:METRIC.")
@@ -30,4 +31,20 @@ class LabelImportOptions:
         Mapping[str, str] | None,
         Typed("A column under another name: --map value=verdict; repeatable.", "--map", list[str] | None),
     ] = None
+    store: Store = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelDrawOptions:
+    """What is drawn for people. Each field is an argument of `label_draw`, whose documentation explains it."""
+
+    run: StoredRun = field(kw_only=False)
+    output: Annotated[Path, Typed("page.html, for people's keys, or tasks.jsonl, for another tool.", "-o --output")]
+    n: Annotated[int, Typed("So many answers; all parts of each are labelled.", "-n", least=1)] = 150
+    scheme: Annotated[str, Typed("random, verdict (half of what the judge calls wrong) or uncertain.")] = "random"
+    question: Annotated[str, Typed("What is asked: support or relevance.")] = "support"
+    by: Annotated[str, Typed("What is labelled: each sentence, or the answer as a whole.")] = "sentence"
+    guideline: Guideline = None
+    disagreements: Annotated[bool, Typed("Only what people differ on, to be settled; nothing new is drawn.")] = False
+    judge: LastJudge = None
     store: Store = None

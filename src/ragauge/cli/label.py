@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import typer
 
-from ragauge.api.label_options import LabelImportOptions
+from ragauge.api.label_options import LabelDrawOptions, LabelImportOptions
 from ragauge.cli import options
 from ragauge.cli.output import show, show_json
-from ragauge.text.messages import plural
+from ragauge.text.messages import command, plural
 
 app = typer.Typer(help="What people say of answers: drawn, labelled, imported.", no_args_is_help=True)
 
@@ -33,3 +33,22 @@ def import_labels(wanted: LabelImportOptions, as_json: options.Json = False) -> 
     lines = [f"{plural(found.read, 'label')} read, {found.new:,} new"]
     lines += [f"people:{name or 'none'} has {plural(count, 'label')}" for name, count in found.guidelines.items()]
     show("\n".join(lines))
+
+
+@app.command("draw")
+@options.grouped
+def draw_labels(wanted: LabelDrawOptions, as_json: options.Json = False) -> None:
+    """Draw answers of a run for people, and write the page on which they label them by keys, without a server.
+
+    The page saves labels.jsonl, which `ragauge label import` brings in. The draw is stored: labels of it rectify means.
+    """
+    from ragauge.api import label
+
+    found = label.label_draw(**vars(wanted))
+    if as_json:
+        show_json(found)
+        return
+    what = f"{plural(found.answers, 'answer')}, {plural(found.parts, 'part')} to label"
+    how = f", drawn from {found.of:,} ({found.scheme})" if found.scheme else ": what people differ on"
+    show(f"{what}{how}; guideline {found.guideline}\nThen: {command('label', 'import', 'labels.jsonl')}")
+    typer.echo(f"wrote {found.path}", err=True)

@@ -100,6 +100,7 @@ class AnswerFacts:
         both: of a hybrid judge, verdicts that both its halves gave, since the local one was not sure.
         same: of these, those in which both lean the same way.
         unread: language code of an answer in whose language the judge cannot tell a refusal; "" = it can.
+        claims_only: nobody was asked about more than claims.
     """
 
     claims: tuple[Claim, ...]
@@ -111,6 +112,7 @@ class AnswerFacts:
     same: int = 0
     address_p: tuple[float, float, float] | None = None
     unread: str = ""
+    claims_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

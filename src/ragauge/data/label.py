@@ -124,3 +124,22 @@ def last_said(labels: Sequence[Label]) -> list[Label]:
         latest[one.key, one.part, one.question, one.guideline, one.annotator] = one
     settled = {place[:4] for place in latest if place[4] == ADJUDICATOR}
     return [one for place, one in latest.items() if place[4] == ADJUDICATOR or place[:4] not in settled]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTask:
+    """One answer to be labelled: what is seen, and nothing of system or judge.
+
+    Attributes:
+        key: of what the question sees.
+        query: the question that was asked.
+        passages: their texts, in order.
+        answer: the answer.
+        parts: what is labelled, in order.
+    """
+
+    key: str
+    query: str
+    passages: tuple[str, ...]
+    answer: str
+    parts: tuple[Part, ...]

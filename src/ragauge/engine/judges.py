@@ -25,7 +25,7 @@ def _local() -> Judge:
 
 BUILDERS: Mapping[str, Callable[[], Judge]] = {"local": _local}
 OTHERS = (
-    "A judge is local, PROVIDER:MODEL, hybrid:PROVIDER:MODEL or MODULE:NAME; "
+    "A judge is local, PROVIDER:MODEL, hybrid:PROVIDER:MODEL, people:GUIDELINE or MODULE:NAME; "
     "what speaks OpenAI's protocol is openai-chat:MODEL@https://HOST/v1."
 )
 
@@ -127,6 +127,10 @@ def note_of(judge_id: str | None, claims: Claims | None = None, known: JudgeProg
     """
     if judge_id is None:
         return JudgeNote("")
+    if judge_id.startswith("people:"):
+        from ragauge.judging.people import judge as people
+
+        return people.judge_note(judge_id)
     known = known or JudgeProgress()
     errors = judge_errors(judge_id) if known.errors is None else known.errors
     found = replace(_note(judge_id, claims, known), errors=errors)

@@ -69,6 +69,7 @@ def plan(
     judge_repeat: int = 0,
     retry_failed: bool = False,
     listing: IndexListing | None = None,
+    only: Collection[int] | None = None,
 ) -> Plan:
     """What is to be done for a run, from what the store holds; it only reads.
 
@@ -87,12 +88,13 @@ def plan(
         retry_failed: do again what failed before.
         listing: what is in the system's index; None = as it was known last. Failures whose cause was found with
             another one are done again, which asks nothing anew.
+        only: numbers of the responses that count; None = all.
 
     Raises:
         UnknownName: no such run, segment or value.
         UsageError: nothing matches keep, or limit is less than 1.
     """
-    order = _selected(store, run_id, limit, keep or {})
+    order = _selected(store, run_id, limit, keep or {}, only)
     metrics = tuple(metrics)
     judge, asked = _whose(metrics, judge)
     judge_id, repeat = (None, 0) if judge is None else (judge.judge_id, judge_repeat)
@@ -102,10 +104,9 @@ def plan(
     if listing is not None:
         done -= store.listings.outdated(run_id, judge_id, listing.fingerprint, repeat)
     todo = Order((number, key) for number, key in order if number not in done) if metrics else Order()
-    finished = len(order) - len(todo)
     return Plan(
-        run_id, metrics, asked, judge_id, repeat, len(order), finished, todo.numbers, todo.keys, judge=judge,
-        listing=listing,
+        run_id, metrics, asked, judge_id, repeat, len(order), len(order) - len(todo), todo.numbers, todo.keys,
+        judge=judge, listing=listing,
     )  # fmt: skip
 
 
@@ -127,11 +128,15 @@ def columns_of(metrics: Sequence[Metric], judge_id: str | None, judge_repeat: in
     )
 
 
-def _selected(store: Store, run_id: str, limit: int | None, keep: Mapping[str, str]) -> Order:
+def _selected(
+    store: Store, run_id: str, limit: int | None, keep: Mapping[str, str], only: Collection[int] | None
+) -> Order:
     """(number, hash of the question) of the responses asked for, in the order of doing."""
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be at least 1, got {limit}.")
     order = _drawn(store.runs.order(run_id, keep), run_id)
+    if only is not None:
+        order = Order(one for one in order if one[0] in only)
     if keep and not order:
         raise UsageError(f"no example matches all of {', '.join(f'{name}={value}' for name, value in keep.items())}.")
     return order[:limit]

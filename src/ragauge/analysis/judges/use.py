@@ -88,7 +88,8 @@ def _missing(facts: FactsOf) -> bool:
     match facts:
         case AnswerFacts():
             failed = any(claim.status == "failed" for claim in facts.claims)
-            return failed or facts.address is None or (facts.refuse is None and not facts.unread)
+            more = facts.address is None or (facts.refuse is None and not facts.unread)
+            return failed or (more and not facts.claims_only)
         case ReferenceFacts():
             return any(claim.supporting is None for claim in facts.claims)
         case RelevanceFacts():

@@ -1,0 +1,169 @@
+"""People's labels and a run: which of its responses they tell of, and what they make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ragauge.data.label import Label, LabelTask, Part, label_key, part_text
+from ragauge.engine.judge_batch import Work, judge_batch
+from ragauge.errors import UnknownName, UsageError
+from ragauge.judging.inputs import inputs_for
+from ragauge.judging.people.judge import NO_GUIDELINE, PREFIX, QUESTIONS, PeopleJudge, votes
+from ragauge.metrics.base import Metric
+from ragauge.metrics.catalogue import questions
+from ragauge.store.labels import LabelDraw
+from ragauge.store.open import Store
+from ragauge.store.responses import Loaded
+from ragauge.text.sentences import split
+
+AT_A_TIME = 100     # responses with their texts in memory
+ASKED_OF: Mapping[str, str] = {label: question for question, label in QUESTIONS.items()}
+
+
+def is_people(judge: object) -> bool:
+    """Whether a spec or a judge's id means people."""
+    return isinstance(judge, str) and (judge == PREFIX.rstrip(":") or judge.startswith(PREFIX))
+
+
+def people_judge(store: Store, spec: str) -> PeopleJudge:
+    """The judge that people's labels make: people:GUIDELINE, by the hash of the instructions or how it begins.
+
+    Raises:
+        UsageError: there are no labels, or by several instructions and none is named.
+        UnknownName: nobody labelled by these.
+    """
+    there = store.labels.guidelines()
+    if not there:
+        raise UsageError(f"--judge {spec}: nobody has labelled anything. Begin with: ragauge label draw RUN")
+    wanted = spec.partition(":")[2].partition("#")[0]
+    names = {name or NO_GUIDELINE: name for name in there}
+    found = [name for name in names if name.startswith(wanted)]
+    if len(found) > 1 and wanted not in names:
+        raise UsageError(f"--judge {spec}: labels by {len(found)} guidelines: {', '.join(found)}. Name one of them.")
+    if not found:
+        raise UnknownName("guideline of labels", wanted, names)
+    guideline = names[wanted if wanted in names else found[0]]
+    return PeopleJudge(store.labels.list(guideline), guideline, store.labels.digest(guideline))
+
+
+def responses_of(store: Store, run_id: str, among: Collection[int] | None = None) -> Iterator[Loaded]:
+    """The responses of a run with their examples, or some of them by number, read as a stream."""
+    numbers = [n for n in store.runs.order(run_id).numbers if among is None or n in among]
+    for start in range(0, len(numbers), AT_A_TIME):
+        yield from store.runs.load(numbers[start : start + AT_A_TIME])
+
+
+def labelled(store: Store, run_id: str, judge: PeopleJudge) -> frozenset[int]:
+    """Numbers of the responses of a run that people labelled.
+
+    Raises:
+        UsageError: none is.
+    """
+    found = frozenset(one.response_no for one in responses_of(store, run_id) if _knows(judge, one))
+    if not found:
+        raise UsageError(
+            f"no label by {judge.judge_id.partition('#')[0]} is of a response of this run: a label counts where "
+            "question, passages and answer are the same. Draw some with: ragauge label draw RUN"
+        )
+    return found
+
+
+def _knows(judge: PeopleJudge, item: Loaded) -> bool:
+    asked = (inputs_for(question, item.example, item.response, {}) for question in QUESTIONS)
+    return any(inputs is not None and judge.knows(inputs) for inputs in asked)
+
+
+def key_of(question: str, item: Loaded) -> str | None:
+    """The key of what a label's question sees of a response; None where it does not apply."""
+    inputs = inputs_for(ASKED_OF.get(question, "verify_answer"), item.example, item.response, {})
+    if inputs is None or item.response.passages is None:
+        return None
+    texts = [one.text or "" for one in item.response.passages]
+    return label_key(question, item.example.query, texts, item.response.answer or "")
+
+
+def task_of(question: str, item: Loaded, *, whole: bool) -> LabelTask:
+    """What people see of a response; its sentences, its passages, or the whole of its answer are labelled."""
+    texts = tuple(one.text or "" for one in item.response.passages or ())
+    answer = item.response.answer or ""
+    parts: tuple[Part, ...] = (None,)
+    if question == "relevance":
+        parts = tuple(range(1, len(texts) + 1))
+    elif not whole:
+        parts = tuple((one.start, one.end) for one in split(answer)) or (None,)
+    return LabelTask(key_of(question, item) or "", item.example.query, texts, answer, parts)
+
+
+def differing(labels: Sequence[Label]) -> dict[str, list[Part]]:
+    """Key -> the parts, in order, on which most annotators do not agree and nobody adjudicated."""
+    by_key: dict[str, list[Label]] = {}
+    for label in labels:
+        by_key.setdefault(label.key, []).append(label)
+    found = {
+        key: sorted((part for part, said in votes(mine).items() if len(set(said)) > 1), key=part_text)
+        for key, mine in by_key.items()
+    }  # fmt: skip
+    return {key: parts for key, parts in found.items() if parts}
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleScores:
+    """What people make of the responses that were drawn from a run and labelled.
+
+    Attributes:
+        values: printed name of a metric -> number of a response -> its score by people; only what is scored.
+        inclusion: number of a response -> the chance that it had of being drawn; empty where all had the same.
+        drawn: how many responses were drawn.
+        labelled: how many of these have labels.
+        guideline: hash of their instructions.
+    """
+
+    values: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    inclusion: Mapping[int, float] = field(default_factory=dict)
+    drawn: int = 0
+    labelled: int = 0
+    guideline: str = ""
+
+
+def people_scores(store: Store, run_id: str, metrics: Sequence[Metric]) -> PeopleScores | None:
+    """Scores by people of what was drawn from a run, by the guideline of its last draw; None where nothing was.
+
+    By the same code as every judge's: labels fill the evidence, metrics are computed from it. Nothing is stored.
+
+    Args:
+        store: where run, draws and labels are.
+        run_id: the run.
+        metrics: of which those are scored that labels tell of.
+    """
+    draws = store.draws.of_run(run_id)
+    if not draws:
+        return None
+    last = draws[-1]
+    draws = [one for one in draws if (one.guideline, one.question, one.by) == (last.guideline, last.question, last.by)]
+    drawn: frozenset[int] = frozenset().union(*(one.drawn for one in draws))
+    keys = {one.response_no: key_of(last.question, one) or "" for one in responses_of(store, run_id, drawn)}
+    labels = store.labels.of({key for key in keys.values() if key}, last.question)
+    judge = PeopleJudge((one for one in labels if one.guideline == last.guideline), last.guideline, "")
+    there = {one.key for one in labels if one.guideline == last.guideline}
+    items = list(responses_of(store, run_id, {number for number, key in keys.items() if key in there}))
+    told = tuple(one for one in metrics if judge.tells(str(one)))
+    asked = tuple(question for question in questions(told) if judge.answers(question))
+    result = judge_batch(items, Work(told, asked, judge), store.evidence) if items and told else None
+    values: dict[str, dict[int, float]] = {str(metric): {} for metric in told}
+    for one in result.judged if result is not None else ():
+        for metric, measured in zip(told, one.measured, strict=True):
+            if measured.value is not None:
+                values[str(metric)][one.response_no] = measured.value
+    return PeopleScores(values, _chances(draws, drawn), len(drawn), len(items), last.guideline)
+
+
+def _chances(draws: Sequence[LabelDraw], drawn: frozenset[int]) -> dict[int, float]:
+    """The chance that each response had in all draws together; empty where all had the same."""
+    found = {}
+    for number in drawn:
+        missed = 1.0
+        for draw in draws:
+            missed *= 1 - draw.inclusion.get(number, 0.0)
+        found[number] = 1 - missed
+    return {} if len({round(one, 12) for one in found.values()}) < 2 else found

@@ -1,0 +1,121 @@
+"""The page on which people label, opened as a file: keys, what it keeps, what it saves, what it must never do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from ragauge.data.label import LabelTask, label_key
+from ragauge.data.readers.labels import read_labels
+from ragauge.reporting.label_page import label_page
+from ragauge.text.sentences import split
+
+pytestmark = pytest.mark.browser
+HOSTILE = (
+    "</script><script>document.title='ran'</script><img src=x onerror=\"document.title='ran'\"><!-- ]]> \u2028 "
+    "<svg onload=alert(1)> {{7*7}} 😀 javascript:alert(2)"
+)
+SHOWN = {"a", "body", "button", "details", "h2", "head", "header", "html", "input", "label", "li", "main", "meta", "ol",
+         "p", "script", "section", "span", "style", "summary", "title", "div"}     # fmt: skip
+
+
+def tasks(n: int, text: str = "") -> list[LabelTask]:
+    """Answers of two sentences."""
+    found = []
+    for i in range(n):
+        query, passages = f"{text}How tall {i}?", (f"It is {i} m.{text}", text or "b")
+        answer = f"😀 It is {i} metres tall. {text} Yes, it is."
+        parts = tuple((one.start, one.end) for one in split(answer))
+        found.append(LabelTask(label_key("support", query, passages, answer), query, passages, answer, parts))
+    return found
+
+
+@pytest.fixture
+def page(browser: Browser) -> Any:
+    """A page of a context that keeps its storage, with everything asked for and said written down."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    found = context.new_page()
+    seen: list[str] = []
+    context.on("request", lambda request: seen.append(request.url))
+    context.on("console", lambda message: seen.append(message.text))
+    context.on("weberror", lambda error: seen.append(str(error.error)))
+    found.seen = seen     # type: ignore[attr-defined]
+    yield found
+    context.close()
+
+
+def opened(page: Page, folder: Path, made: list[LabelTask], *, adjudicating: bool = False) -> Path:
+    """Writes the page and opens it as a file."""
+    path = folder / "page.html"
+    path.write_text(label_page(made, "support", "abc", "Read it.", adjudicating=adjudicating), encoding="utf-8")
+    page.goto(path.as_uri())
+    return path
+
+
+def saved(page: Page, folder: Path) -> list[dict[str, Any]]:
+    """What the button saves."""
+    with page.expect_download() as found:
+        page.click("#save")
+    found.value.save_as(folder / "labels.jsonl")
+    assert found.value.suggested_filename == "labels.jsonl"
+    return [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
+
+
+def test_hundred_answers_by_keys(page: Page, tmp_path: Path) -> None:
+    """100 answers are labelled by keys alone, without a request, and what is saved is read with the places of parts."""
+    made = tasks(100)
+    path = opened(page, tmp_path, made)
+    assert page.locator("[aria-pressed=true]").count() == 0
+    parts = sum(len(one.parts) for one in made)
+    page.fill("#annotator", "ann")
+    page.locator("#annotator").blur()
+    for n in range(parts):
+        page.keyboard.press("1" if n % 3 else "2")
+    assert f"{parts} of {parts} labelled" in (page.text_content("#progress") or "")
+    saved(page, tmp_path)
+    labels = list(read_labels(tmp_path / "labels.jsonl"))
+    assert [(one.key, one.part) for one in labels] == [(one.key, part) for one in made for part in one.parts]
+    assert [one.value for one in labels] == ["supported" if n % 3 else "contradicted" for n in range(parts)]
+    assert {(one.annotator, one.guideline) for one in labels} == {("ann", "abc")}
+    assert [one for one in page.seen if not one.startswith("blob:")] == [path.as_uri()]     # type: ignore[attr-defined]
+
+
+def test_progress_survives_closing(page: Page, tmp_path: Path) -> None:
+    """Closed and opened again, labels, name and place are there; a label can be mended and taken back by keys."""
+    path = opened(page, tmp_path, tasks(5))
+    page.fill("#annotator", "bo")
+    page.locator("#annotator").blur()
+    for key in ("1", "3", "2"):
+        page.keyboard.press(key)
+    page.goto("about:blank")
+    page.goto(path.as_uri())
+    assert page.input_value("#annotator") == "bo"
+    assert "answer 2 of 5" in (page.text_content("#progress") or "")
+    page.keyboard.press("0")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("5")
+    assert [one["value"] for one in saved(page, tmp_path)] == ["unsure", "not_in_context"]
+
+
+def test_hostile_texts_stay_texts(page: Page, tmp_path: Path) -> None:
+    """Markup, ends of scripts and separators in every text make no element, run nothing and ask for nothing."""
+    path = opened(page, tmp_path, tasks(2, HOSTILE))
+    page.wait_for_timeout(100)
+    assert page.title() == "Labels"
+    tags = page.evaluate("() => [...document.querySelectorAll('*')].map((node) => node.localName)")
+    assert set(tags) <= SHOWN
+    assert tags.count("script") == 2
+    assert HOSTILE.strip() in (page.text_content("#passages") or "")
+    assert page.seen == [path.as_uri()]     # type: ignore[attr-defined]
+
+
+def test_adjudicator_is_named(page: Page, tmp_path: Path) -> None:
+    """A page of disagreements saves labels of the adjudicator, whoever opens it, and nothing on it names a system."""
+    path = opened(page, tmp_path, tasks(1), adjudicating=True)
+    page.keyboard.press("2")
+    assert [one["annotator"] for one in saved(page, tmp_path)] == ["adjudicator"]
+    assert "judge" not in path.read_text().lower().replace("adjudicat", "")

@@ -1,0 +1,107 @@
+"""People as a judge: what their labels make of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.building import evidence, example, response
+
+from ragauge.data.facts import AnswerFacts, RelevanceFacts
+from ragauge.data.label import ADJUDICATOR, Label, Part, label_key
+from ragauge.errors import JudgeError
+from ragauge.judging.inputs import RateAnswer, RatePassages, VerifyAnswer
+from ragauge.judging.judge import drive
+from ragauge.judging.people.judge import PeopleJudge, judge_note
+from ragauge.metrics.catalogue import parse
+from ragauge.metrics.facts import Facts
+from ragauge.metrics.measure import measure
+
+ANSWER = "Ada built it. Bob paid. Hello!"
+SEEN = VerifyAnswer("Who?", ("Ada built it.", "Bob did not pay."), ANSWER)
+KEY = label_key("support", "Who?", SEEN.passages or (), ANSWER)
+ONE, TWO, THREE = (0, 13), (14, 23), (24, 30)
+
+
+def people(*said: tuple[Part, str, str]) -> PeopleJudge:
+    """A judge by labels: part, value and annotator."""
+    labels = [Label(KEY, part, "support", value, who, "", "abc") for part, value, who in said]
+    return PeopleJudge(labels, "abc", "f" * 64)
+
+
+def facts_of(judge: PeopleJudge, inputs: Any = SEEN) -> Any:
+    """What the judge finds; nothing may be asked."""
+
+    def answer(asks: Sequence[Any]) -> Any:
+        raise AssertionError(asks)
+
+    return drive(judge.ask(inputs), answer)
+
+
+def scores(facts: AnswerFacts) -> list[float | None]:
+    """Faithfulness, contradicted and not_in_context of the answer."""
+    item = Facts(example(), response(["d1", "d2"], ANSWER), evidence(facts))
+    return [measure(parse(name), item).value for name in ("faithfulness", "contradicted", "not_in_context")]
+
+
+def test_sentences_become_claims() -> None:
+    """Labelled sentences are claims with their verdicts, what has nothing to check is none, and metrics follow."""
+    facts = facts_of(people((ONE, "supported", "a"), (TWO, "contradicted", "a"), (THREE, "no_claim", "a")))
+    assert [(one.text, one.label, one.joint) for one in facts.claims] == [
+        ("Ada built it.", "supported", True), ("Bob paid.", "contradicted", False),
+    ]     # fmt: skip
+    assert scores(facts) == [0.5, 0.5, 0.0]
+
+
+def test_most_decide_and_a_tie_has_no_verdict() -> None:
+    """Two of three decide; one against one is failed; who cannot tell has no vote; an adjudicator decides alone."""
+    rest = ((TWO, "supported", "a"), (THREE, "no_claim", "a"))
+    most = people((ONE, "supported", "a"), (ONE, "supported", "b"), (ONE, "not_in_context", "c"), *rest)
+    tie = ((ONE, "supported", "a"), (ONE, "not_in_context", "b"))
+    assert scores(facts_of(most))[0] == 1.0
+    split = facts_of(people(*tie, *rest))
+    assert next((one.status, one.reason) for one in split.claims) == ("failed", "people are split")
+    assert scores(split) == [None, None, None]
+    assert scores(facts_of(people(*tie, (ONE, "not_in_context", ADJUDICATOR), *rest))) == [0.5, 0.0, 0.5]
+    assert scores(facts_of(people(*tie, (ONE, "unsure", "c"), (ONE, "supported", "d"), *rest)))[0] == 1.0
+
+
+def test_sentence_without_label_has_no_verdict() -> None:
+    """An answer of which a sentence is not labelled has no score: the denominator cannot shrink."""
+    facts = facts_of(people((ONE, "supported", "a")))
+    assert [one.reason for one in facts.claims[1:]] == ["nobody labelled it"] * 2
+    assert scores(facts)[0] is None
+
+
+def test_whole_answer_is_one_claim() -> None:
+    """A label of the whole is one claim; where sentences are labelled too, these count."""
+    assert scores(facts_of(people((None, "not_in_context", "a"))))[0] == 0.0
+    parts = ((ONE, "supported", "a"), (TWO, "supported", "a"), (THREE, "supported", "a"))
+    assert scores(facts_of(people((None, "not_in_context", "a"), *parts)))[0] == 1.0
+
+
+def test_relevance_rates_passages() -> None:
+    """Labels of passages are ratings; a passage without one has none."""
+    seen = RatePassages("Who?", ("a", "b", "c"))
+    key = label_key("relevance", "Who?", seen.passages, "")
+    labels = [Label(key, 1, "relevance", "relevant"), Label(key, 2, "relevance", "not_relevant")]
+    judge = PeopleJudge(labels, "", "0" * 64)
+    found = facts_of(judge, seen)
+    assert isinstance(found, RelevanceFacts)
+    assert [one.relevant for one in found.ratings] == [True, False, None]
+    assert judge.answers("rate_passages")
+    assert not judge.answers("verify_answer")
+    assert judge.judge_id == "people:none#00000000"
+
+
+def test_what_labels_tell_of() -> None:
+    """Labels that say no more than not supported tell of faithfulness, and not of which kind of failure."""
+    kinds, plain = people((ONE, "supported", "a")), people((ONE, "not_supported", "a"))
+    assert [kinds.tells(name) for name in ("faithfulness", "contradicted", "answer_relevance")] == [True, True, False]
+    assert [plain.tells(name) for name in ("unsupported", "contradicted", "not_in_context")] == [True, False, False]
+    assert kinds.knows(SEEN)
+    assert not kinds.knows(VerifyAnswer("Who?", (), ANSWER))
+    with pytest.raises(JudgeError, match="people were not asked rate_answer"):
+        facts_of(kinds, RateAnswer("Who?", ANSWER))
+    assert "by the guideline abc" in judge_note(kinds.judge_id).what
