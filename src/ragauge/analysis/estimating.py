@@ -17,6 +17,7 @@ from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
 from ragauge.stats.intervals import mean_interval, order_statistics, wilson
 from ragauge.stats.paired import paired_interval, unpaired_interval
 from ragauge.stats.power import detectable
+from ragauge.stats.rectified import LabelSample, Rectified, rectified_difference, rectified_mean
 from ragauge.stats.weighted import Alternative, Interval, Tested
 
 if TYPE_CHECKING:
@@ -211,3 +212,45 @@ def judged_difference(
     if interval is None or error is None:
         return None
     return widened_difference(interval, difference, error, changed, seen=seen)
+
+
+LEAST_LABELS = 50     # labelled examples below which nothing is rectified
+
+
+def rectified(
+    sample: ScoreSample, people: Floats | None, inclusion: Floats | None = None, level: float = 0.95, *,
+    change: bool = False,
+) -> Rectified | None:     # fmt: skip
+    """The mean that people would give, from their labels on a draw and the judge's scores of all examples.
+
+    By `stats.rectified`; where people labelled everything, their own mean with the interval of any mean. None below 50
+    labelled examples, of weighted examples and of amounts, for which the method has no interval.
+
+    Args:
+        sample: the judge's scores, of a change new − base.
+        people: shape (n,), people's scores of the same examples; NaN = not labelled, infinite = labelled without a
+            score, which leaves the example out. None = there are no labels.
+        inclusion: shape (n,), the chance that each had of being drawn; None where all had the same.
+        level: in (0, 1).
+        change: whether both are differences of two runs, in [−1, 1].
+    """
+    import numpy as np
+
+    if people is None or sample.weights is not None or not all(map(np.isfinite, sample.bounds)):
+        return None
+    values, drawn, rest = np.asarray(sample.values), np.isfinite(people), np.isnan(people)
+    if drawn.sum() < LEAST_LABELS:
+        return None
+    y, f, g = people[drawn], values[drawn], values[rest]
+    clusters = None if sample.clusters is None else np.asarray(sample.clusters)
+    if g.size < 2:
+        mine = ScoreSample(y, "mean" if change else sample.kind, sample.bounds, None,
+                           None if clusters is None else clusters[drawn])  # fmt: skip
+        interval = interval_of_mean(mine, level)
+        mean = float(y.mean())
+        return None if interval is None else Rectified(mean, interval, 0.0, mean, float(f.mean()), y.size, 0, y.size)
+    chances = None if inclusion is None or np.ptp(inclusion[drawn]) == 0 else inclusion[drawn]
+    given = LabelSample(y, f, g, chances, clusters=None if clusters is None else (clusters[drawn], clusters[rest]))
+    if change:
+        return rectified_difference(given, level=level)
+    return rectified_mean(given, level=level, bounds=sample.bounds)

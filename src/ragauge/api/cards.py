@@ -225,7 +225,14 @@ def _keep_summaries(store: Store, run: Run, judge_id: str | None, summaries: Seq
 
 
 def _warnings(store: Store, run: Run) -> list[str]:
+    from ragauge.analysis.estimating import LEAST_LABELS
+    from ragauge.engine.people import people_scores
+
     absent, found = store.runs.absent(run.run_id), []
+    people = people_scores(store, run.run_id)
+    if people is not None and len(people.labelled) < LEAST_LABELS:
+        of = plural(people.drawn, "drawn answer is", "drawn answers are")
+        found.append(f"{len(people.labelled):,} of {of} labelled: means are rectified from {LEAST_LABELS} on.")
     if absent:
         found.append(f"{plural(absent, 'example has', 'examples have')} no response in the run: empty retrieval.")
     if run.state != "finished" and run.done < run.planned:

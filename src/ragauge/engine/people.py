@@ -9,9 +9,17 @@ from ragauge.data.label import Label, LabelTask, Part, label_key, part_text
 from ragauge.engine.judge_batch import Work, judge_batch
 from ragauge.errors import UnknownName, UsageError
 from ragauge.judging.inputs import inputs_for
-from ragauge.judging.people.judge import NO_GUIDELINE, PREFIX, QUESTIONS, PeopleJudge, votes
-from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import questions
+from ragauge.judging.people.judge import (
+    BY_KIND,
+    BY_RELEVANCE,
+    BY_SUPPORT,
+    NO_GUIDELINE,
+    PREFIX,
+    QUESTIONS,
+    PeopleJudge,
+    votes,
+)
+from ragauge.metrics.catalogue import parse, questions
 from ragauge.store.labels import LabelDraw
 from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
@@ -115,18 +123,18 @@ class PeopleScores:
         values: printed name of a metric -> number of a response -> its score by people; only what is scored.
         inclusion: number of a response -> the chance that it had of being drawn; empty where all had the same.
         drawn: how many responses were drawn.
-        labelled: how many of these have labels.
+        labelled: numbers of those of them that have labels.
         guideline: hash of their instructions.
     """
 
     values: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     inclusion: Mapping[int, float] = field(default_factory=dict)
     drawn: int = 0
-    labelled: int = 0
+    labelled: frozenset[int] = frozenset()
     guideline: str = ""
 
 
-def people_scores(store: Store, run_id: str, metrics: Sequence[Metric]) -> PeopleScores | None:
+def people_scores(store: Store, run_id: str) -> PeopleScores | None:
     """Scores by people of what was drawn from a run, by the guideline of its last draw; None where nothing was.
 
     By the same code as every judge's: labels fill the evidence, metrics are computed from it. Nothing is stored.
@@ -134,7 +142,6 @@ def people_scores(store: Store, run_id: str, metrics: Sequence[Metric]) -> Peopl
     Args:
         store: where run, draws and labels are.
         run_id: the run.
-        metrics: of which those are scored that labels tell of.
     """
     draws = store.draws.of_run(run_id)
     if not draws:
@@ -143,19 +150,24 @@ def people_scores(store: Store, run_id: str, metrics: Sequence[Metric]) -> Peopl
     draws = [one for one in draws if (one.guideline, one.question, one.by) == (last.guideline, last.question, last.by)]
     drawn: frozenset[int] = frozenset().union(*(one.drawn for one in draws))
     keys = {one.response_no: key_of(last.question, one) or "" for one in responses_of(store, run_id, drawn)}
-    labels = store.labels.of({key for key in keys.values() if key}, last.question)
-    judge = PeopleJudge((one for one in labels if one.guideline == last.guideline), last.guideline, "")
-    there = {one.key for one in labels if one.guideline == last.guideline}
-    items = list(responses_of(store, run_id, {number for number, key in keys.items() if key in there}))
-    told = tuple(one for one in metrics if judge.tells(str(one)))
+    there = store.labels.of({key for key in keys.values() if key}, last.question)
+    labels = [one for one in there if one.guideline == last.guideline]
+    known = {one.key for one in labels}
+    numbers = frozenset(number for number, key in keys.items() if key in known)
+    values = _values(store, list(responses_of(store, run_id, numbers)), PeopleJudge(labels, last.guideline, ""))
+    return PeopleScores(values, _chances(draws, drawn), len(drawn), numbers, last.guideline)
+
+
+def _values(store: Store, items: Sequence[Loaded], judge: PeopleJudge) -> dict[str, dict[int, float]]:
+    """Metric -> number of a response -> its score by people."""
+    told = tuple(parse(name) for name in (*BY_SUPPORT, *BY_KIND, *BY_RELEVANCE) if judge.tells(name))
     asked = tuple(question for question in questions(told) if judge.answers(question))
-    result = judge_batch(items, Work(told, asked, judge), store.evidence) if items and told else None
     values: dict[str, dict[int, float]] = {str(metric): {} for metric in told}
-    for one in result.judged if result is not None else ():
+    for one in judge_batch(items, Work(told, asked, judge), store.evidence).judged if items and told else ():
         for metric, measured in zip(told, one.measured, strict=True):
             if measured.value is not None:
                 values[str(metric)][one.response_no] = measured.value
-    return PeopleScores(values, _chances(draws, drawn), len(drawn), len(items), last.guideline)
+    return values
 
 
 def _chances(draws: Sequence[LabelDraw], drawn: frozenset[int]) -> dict[int, float]:

@@ -60,7 +60,7 @@ def environment() -> Environment:
         {name: getattr(words, name) for name in (
             "number", "interval", "with_error", "between", "estimate", "counts", "opened", "signed", "difference",
             "share", "by_layer", "left_out", "verdict", "first_of_layers", "ignored", "correlation",
-            "confidence", "pareto_line", "first_thing", "outcomes",
+            "confidence", "pareto_line", "rectified_means", "first_thing", "outcomes",
         )},
         against=comparing.against, compared=comparing.matched, plural=plural, opened_findings=page.OPENED,
         percent=percent,

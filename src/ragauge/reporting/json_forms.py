@@ -19,9 +19,11 @@ FORMS: Mapping[str, str] = {
         "context_length=overview.lengths latency=overview.timings[stage]"
     ),
     "Summary": (
-        "mean ci=interval scored undefined not_applicable failed ci_method?=interval.method judged_ci?=judged micro? "
+        "mean ci=interval scored undefined not_applicable failed ci_method?=interval.method judged_ci?=judged "
+        "rectified? micro? "
         "bounds?=bounds() quantiles? reasons?"
     ),
+    "Rectified": "mean ci=interval judge=judged people=classical labels=n judged_only=others worth=effective weight",
     "Reading": "metric level mean point interval source against difference n of method=interval.method",
     "baseline": (
         "run_id=base.run_id name=base.name matched=matched.pairs only_here=matched.here only_there=matched.there "
@@ -121,7 +123,7 @@ FORMS: Mapping[str, str] = {
     "MetricChange": (
         "base new difference=difference.mean ci=difference.interval ci_method=difference.interval.method "
         "judged_ci=difference.judged n=difference.n p=p_value p_holm=holm p_bh=discovery test! effect wins ties losses "
-        "failed verdict alone detectable?"
+        "failed verdict alone detectable? rectified?"
     ),
     "ChangeEffect": "name value ci=interval",
     "AmountChange": "n base:quantile new:quantile",

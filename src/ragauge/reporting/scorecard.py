@@ -44,6 +44,7 @@ from ragauge.reporting.words import (
     opened,
     outcomes,
     pareto_line,
+    rectified_means,
     share,
     verdict,
     with_error,
@@ -186,6 +187,7 @@ def _alike(card: ScorecardData) -> Iterator[Wording]:
 
 
 def _under(card: ScorecardData) -> Iterator[str]:
+    yield from rectified_means(card)
     if said := interval_methods(card):
         yield said
     yield from (f"Not applicable ({reason}): {', '.join(names)}." for reason, names in left_out(card.summaries))

@@ -12,6 +12,7 @@ from ragauge.analysis.results.scorecard import Finding, Interval, ScorecardData,
 from ragauge.analysis.scores.segments import shortfall
 from ragauge.data.score import STATUSES
 from ragauge.stats.instrument import WITH_ERROR
+from ragauge.stats.rectified import Rectified
 from ragauge.text.messages import number, plural, signed, valued
 
 if TYPE_CHECKING:
@@ -100,6 +101,32 @@ def estimate(summary: Summary | MeanEstimate) -> str:
     if summary.judged is None:
         return f"{mean} {ends}".strip()
     return f"{mean}, sampling {ends}{WITH_ERROR} {between(summary.judged, kind)}"
+
+
+def rectified(found: Rectified | None, *, change: bool = False) -> str:
+    """A rectified mean in words; "" for none: 0.83 rectified [0.78, 0.87] · judge 0.91 · people 0.80 on 150, worth 270.
+
+    "Worth" is how many labels alone would tell as much.
+    """
+    if found is None:
+        return ""
+    write = signed if change else number
+    ends = f"[{write(found.interval.low)}, {write(found.interval.high)}]"
+    worth = "" if found.effective is None else f", worth {round(found.effective):,}"
+    return (
+        f"{write(found.mean)} rectified {ends} · judge {write(found.judged)} · people {write(found.classical)} on "
+        f"{found.n:,}{worth}"
+    )
+
+
+def rectified_means(card: ScorecardData) -> list[str]:
+    """What people's labels make of each metric, of the whole run first, then of segments with labels enough."""
+    parts = [("", one) for one in card.summaries]
+    parts += [
+        (f", {line(column)} = {line(value)}", one)
+        for column, values in card.segments.items() for value, found in values.items() for one in found
+    ]     # fmt: skip
+    return [f"{one.metric}{where}: {said}." for where, one in parts if (said := rectified(one.rectified))]
 
 
 def difference(change: MetricChange, kind: str = "mean") -> str:

@@ -14,6 +14,7 @@ from ragauge.analysis.estimating import (
     interval_of_quantile,
     judged_difference,
     quantiles,
+    rectified,
 )
 from ragauge.analysis.results.change import ChangeEffect, ExampleDelta, MetricChange
 from ragauge.analysis.results.comparison import AmountChange
@@ -23,6 +24,7 @@ from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
 from ragauge.metrics.base import Metric
 from ragauge.stats.effects import cohens_h, standardized_difference
 from ragauge.stats.instrument import JudgeMeanError
+from ragauge.stats.rectified import Rectified
 from ragauge.stats.sign_flips import parts_of
 from ragauge.stats.weighted import Tested
 
@@ -73,7 +75,15 @@ def change_of(
         _change(metric, (base, new), found, test, failed, verdict), effect=_effect(pairs, d, level) if sized else None,
         detectable=detectable_difference(*sides, level) if sized and interval else None, wins=wins, ties=ties,
         losses=losses, moved=moved, differing=int((np.abs(parts) > ALIKE).sum()),
+        rectified=rectified_change(pairs, level),
     )     # fmt: skip
+
+
+def rectified_change(pairs: Pairs, level: float) -> Rectified | None:
+    """The difference that people would see, from examples labelled in both runs; None below 50 of them."""
+    low, high = pairs.metric.range
+    given = ScoreSample(pairs.new - pairs.base, "mean", (low - high, high - low), pairs.weight, pairs.cluster)
+    return rectified(given, pairs.people, pairs.inclusion, level, change=True)
 
 
 def unpaired_change(

@@ -63,6 +63,8 @@ class Pairs:
         cluster: number of what it depends on; None where every example stands alone.
         failed: examples that would be pairs had nothing failed.
         undefined: numbers of examples that are no pairs since a score is undefined, and none failed.
+        people: new − base by people's labels, as of `Columns`; NaN unless both were labelled. None = no labels.
+        inclusion: the chance that both were drawn for them, where it differs.
     """
 
     metric: Metric
@@ -73,6 +75,8 @@ class Pairs:
     cluster: Codes | None
     failed: FailedPairs
     undefined: Codes
+    people: Floats | None = None
+    inclusion: Floats | None = None
 
     def __len__(self) -> int:
         return int(self.query.size)
@@ -112,6 +116,7 @@ class Pairs:
         return Pairs(
             self.metric, self.query[here], self.new[here], self.base[here], _taken(self.weight, here),
             None if self.cluster is None else self.cluster[here], failed, self.undefined[examples[self.undefined]],
+            _taken(self.people, here), _taken(self.inclusion, here),
         )     # fmt: skip
 
 
@@ -139,7 +144,21 @@ def pair(metric: Metric, new: Columns, base: Columns, join: Join) -> Pairs:
     return Pairs(
         metric, new.query[both], new.value[both], base.value[both], _taken(new.weight, both),
         None if cluster is None else cluster[both], failed, new.query[applies & ~both & ~lost],
+        *_labelled(new, base, both),
     )     # fmt: skip
+
+
+def _labelled(new: Columns, base: Columns, rows: Mask) -> tuple[Floats | None, Floats | None]:
+    """People's differences and the chances of both labels; an example that labels give no score in a run has none."""
+    import numpy as np
+
+    if new.people is None or base.people is None:
+        return None, None
+    after, before = new.people[rows], base.people[rows]
+    without = np.isinf(after) | np.isinf(before)
+    people = np.where(without, np.inf, np.where(without, 0.0, after) - np.where(without, 0.0, before))
+    chances = [one[rows] for one in (new.inclusion, base.inclusion) if one is not None]
+    return people, np.prod(chances, axis=0) if chances else None
 
 
 def _bounds(metric: Metric, side: Columns, rows: Mask) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.verdicts import BETTER, CHANGED, WORSE
+from ragauge.stats.rectified import Rectified
 from ragauge.stats.weighted import Interval
 
 
@@ -84,6 +85,7 @@ class MetricChange:
             more than elsewhere.
         detectable: the least true difference that such pairs show in 80 of 100 comparisons, before any correction; None
             where nothing tells, of two samples, and of segments.
+        rectified: the difference that people would see; None below 50 examples that are labelled in both runs.
     """
 
     metric: str
@@ -109,6 +111,7 @@ class MetricChange:
     differing: int | None = None
     where: SegmentDrop | None = None
     detectable: float | None = None
+    rectified: Rectified | None = None
 
     @property
     def possible(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ragauge.metrics.facts import SYSTEM_FAILED
+from ragauge.stats.rectified import Rectified
 from ragauge.stats.weighted import Interval
 
 
@@ -32,6 +33,7 @@ class Summary:
         quantiles: 0.5, 0.95, 0.99 -> value, for amounts.
         reasons: why examples have no value -> how many, most frequent first.
         judged: the interval with the judge's error; None where nobody judged, or how far the judge errs is not known.
+        rectified: the mean that people would give, by labels drawn from the run; None below 50 labelled examples.
     """
 
     metric: str
@@ -51,6 +53,7 @@ class Summary:
     quantiles: Mapping[float, float] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
     judged: Interval | None = None
+    rectified: Rectified | None = None
 
     @property
     def inapplicable(self) -> bool:

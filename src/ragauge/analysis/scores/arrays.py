@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SCORED, UNDEFINED, NOT_APPLICABLE, FAILED = range(len(STATUSES))
 NUMBERS = ("value", "numerator", "denominator", "low", "high")
+LABELLED = ("people", "inclusion")
 MERGED_AT_ONCE = 2_000     # examples; the room that a frame's steps take stays taken for a while
 NO_NUMBER = "the value is not a number"
 NEEDED = ("query_id", "repeat", "metric", "status", *NUMBERS, "reason")
@@ -86,6 +87,8 @@ class Columns:
         weight: how many real requests the response stands for; None where all are alike.
         cluster: number of what the example depends on; None where every example stands alone.
         reasons: the reasons, by number; shared by all parts of one metric.
+        people: the score by people's labels; NaN = nobody was asked, infinite = labels give none. None = no labels.
+        inclusion: the chance that the response had of being drawn for people; None where all had the same.
     """
 
     place: Codes
@@ -100,6 +103,8 @@ class Columns:
     weight: Floats | None
     cluster: Codes | None
     reasons: Sequence[str]
+    people: Floats | None = None
+    inclusion: Floats | None = None
 
     def take(self, rows: Codes | slice) -> Columns:
         """Only these entries."""
@@ -108,7 +113,8 @@ class Columns:
             self.denominator[rows], self.low[rows], self.high[rows], self.reason[rows],
             None if self.weight is None else self.weight[rows],
             None if self.cluster is None else self.cluster[rows],
-            self.reasons,
+            self.reasons, None if self.people is None else self.people[rows],
+            None if self.inclusion is None else self.inclusion[rows],
         )     # fmt: skip
 
 
@@ -237,8 +243,8 @@ def placed(
 def by_example(columns: Columns) -> Columns:
     """One entry an example: an example that was answered several times counts once.
 
-    Its value is the mean over its scored repeats. If one of them failed, the example failed, bounded by the means of
-    the bounds.
+    Its value is the mean over its scored repeats, people's score that over those that they labelled. If one of them
+    failed, the example failed, bounded by the means of the bounds.
     """
     import numpy as np
 
@@ -248,7 +254,7 @@ def by_example(columns: Columns) -> Columns:
     merged = [_merged(columns.take(np.flatnonzero(part == n))) for n in np.unique(part)]
     order = np.argsort(np.concatenate([one["place"] for one in merged]))
     arrays: dict[str, Any] = {name: np.concatenate([one[name] for one in merged])[order] for name in merged[0]}
-    absent = [name for name in ("weight", "cluster") if getattr(columns, name) is None]
+    absent = [name for name in ("weight", "cluster", "people", "inclusion") if getattr(columns, name) is None]
     return Columns(**(arrays | dict.fromkeys(absent)), reasons=columns.reasons)
 
 
@@ -279,7 +285,9 @@ def _merged(columns: Columns) -> dict[str, Any]:
         **{name: getattr(columns, name) for name in NUMBERS},
         "weight": np.ones(columns.query.size) if columns.weight is None else columns.weight,
         "cluster": columns.query if columns.cluster is None else columns.cluster,
-    }).with_columns(pl.col(NUMBERS).fill_nan(None))     # fmt: skip
+        **{name: np.full(columns.query.size, np.nan) if (of := getattr(columns, name)) is None else of
+           for name in LABELLED},
+    }).with_columns(pl.col([*NUMBERS, "people"]).fill_nan(None))     # fmt: skip
     status = pl.col("status")
     rank = status.replace_strict([NOT_APPLICABLE, UNDEFINED, SCORED, FAILED], range(4), return_dtype=pl.Int64)
     top = status.get(rank.arg_max())
@@ -302,6 +310,8 @@ def _merged(columns: Columns) -> dict[str, Any]:
         pl.col("reason").get(rank.arg_max()),
         pl.col("weight").mean(),
         pl.col("cluster").first(),
+        pl.col("people").mean(),
+        pl.col("inclusion").first(),
     )
     return {name: found[name].to_numpy() for name in found.columns}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.estimating import ScoreSample, interval_of_mean, judged_mean, quantiles
+from ragauge.analysis.estimating import ScoreSample, interval_of_mean, judged_mean, quantiles, rectified
 from ragauge.analysis.results.scorecard import Summary
 from ragauge.analysis.scores.arrays import (
     FAILED,
@@ -87,7 +87,9 @@ def summary(
     values, weights = columns.value[scored], None if columns.weight is None else columns.weight[scored]
     total, size = _sum(values, weights), _sum(None, weights, scored.size)
     clusters = None if columns.cluster is None else columns.cluster[scored]
-    interval = interval_of_mean(ScoreSample.of(metric, values, weights, clusters), level)
+    sample = ScoreSample.of(metric, values, weights, clusters)
+    interval = interval_of_mean(sample, level)
+    people, inclusion = (None if one is None else one[scored] for one in (columns.people, columns.inclusion))
     failed = columns.take(np.flatnonzero(columns.status == FAILED))
     mean = total / size if size > 0 else None
     return Summary(
@@ -105,6 +107,7 @@ def summary(
         quantiles=_quantiles(values, weights) if metric.scale == "amount" else {},
         reasons=_reasons(columns) if scored.size < columns.status.size else {},
         judged=judged_mean(interval, mean, error, values, weights),
+        rectified=rectified(sample, people, inclusion, level),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ragauge.analysis.scores.failed import FailedResponses
+    from ragauge.engine.people import PeopleScores
     from ragauge.store.open import Store
 
 AT_A_TIME = 100            # responses with their texts and evidence in memory
@@ -46,13 +48,14 @@ class StoredColumns:
         self._judge_repeat, self._values_only = judge_repeat, values_only
         self._ahead = list(ahead)
         self._read: dict[str, Columns] = {}
+        self._people: tuple[PeopleScores | None] | None = None
 
     def column(self, metric: str) -> Columns | None:
         """A metric's scores; None where it has none."""
         if metric not in self._read:
             self._fill(metric)
         found = self._read.pop(metric)
-        return found if found.place.size else None
+        return self._with_people(metric, found) if found.place.size else None
 
     def _fill(self, metric: str) -> None:
         """Reads a metric, and those that will be asked for after it."""
@@ -64,6 +67,30 @@ class StoredColumns:
         self._read |= self._store.scores.of_metrics(
             *self._of, names, self.index, self._judge_repeat, values_only=self._values_only
         )
+
+
+    def _with_people(self, metric: str, found: Columns) -> Columns:
+        """With people's scores of what was drawn from the run, by which a judge's mean is rectified."""
+        from ragauge.engine.people import is_people, people_scores
+
+        if self._people is None:
+            nobody = self._of[1] is None or is_people(self._of[1])
+            self._people = (None if nobody else people_scores(self._store, self._of[0]),)
+        (known,) = self._people
+        return found if known is None else with_people(self.index, metric, found, known)
+
+
+def with_people(index: ResponseIndex, metric: str, found: Columns, known: PeopleScores) -> Columns:
+    """A metric's scores with people's beside them: NaN where they were not asked, infinite where labels give none."""
+    import numpy as np
+
+    values = known.values.get(metric)
+    if values is None:
+        return found
+    numbers = index.number[found.place].tolist()
+    people = [values.get(n, np.inf if n in known.labelled else np.nan) for n in numbers]
+    chances = np.array([known.inclusion.get(n, np.nan) for n in numbers]) if known.inclusion else None
+    return replace(found, people=np.array(people), inclusion=chances)
 
 
 def visits(store: Store, judge_id: str | None, index: ResponseIndex) -> Iterator[Visit]:

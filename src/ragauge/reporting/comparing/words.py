@@ -11,7 +11,7 @@ from ragauge.analysis.results.comparison import Compared, Flip, RunComparison, S
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.data.response import Run
-from ragauge.reporting.words import LAYERS, between, line, opened, relative
+from ragauge.reporting.words import LAYERS, between, line, opened, rectified, relative
 from ragauge.text.messages import number, plural, signed, valued
 
 CORRECTED = {     # correction -> what is said of p
@@ -96,7 +96,10 @@ def notes(found: RunComparison) -> tuple[str, ...]:
     ]     # fmt: skip
     rest = f" and {len(could) - MOST_SIZED} more" if len(could) > MOST_SIZED else ""
     absent = [change.metric for change in found.metrics if not (change.difference.n or change.failed)]
+    parts = [("", one) for one in found.metrics] + [(f", {place(part)}", part.change) for part in found.segments]
+    said = ((one.metric + where, rectified(one.rectified, change=True)) for where, one in parts)
     return (
+        *(f"{what}: {how}." for what, how in said if how),
         *([f"{SEEN}: {', '.join(could[:MOST_SIZED])}{rest}."] if could else []),
         *([f"No example was scored in both runs on {', '.join(absent)}."] if absent else []),
     )

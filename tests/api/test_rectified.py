@@ -1,0 +1,152 @@
+"""Means of a judge, rectified by people's labels of a draw, in everything that prints a mean."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ragauge as rg
+from ragauge.analysis.estimating import LEAST_LABELS, ScoreSample, interval_of_mean, rectified
+from ragauge.analysis.scores.arrays import SCORED, Columns, by_example
+from ragauge.stats.rectified import LabelSample, rectified_mean
+from ragauge.store.open import open_store
+
+LENIENT = 5     # the judge takes every fifth wrong height for right, since the passages hold it elsewhere
+
+
+def towers(n: int, wrong: int, other: int = 0) -> list[dict[str, Any]]:
+    """Answers with one sentence; of the first `wrong` the height is that of another tower, which people notice."""
+    rows = []
+    for i in range(n):
+        tall = 300 + i if i >= wrong else 700 + i
+        missed = f" Tower B{i} is {tall} metres tall." if i < wrong and i % LENIENT == 0 else ""
+        rows.append({
+            "query_id": f"q{i}", "query": f"How tall is tower {i}?", "answer": f"Tower {i} is {tall} metres tall.",
+            "passages": [{"doc_id": f"d{i}-{other}", "text": f"Tower {i} is {300 + i} metres tall.{missed}"}],
+            "segments": {"half": "first" if i < n // 2 else "second"},
+        })     # fmt: skip
+    return rows
+
+
+def label(run: str, store: str, tmp_path: Path, n: int, wrong: int, scheme: str = "random") -> set[int]:
+    """Draws and labels as people who know would; the numbers of the answers drawn."""
+    tasks = tmp_path / "tasks.jsonl"
+    rg.label_draw(run, output=tasks, n=n, scheme=scheme, store=store)
+    rows, drawn = [], set()
+    for task in map(json.loads, tasks.read_text().splitlines()):
+        i = int(task["query"].split()[-1][:-1])
+        drawn.add(i)
+        said = "supported" if i >= wrong else "contradicted"
+        rows.append({name: task[name] for name in ("key", "question", "guideline")}
+                    | {"part": task["parts"][0], "value": said, "annotator": "ann"})  # fmt: skip
+    rg.label_import(rows, store=store)
+    return drawn
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """A store of its own."""
+    return f"sqlite:///{tmp_path / 'store.db'}"
+
+
+def test_mean_is_rectified_everywhere(store: str, tmp_path: Path) -> None:
+    """The scorecard has the mean that labels and the judge's scores give by hand, in Markdown, page and JSON."""
+    rg.evaluate(towers(300, 90), metrics="faithfulness", name="new", store=store)
+    before = rg.evaluate("new", metrics="faithfulness", store=store)
+    assert before.card.summaries[0].rectified is None
+    drawn = label("new", store, tmp_path, 150, 90)
+    card = rg.evaluate("new", metrics="faithfulness", store=store)
+    (found,) = card.card.summaries
+    with open_store(store) as opened:
+        frame = opened.scores.frame(card.card.run.run_id, card.card.judge.judge_id)
+    scores = {int(row["query_id"][1:]): row["value"] for row in frame.to_dicts()}
+    people = [float(i >= 90) for i in sorted(drawn)]
+    sample = LabelSample(people, [scores[i] for i in sorted(drawn)], [scores[i] for i in range(300) if i not in drawn])
+    expected = rectified_mean(sample, bounds=(0.0, 1.0))
+    assert expected is not None
+    assert found.rectified is not None
+    assert found.rectified.mean == pytest.approx(expected.mean)
+    assert found.rectified.interval.low == pytest.approx(expected.interval.low)
+    assert (found.rectified.n, found.rectified.others) == (150, 150)
+    assert found.mean == before.card.summaries[0].mean      # what the judge says stays what it says
+    assert found.rectified.interval.low < 0.7 < found.rectified.interval.high
+    said = f"{found.rectified.mean:.2f} rectified ["
+    for ending in ("md", "html", "json"):
+        card.save(tmp_path / f"card.{ending}")
+    assert said in (tmp_path / "card.md").read_text().replace("\\", "")
+    assert said in (tmp_path / "card.html").read_text()
+    told = json.loads((tmp_path / "card.json").read_text())["metrics"]["faithfulness"]["rectified"]
+    assert (told["labels"], told["people"]) == (150, pytest.approx(np.mean(people)))
+    parts = {value: cells[0].rectified for value, cells in card.card.segments["half"].items()}
+    assert all(part is not None and part.n >= LEAST_LABELS for part in parts.values())
+    with open_store(store) as opened:
+        (kept,) = opened.summaries.read(card.card.run.run_id, card.card.judge.judge_id)
+    assert kept.rectified == found.rectified
+
+
+def test_difference_is_rectified(store: str, tmp_path: Path) -> None:
+    """Two runs whose same examples are labelled have a rectified difference, which holds the true one."""
+    for name, wrong in (("base", 90), ("new", 45)):
+        rg.evaluate(towers(300, wrong), metrics="faithfulness", name=name, store=store)
+    label("base", store, tmp_path, 120, 90)
+    found = rg.compare("base", "new", store=store)
+    assert found.compared.runs[0].metrics[0].rectified is None     # one side alone tells nothing of a difference
+    label("new", store, tmp_path, 120, 45)
+    found = rg.compare("base", "new", store=store)
+    (change,) = (one for one in found.compared.runs[0].metrics if one.metric == "faithfulness")
+    assert change.rectified is not None
+    assert change.rectified.n == 120
+    assert change.rectified.interval.low < 0.15 < change.rectified.interval.high
+    assert f"faithfulness: {change.rectified.mean:+.2f} rectified [" in found.to_markdown().replace("\\", "")
+
+
+def test_unequal_chances_are_counted(store: str, tmp_path: Path) -> None:
+    """A draw that prefers what the judge calls wrong gives the same mean; unweighted labels would be far off."""
+    rg.evaluate(towers(300, 60), metrics="faithfulness", name="new", store=store)
+    drawn = label("new", store, tmp_path, 80, 60, scheme="verdict")
+    found = rg.evaluate("new", metrics="faithfulness", store=store).card.summaries[0].rectified
+    assert found is not None
+    assert found.interval.low < 0.8 < found.interval.high
+    assert np.mean([i >= 60 for i in drawn]) < 0.6
+
+
+def test_below_fifty_nothing_is_rectified(store: str, tmp_path: Path) -> None:
+    """With 49 labels nothing is rectified, and the card says how many there are and how many it takes."""
+    rg.evaluate(towers(100, 30), metrics="faithfulness", name="new", store=store)
+    label("new", store, tmp_path, 49, 30)
+    card = rg.evaluate("new", metrics="faithfulness", store=store).card
+    assert card.summaries[0].rectified is None
+    assert "49 of 49 drawn answers are labelled: means are rectified from 50 on." in card.warnings
+
+
+def test_all_labelled_is_peoples_own_mean() -> None:
+    """Where people labelled everything there is no judge in the mean; weights and amounts are not rectified."""
+    values, people = np.linspace(0, 1, 60), np.tile([1.0, 1.0, 0.0], 20)
+    sample = ScoreSample(values, "mean", (0.0, 1.0))
+    found = rectified(sample, people)
+    assert found is not None
+    assert found.mean == pytest.approx(2 / 3)
+    assert found.interval == interval_of_mean(ScoreSample(people, "mean", (0.0, 1.0)))
+    assert rectified(ScoreSample(values, "mean", (0.0, 1.0), np.arange(60) + 1.0), people) is None
+    assert rectified(ScoreSample(values, "amount"), people) is None
+    assert rectified(sample, None) is None
+    without = np.where(np.arange(60) < 11, np.inf, people)
+    assert rectified(sample, without) is None     # 49 are left
+
+
+def test_repeats_have_one_score_by_people() -> None:
+    """Of an example that was answered twice people's score is the mean over what they labelled."""
+    two = np.array([0, 0, 1, 1])
+    ones, none = np.ones(4), np.full(4, np.nan)
+    columns = Columns(
+        np.arange(4), two, np.full(4, SCORED), ones, none, none, ones, ones, np.zeros(4, dtype=int), None, None, ("",),
+        np.array([1.0, 0.0, np.nan, 1.0]), None,
+    )     # fmt: skip
+    found = by_example(columns)
+    assert found.people is not None
+    assert found.people.tolist() == [0.5, 1.0]
+    assert found.inclusion is None
