@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from rich.console import Console
 
+from ragauge.analysis.studies.figures import ChartPoint, StudyChart
 from ragauge.reporting.anchors import Anchors, ServedLinks
+from ragauge.reporting.html import sections_page
 from ragauge.reporting.sections import Bar, Phrase, ReportColumn, ReportItem, ReportSection, ReportTable, columns
 from ragauge.reporting.writers.html import sections_html, table_html
 from ragauge.reporting.writers.markdown import markdown, table_lines
@@ -116,6 +120,27 @@ def test_a_page_has_every_part_of_a_section() -> None:
     assert places == sorted(places)
     assert "why" not in page
     assert "Left out" not in page
+
+
+def test_any_sections_make_a_page() -> None:
+    """Title, contents that land, what to know first in the head, charts after their table, no tag of the data."""
+    chart = StudyChart("Shares", "bars", "", "share", (ChartPoint("a", 0.5), ChartPoint("b", 0.25)))
+    found = (
+        ReportSection("<b>Found</b>", lead=("first words",), warnings=("mind this",)),
+        ReportSection("Numbers", table=a_table(("cell", "", "0.50")), charts=(chart,)),
+        ReportSection(notes=("a note",)),
+    )
+    for title, heads in (("", ["Numbers"]), ("A run", ["&lt;b&gt;Found&lt;/b&gt;", "Numbers"])):
+        page = sections_page(found, title)
+        body = page[page.index("<header>") :]
+        assert re.findall(r'<li><a href="#part\d">(.*)</a>', body) == heads
+        assert {*re.findall('href="#(part.)"', body)} <= {*re.findall('id="(part.)"', body)}
+        parts = ["<header>", title or "&lt;b&gt;Found", "first words", "mind this", "</header>", "cell", "<figure>",
+                 "<svg", "a note"]     # fmt: skip
+        places = [body.index(part) for part in parts]
+        assert places == sorted(places)
+        assert "<b>" not in page
+        assert "<script" not in page
 
 
 @pytest.mark.parametrize(("width", "left"), [(120, "abc"), (42, "ab"), (30, "a")])

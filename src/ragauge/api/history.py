@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragauge.api.inputs.arguments import begins, path_of
+from ragauge.api.inputs.arguments import begins
 from ragauge.api.inputs.sources import HasRun, named, run_of, store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.queries.options import LogOptions
 from ragauge.api.results.shown import ShownResult
 from ragauge.data.response import Run
-from ragauge.errors import UnknownName, UsageError
+from ragauge.errors import UnknownName
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from rich.console import RenderableType
 
     from ragauge.analysis.history.log import LogEntry
     from ragauge.analysis.results.history_rows import History
     from ragauge.metrics.base import Metric
+    from ragauge.reporting.sections import ReportSection
     from ragauge.store.open import Store
 
     Keys = npt.NDArray[np.int64]
 
 LIMIT = 20
 IN_REPORT = 10
-FORMS = (".csv", ".md", ".json")
 
 
 class EvaluationLog(ShownResult):
@@ -38,7 +36,9 @@ class EvaluationLog(ShownResult):
         history: every row as plain frozen values, the newest first.
     """
 
+    FORMS: ClassVar = {".csv": "to_csv", **ShownResult.FORMS}
     _width: ClassVar = 140
+    _file: ClassVar = "log.csv"
 
     def __init__(self, history: History) -> None:
         self.history = history
@@ -53,48 +53,13 @@ class EvaluationLog(ShownResult):
 
         return history_csv(self.history)
 
-    def to_markdown(self) -> str:
-        """A table a set."""
+    def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.history import sections
-        from ragauge.reporting.writers.markdown import markdown
 
-        return markdown("", sections(self.history), 2)
-
-    def to_terminal(self) -> RenderableType:
-        """What the command line prints."""
-        from ragauge.reporting.history import sections
-        from ragauge.reporting.writers.terminal import terminal
-
-        return terminal(sections(self.history))
-
-    def save(self, path: str | Path) -> Path:
-        """Writes the log in the form that the ending names: .csv, .md, .json.
-
-        Raises:
-            UsageError: another ending.
-        """
-        from ragauge.api.results.files import make_folder
-        from ragauge.data.writers.whole import written
-
-        path = path_of(path, "log.csv")
-        check(path)
-        make_folder(path)
-        text = {".csv": self.to_csv, ".md": self.to_markdown, ".json": self.to_json}[path.suffix.lower()]()
-        with written(path) as file:
-            file.write(text)
-        return path
+        return sections(self.history)
 
     def __len__(self) -> int:
         return len(self.history.rows)
-
-
-def check(path: Path) -> None:
-    """Refuses a path that the log cannot be written to."""
-    if path.is_dir():
-        raise UsageError(f"-o {path}: it is a folder. Give the path of a file.")
-    if path.suffix.lower() not in FORMS:
-        got = path.suffix or "no ending"
-        raise UsageError(f"-o {path}: the ending says the form; expected {', '.join(FORMS)}, got {got}.")
 
 
 @keywords(LogOptions)

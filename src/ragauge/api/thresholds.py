@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run
@@ -15,13 +16,12 @@ from ragauge.errors import UnknownName, UsageError
 from ragauge.text.messages import command
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from ragauge.analysis.history.outcomes import Value
     from ragauge.analysis.history.thresholds import Thresholds
     from ragauge.analysis.scores.arrays import Columns, ResponseIndex
     from ragauge.data.response import Run
     from ragauge.metrics.base import Metric
+    from ragauge.reporting.sections import ReportSection
     from ragauge.store.open import Store
 
 
@@ -49,12 +49,10 @@ class ThresholdsResult(ShownResult):
         """The score from which on answers turn out well often enough; None where there is none."""
         return self.found.by_outcome.level if self.found.by_outcome is not None else None
 
-    def to_terminal(self) -> RenderableType:
-        """What the command line prints."""
+    def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.thresholds import sections
-        from ragauge.reporting.writers.terminal import terminal
 
-        return terminal(sections(self.found))
+        return sections(self.found)
 
 
 @keywords(ThresholdsOptions)

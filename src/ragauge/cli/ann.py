@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from ragauge.api.options import AnnCheckOptions, AnnOptions
 from ragauge.cli import options
-from ragauge.cli.output import show, show_json
+from ragauge.cli.output import check_outputs, show_result
 from ragauge.cli.study import show_study, tell
 
 STUDY = "study"     # the command that is meant where the first word is none
@@ -70,13 +70,9 @@ def check(
     Fit for a schedule: the run is kept, and `ragauge runs` lists it.
     """
     from ragauge.api.ann import ann_check
-    from ragauge.api.results import files
-    from ragauge.api.results.gate_result import FORMS
+    from ragauge.api.results.gate_result import GateResult
 
-    for path in outputs or ():
-        files.check(path, FORMS)
+    check_outputs(outputs, GateResult)
     found = ann_check(**vars(wanted))
-    for path in outputs or ():
-        tell(f"wrote {found.save(path)}")
-    show_json(found.to_dict()) if as_json else show(found.to_terminal())
+    show_result(found, outputs, as_json=as_json)
     raise typer.Exit(found.exit_code)

@@ -9,7 +9,7 @@ import typer
 
 from ragauge.api.queries.options import CompareOptions
 from ragauge.cli import options
-from ragauge.cli.output import show, show_json
+from ragauge.cli.output import check_outputs, show_result
 
 Runs = Annotated[
     list[str],
@@ -24,15 +24,10 @@ Outputs = Annotated[
 def compare(runs: Runs, wanted: CompareOptions, outputs: Outputs = None, as_json: options.Json = False) -> None:
     """Say what got better and what got worse between runs, overall and per segment, and how sure that is."""
     from ragauge.api.compare import compare as compared
-    from ragauge.api.results import files
-    from ragauge.api.results.comparison import FORMS
+    from ragauge.api.results.comparison import ComparisonResult
     from ragauge.errors import UsageError
 
     if len(runs) < 2:
         raise UsageError("compare needs two runs: the baseline, then the new one. Write: ragauge compare main latest")
-    for path in outputs or ():
-        files.check(path, FORMS)
-    result = compared(*runs, **vars(wanted))
-    show_json(result.to_dict()) if as_json else show(result.to_terminal())
-    for path in outputs or ():
-        typer.echo(f"wrote {result.save(path)}", err=True)
+    check_outputs(outputs, ComparisonResult)
+    show_result(compared(*runs, **vars(wanted)), outputs, as_json=as_json)

@@ -11,7 +11,7 @@ import typer
 
 from ragauge.api.queries.options import GateOptions
 from ragauge.cli import options
-from ragauge.cli.output import show, show_json
+from ragauge.cli.output import check_outputs, show, show_json
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,11 +45,9 @@ def gate(
     Nothing is judged again. docs/gates.md says how each verdict is reached and what to do about it.
     """
     from ragauge.api.gate import gate as decide
-    from ragauge.api.results import files
-    from ragauge.api.results.gate_result import FORMS
+    from ragauge.api.results.gate_result import GateResult
 
-    for path in outputs or ():
-        files.check(path, FORMS)
+    check_outputs(outputs, GateResult)
     found = decide(**vars(wanted))
     for path in outputs or ():
         typer.echo(f"wrote {found.save(path)}", err=True)

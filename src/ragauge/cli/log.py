@@ -9,7 +9,7 @@ import typer
 
 from ragauge.api.queries.options import LogOptions
 from ragauge.cli import options
-from ragauge.cli.output import show, show_json
+from ragauge.cli.output import check_outputs, show, show_json
 from ragauge.errors import UsageError
 
 app = typer.Typer(help="A row for every evaluated run: when, what changed, how good, at what cost, and a note.")
@@ -35,8 +35,7 @@ def log(
         return
     from ragauge.api import history
 
-    for path in outputs or ():
-        history.check(path)
+    check_outputs(outputs, history.EvaluationLog)
     found = history.log(**vars(wanted))
     for path in outputs or ():
         typer.echo(f"wrote {found.save(path)} ({len(found):,} rows)", err=True)

@@ -19,6 +19,7 @@ from ragauge.text.messages import plural, without_password
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from ragauge.api.results.shown import ShownResult
     from ragauge.engine.execute import Progress
 
 PIPED = 140         # characters of a line in a file: every column has room
@@ -107,6 +108,21 @@ def prints_apart() -> Iterator[None]:
     """What a user's system prints within goes to stderr: stdout is for results, which a program may read."""
     with redirect_stdout(sys.stderr):
         yield
+
+
+def show_result(found: ShownResult, outputs: Sequence[Path] | None = None, *, as_json: bool = False) -> None:
+    """Prints a result to stdout, for people or for programs; writes it to files, and says so."""
+    show_json(found.to_dict()) if as_json else show(found.to_terminal())
+    for path in outputs or ():
+        sys.stderr.write(f"wrote {found.save(path)}\n")
+
+
+def check_outputs(outputs: Sequence[Path] | None, result: type[ShownResult]) -> None:
+    """Refuses files that a result cannot be written to, before any work is done."""
+    from ragauge.api.results.files import check
+
+    for path in outputs or ():
+        check(path, result.FORMS)
 
 
 def show_command(said: str) -> None:

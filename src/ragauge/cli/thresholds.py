@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragauge.api.queries.options import ThresholdsOptions
 from ragauge.cli import options
-from ragauge.cli.output import show, show_json
+from ragauge.cli.output import show_result
 
 
 @options.grouped
@@ -15,5 +15,4 @@ def thresholds(wanted: ThresholdsOptions, as_json: options.Json = False) -> None
     """
     from ragauge.api.thresholds import thresholds as find
 
-    found = find(**vars(wanted))
-    show_json(found.to_dict()) if as_json else show(found.to_terminal())
+    show_result(find(**vars(wanted)), as_json=as_json)

@@ -1,10 +1,12 @@
-"""Scorecard and comparison as self-contained HTML pages: no script, no request, light and dark, print."""
+"""Results as self-contained HTML pages: no script, no request, light and dark, print."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +14,19 @@ from ragauge.analysis.diagnosis.readings import words as reading
 from ragauge.analysis.results.comparison import Compared
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting import alignment, confirmed, examples, losses, page, scorecard, words
+from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.comparing import page as comparison_page
 from ragauge.reporting.comparing import words as comparing
-from ragauge.reporting.writers.html import bar_html, breakable, lengths_html, linked, percent, table_html
+from ragauge.reporting.sections import ReportSection, plain
+from ragauge.reporting.writers.html import (
+    bar_html,
+    breakable,
+    lengths_html,
+    linked,
+    percent,
+    sections_html,
+    table_html,
+)
 from ragauge.text.messages import plural, valued
 
 if TYPE_CHECKING:
@@ -81,6 +93,37 @@ def style_sheet() -> tuple[str, str]:
     text = environment().get_template(STYLE).render().strip()
     digest = base64.b64encode(hashlib.sha256(f"\n{text}\n".encode()).digest()).decode()
     return f"\n{text}\n", f"sha256-{digest}"
+
+
+def sections_page(
+    found: Iterable[ReportSection], title: str = "", about: str = "", what: str = "result", *, framed: bool = False
+) -> str:
+    """A page of sections, one below the other, with their headings as its contents.
+
+    Args:
+        found: what it shows; the lead and warnings of the first stand at its head.
+        title: its name; "" = the first section's heading, which then heads nothing else.
+        about: what stands below the title.
+        what: what a reader who skips the contents comes to.
+        framed: for the srcdoc of a frame, as notebooks show it.
+    """
+    from markupsafe import Markup
+
+    first, *rest = found
+    title, heading = title or plain(first.heading), first.heading if title else ""
+    head = ReportSection(lead=first.lead, warnings=first.warnings)
+    first = replace(first, heading=heading, lead=(), warnings=())
+    parts: list[tuple[str, list[ReportSection]]] = []
+    for one in (first, *rest):
+        if one.heading or not parts:
+            parts.append((plain(one.heading), []))
+        parts[-1][1].append(replace(one, top=False))
+    style, digest = style_sheet()
+    shown = [(name, body) for name, mine in parts if (body := sections_html(mine, Anchors(), 1))]
+    return environment().get_template("sections.html").render(
+        title=title, about=about, what=what, framed=framed, digest=digest, head=sections_html([head], Anchors(), 1),
+        parts=shown, style=Markup(style),  # noqa: S704 - our own file
+    )     # fmt: skip
 
 
 def html(card: ScorecardData, *, framed: bool = False) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from ragauge.analysis.studies.figures import StudyChart
 
 Tone = Literal["", "plain", "strong", "faint", "good", "bad", "unsure", "title", "link"]
 Kind = Literal["text", "number", "bar"]
@@ -152,6 +155,7 @@ class ReportSection:
         warnings: what the reader must know before believing a number; they stand before the table.
         top: it heads the sections after it, up to the next such.
         skip: formats that leave it out.
+        charts: drawn on a page, after the table; their numbers stand in it.
     """
 
     heading: Wording = ""
@@ -165,6 +169,7 @@ class ReportSection:
     warnings: tuple[str, ...] = ()
     top: bool = False
     skip: tuple[Form, ...] = ()
+    charts: tuple[StudyChart, ...] = ()
 
 
 def columns(*heads: str, numbers: tuple[str, ...] = ()) -> tuple[ReportColumn, ...]:

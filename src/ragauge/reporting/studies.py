@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyTable
 from ragauge.errors import UsageError
 from ragauge.metrics.catalogue import parse
-from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable, columns, plain
+from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable, columns
 from ragauge.reporting.words import safe
 from ragauge.text.messages import number, plural, signed
 
@@ -103,29 +103,23 @@ def study_html(found: StudyFigures, *, framed: bool = False) -> str:
         found: what to show.
         framed: for the srcdoc of a frame, as notebooks show it.
     """
-    from markupsafe import Markup
+    from ragauge.reporting.html import sections_page
 
-    from ragauge.reporting.anchors import Anchors
-    from ragauge.reporting.charts.studies import study_chart
-    from ragauge.reporting.html import environment, style_sheet
-    from ragauge.reporting.writers.html import sections_html
-
-    style, digest = style_sheet()
-    charts = [(one.title, Markup(study_chart(one))) for one in study_charts(found) if one.points]  # noqa: S704 - our own drawing
+    study = found.study
     first, *rest = study_sections(found, whole=True)
-    trials = replace(first, heading="Trials", about="", lead=())
-    parts = []
-    for part in (trials, *rest):
-        commands = tuple(line for line in part.commands if not line.startswith(THIS_PAGE))
-        parts.append((plain(part.heading), sections_html([replace(part, commands=commands)], Anchors(), 1)))
-    verdict = [plain(one) for one in first.lead]
-    return environment().get_template("study.html").render(
-        study=found.study, verdict=verdict, parts=parts, charts=charts, framed=framed, digest=digest,
-        style=Markup(style), fixed=_fixed(found.study.fixed),  # noqa: S704 - our own file
-    )     # fmt: skip
+    shown = [replace(first, heading="Trials", about=""), *rest]
+    if charts := tuple(one for one in study_charts(found) if one.points):
+        shown.insert(1, ReportSection("Charts", charts=charts))
+    shown = [
+        replace(one, commands=tuple(line for line in one.commands if not line.startswith(THIS_PAGE))) for one in shown
+    ]
+    shown.append(ReportSection("Held constant", table=ReportTable(columns("setting", "value"), _fixed(study.fixed))))
+    over = f" over {safe(study.set_name)}" if study.set_name else ""
+    about = f"{study.kind} study{over}, {plural(len(study.trials), 'trial')}"
+    return sections_page(shown, study.name, about, "study", framed=framed)
 
 
-def _fixed(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _fixed(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """What is held constant, in words: yes and no, lists with commas; what has no value is left out."""
     def said(value: Any) -> str:
         if isinstance(value, bool):
@@ -134,7 +128,8 @@ def _fixed(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
             return ", ".join(f"{name} {said(one)}" for name, one in value.items())
         return ", ".join(map(said, value)) if isinstance(value, list | tuple) else str(value)
 
-    return [(name.replace("_", " "), said(value)) for name, value in settings.items() if value not in (None, "", [])]
+    known = ((name, value) for name, value in settings.items() if value not in (None, "", []))
+    return tuple((name.replace("_", " "), said(value)) for name, value in known)
 
 
 def _sentences(found: StudyFigures) -> Iterator[str]:

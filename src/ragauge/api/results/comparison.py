@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, ClassVar
 
-from ragauge.api.inputs.arguments import path_of
-from ragauge.api.results.shown import ShownResult
+from ragauge.api.results.shown import PageResult
 from ragauge.errors import UnknownName
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.console import RenderableType
 
     from ragauge.analysis.results.change import MetricChange
     from ragauge.analysis.results.comparison import Compared, RunComparison, SegmentChange
+    from ragauge.reporting.sections import ReportSection
 
 
-class ComparisonResult(ShownResult):
+class ComparisonResult(PageResult):
     """What got better, what got worse, and how sure that is. In a notebook it shows itself.
 
     Attributes:
         compared: every number as plain frozen values.
     """
+
+    FORMS: ClassVar = {**PageResult.FORMS, ".csv": "to_csv"}
+    _file: ClassVar = "change.html"
+    _what: ClassVar = "comparison"
 
     def __init__(self, compared: Compared) -> None:
         self.compared = compared
@@ -64,66 +66,16 @@ class ComparisonResult(ShownResult):
 
         return table(self.compared)
 
-    def to_markdown(self) -> str:
-        """Short enough for a pull request."""
+    def to_csv(self) -> str:
+        """The table of `to_polars`."""
+        return self.to_polars().write_csv()
+
+    def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.comparing.sections import sections
-        from ragauge.reporting.writers.markdown import markdown
 
-        return markdown("", sections(self.compared), 2)
+        return sections(self.compared)
 
-    def to_html(self) -> str:
-        """One self-contained page."""
+    def _page(self, *, framed: bool) -> str:
         from ragauge.reporting.html import comparison_html
 
-        return comparison_html(self.compared)
-
-    def to_terminal(self) -> RenderableType:
-        """For a terminal; print it with rich."""
-        from ragauge.reporting.comparing.sections import sections
-        from ragauge.reporting.writers.terminal import terminal
-
-        return terminal(sections(self.compared))
-
-    def save(self, path: str | Path) -> Path:
-        """Writes a report whose form its ending names: .html, .md, .json, or .csv for the table.
-
-        Raises:
-            UsageError: another ending.
-        """
-        from ragauge.api.results import files
-
-        where = path_of(path, "change.html")
-        files.check(where, FORMS)
-        FORMS[where.suffix.lower()](self, where)
-        return where
-
-    def _repr_html_(self) -> str:
-        """A notebook's view: the page in a frame of its own, so that its style touches nothing else."""
-        from html import escape
-
-        from ragauge.reporting.html import comparison_html
-
-        page = escape(comparison_html(self.compared, framed=True), quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:720px;border:0" title="ragauge comparison"></iframe>'
-
-
-def _write(path: Path, text: str) -> None:
-    from ragauge.api.results.files import write_text
-
-    write_text(path, text)
-
-
-def _csv(result: ComparisonResult, path: Path) -> None:
-    from ragauge.api.results.files import make_folder
-    from ragauge.data.writers.scores_csv import write_scores
-
-    make_folder(path)
-    write_scores(path, result.to_polars())
-
-
-FORMS: Mapping[str, Callable[[ComparisonResult, Path], None]] = {
-    ".html": lambda result, path: _write(path, result.to_html()),
-    ".md": lambda result, path: _write(path, result.to_markdown()),
-    ".json": lambda result, path: _write(path, result.to_json()),
-    ".csv": _csv,
-}
+        return comparison_html(self.compared, framed=framed)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
 
-from ragauge.api.inputs.arguments import path_of
 from ragauge.api.results.shown import ShownResult
 from ragauge.errors import GateFailed, NotEnoughData
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from ragauge.gating.result import Check, Gated, Verdict
-
-
-FORMS = (".xml", ".md", ".json")
+    from ragauge.reporting.sections import ReportSection
 
 
 class GateResult(ShownResult):
@@ -24,6 +19,9 @@ class GateResult(ShownResult):
     Attributes:
         gated: everything as plain frozen values.
     """
+
+    FORMS: ClassVar = {".xml": "to_junit", **ShownResult.FORMS}
+    _file: ClassVar = "gate.xml"
 
     def __init__(self, gated: Gated) -> None:
         self.gated = gated
@@ -94,22 +92,7 @@ class GateResult(ShownResult):
 
         return commands(self.gated)
 
-    def to_terminal(self) -> RenderableType:
-        """What the command line prints."""
+    def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.gate import sections
-        from ragauge.reporting.writers.terminal import terminal
 
-        return terminal(sections(self.gated))
-
-    def save(self, path: str | Path) -> Path:
-        """Writes the form that the ending names: .xml (JUnit), .md, .json.
-
-        Raises:
-            UsageError: another ending, or a path that cannot be written.
-        """
-        from ragauge.api.results.files import check, write_text
-
-        path = path_of(path, "gate.xml")
-        check(path, FORMS)
-        write_text(path, {".xml": self.to_junit, ".md": self.to_markdown, ".json": self.to_json}[path.suffix.lower()]())
-        return path
+        return sections(self.gated)

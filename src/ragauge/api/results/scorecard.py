@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragauge.analysis.results.scorecard import ExampleView, Finding, Summary
 from ragauge.analysis.results.scorecard import ScorecardData as Card
 from ragauge.api.inputs.arguments import path_of
-from ragauge.api.results.shown import ShownResult
+from ragauge.api.results.shown import PageResult
 from ragauge.data.response import Run
 from ragauge.errors import UnknownName, UsageError
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ragauge.api.queries.shown import ShownScores
+    from ragauge.reporting.sections import ReportSection
 
 
-class Scorecard(ShownResult):
+class Scorecard(PageResult):
     """How good retrieval and generation each are, with what certainty, and what to do.
 
     In a notebook it shows itself; `card["recall@5"]` is one metric's summary; `card.failures` are the failed examples.
@@ -31,6 +32,8 @@ class Scorecard(ShownResult):
     Attributes:
         card: every number as plain frozen values.
     """
+
+    _what: ClassVar = "scorecard"
 
     def __init__(self, card: Card, shown: ShownScores) -> None:
         self.card = card
@@ -138,25 +141,21 @@ class Scorecard(ShownResult):
             for column in self.to_polars(wide=wide)
         })
 
-    def to_markdown(self) -> str:
-        """Short enough for a pull request."""
+    def _sections(self, report: Path | None = None) -> Iterable[ReportSection]:
         from ragauge.reporting.scorecard import sections
-        from ragauge.reporting.writers.markdown import markdown
 
-        return markdown("", sections(self.card), 2)
+        return sections(self.card, report)
 
-    def to_html(self) -> str:
-        """One self-contained page."""
+    def _page(self, *, framed: bool) -> str:
         from ragauge.reporting.html import html
 
-        return html(self.card)
+        return html(self.card, framed=framed)
 
     def to_terminal(self, report: Path | None = None) -> RenderableType:
         """What the command line prints; it ends with the path of the full report, or how to write one."""
-        from ragauge.reporting.scorecard import sections
         from ragauge.reporting.writers.terminal import terminal
 
-        return terminal(sections(self.card, report))
+        return terminal(self._sections(report))
 
     def save(self, path: str | Path) -> Path:
         """Writes a report whose form its ending names: .html, .md, .json; .jsonl, .csv, .parquet for the scores.
@@ -166,13 +165,4 @@ class Scorecard(ShownResult):
         """
         from ragauge.api.results.files import save
 
-        return save(self, path_of(path, "report.html"))
-
-    def _repr_html_(self) -> str:
-        """A notebook's view: the page in a frame of its own, so that its style touches nothing else."""
-        from html import escape
-
-        from ragauge.reporting.html import html
-
-        page = escape(html(self.card, framed=True), quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:720px;border:0" title="ragauge scorecard"></iframe>'
+        return save(self, path_of(path, self._file))

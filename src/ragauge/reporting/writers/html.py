@@ -26,6 +26,8 @@ from ragauge.reporting.words import opened, safe
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+    from ragauge.analysis.studies.figures import StudyChart
+
 CLASSES = {"strong": "strong", "faint": "soft", "good": "better", "bad": "worse", "unsure": "warn"}
 
 
@@ -218,11 +220,22 @@ def _section(section: ReportSection, links: LinkResolver, level: int) -> Iterato
         yield Markup('<p class="warning"><strong>Note:</strong> {}</p>\n').format(safe(warning))
     if section.table is not None:
         yield table_html(section.table, links, plain(section.heading) or "Table")
+    if drawn := [_figure(one) for one in section.charts if one.points]:
+        yield Markup('<div class="grid">\n{}</div>\n').format(_joined(drawn))
     yield from (_item(one, links) for one in section.items)
     yield from (Markup("<p>{}</p>\n").format(_words(one, links)) for one in section.after)
     yield from (Markup('<p class="small soft">{}</p>\n').format(safe(one)) for one in section.notes)
     if section.commands:
         yield Markup("<pre>{}</pre>\n").format("\n".join(map(safe, section.commands)))
+
+
+def _figure(chart: StudyChart) -> Markup:
+    from markupsafe import Markup
+
+    from ragauge.reporting.charts.studies import study_chart
+
+    frame = Markup('<figure><figcaption>{}</figcaption>\n<div class="chart">{}</div>\n</figure>\n')
+    return frame.format(safe(chart.title), Markup(study_chart(chart)))  # noqa: S704 - our own drawing
 
 
 def _item(item: ReportItem, links: LinkResolver) -> Markup:
