@@ -168,6 +168,26 @@ def test_segment_where_a_dropped_trial_wins_is_named() -> None:
     assert "In type=other" not in told
 
 
+def test_tables_have_the_best_first_and_what_fell_apart() -> None:
+    """Complete trials stand best first, many that may all be best are only counted, and what fell is apart."""
+    from ragauge.reporting.studies import study_sections
+
+    found = swept({"k": [*range(1, 10)]}, {"recall": lambda p, rng: rng.uniform(0, 1, N)}, fell={"k=3": 45, "k=5": 30})
+    for trial in found.study.trials:
+        if trial.state == "pruned":
+            object.__setattr__(trial, "reason", "look 2, 45 questions: k=7 is better by 0.123")
+    first, *rest = study_sections(found)
+    assert first.table is not None
+    means = [found.mean(str(row[0])) for row in first.table.rows]
+    values = [one.mean for one in means if one is not None and one.mean is not None]
+    assert len(values) == 7
+    assert values == sorted(values, reverse=True)
+    assert "May be the best by recall (95 %): all 7 that are complete." in map(str, first.lead)
+    (fell,) = (one.table for one in rest if one.heading == "Dropped on the way")
+    assert fell is not None
+    assert list(fell.rows) == [("k=3", "45", "k=7", "0.123"), ("k=5", "30", "k=7", "0.123")]
+
+
 def test_paired_knee_is_the_knee_of_one_less_precision() -> None:
     """With costs alike in all examples it is the plain knee; a straight front has none."""
     rng = np.random.default_rng(3)

@@ -175,6 +175,21 @@ def test_small_set_is_not_raced(tmp_path: Path) -> None:
     assert "no race: the set has 20 examples" in result.log.notes[0]
 
 
+def test_objective_that_applies_to_nothing_says_why(tmp_path: Path) -> None:
+    """An objective without labels ends the sweep at the first look with the reason; a set asked whole says it then."""
+    ASKED.clear()
+    space = {**SPACE, "objective": "recall@5"}
+    with pytest.raises(UsageError, match=r"recall@5 applies to none of the first 30 questions: no relevance labels"):
+        rg.sweep(build, questions(), **space, store=url(tmp_path))
+    assert sum(ASKED.values()) == 6 * 30
+    small = rg.sweep(build, questions(20), **space, name="small", store=url(tmp_path))
+    assert small.recommendation.trial is None
+    (told,) = (one for one in small.notes if "recall@5 has no score in any trial" in one)
+    assert "no relevance labels (120)" in told
+    assert small.to_json()
+    assert small.save(tmp_path / "s.html").exists()
+
+
 def test_dry_run_asks_nothing(tmp_path: Path) -> None:
     """The plan says how many trials and questions there are, and asks none."""
     ASKED.clear()

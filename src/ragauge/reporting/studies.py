@@ -24,6 +24,8 @@ VERSUS = "vs base: the paired difference to {}, with its 95 % interval; p is cor
 BY_SEGMENT = "p is corrected over all trials and segments by Benjamini and Hochberg: look at these anew on other data."
 THIS_PAGE = "ragauge study report"     # the command that makes it is no next step on it
 FEW = 10     # examples: smaller segments are counted together
+NAMED = 6     # trials that a sentence names
+MOST_LABELS = 10     # points of a chart that all have a name; of more those on the front have
 MOST_ROWS = 12     # of segments, where there is no room for all of them
 MORE = "Not all columns have room here: the page (-o study.html) and the JSON have them."
 REAL = 0.05     # corrected p below which a difference in a segment is listed
@@ -89,11 +91,13 @@ def study_charts(found: StudyFigures) -> Iterator[StudyChart]:
             one = found.mean(trial)
             if one is not None and one.mean is not None:
                 series = "on the front" if trial in reading.front else "beaten"
-                label = f"{found.short(trial)} (knee)" if trial == bend else found.short(trial)
+                told = found.short(trial) if trial in reading.front or len(prices) <= MOST_LABELS else ""
+                label = f"{told} (knee)" if trial == bend else told
                 low, high = (one.interval.low, one.interval.high) if one.interval else (None, None)
                 points.append(ChartPoint(price, one.mean, series, low, high, label))
         log = found.logarithmic and min(prices.values()) > 0
-        yield StudyChart(f"{found.metric} against {cost}", "points", cost, found.metric, tuple(points), log)
+        by = f", by {', '.join(found.varied)}" if found.kind.ranked else ""
+        yield StudyChart(f"{found.metric} against {cost}{by}", "points", cost, found.metric, tuple(points), log)
 
 
 def study_html(found: StudyFigures, *, framed: bool = False) -> str:
@@ -108,7 +112,8 @@ def study_html(found: StudyFigures, *, framed: bool = False) -> str:
     study = found.study
     first, *rest = study_sections(found, whole=True)
     shown = [replace(first, heading="Trials", about=""), *rest]
-    if charts := tuple(one for one in study_charts(found) if one.points):
+    drawn = sorted(study_charts(found), key=lambda one: one.mark == "bars" and len(one.points) > MOST_ROWS)  # tall last
+    if charts := tuple(one for one in drawn if one.points):
         shown.insert(1, ReportSection("Charts", charts=charts))
     shown = [
         replace(one, commands=tuple(line for line in one.commands if not line.startswith(THIS_PAGE))) for one in shown
@@ -144,7 +149,11 @@ def _sentences(found: StudyFigures) -> Iterator[str]:
     taken = reading.recommendation
     about = f"; about {taken.examples:,} examples would decide" if taken.examples else ""
     yield f"Take {taken.trial}: {taken.reason}{about}." if taken.trial else f"No recommendation: {taken.reason}{about}."
-    yield f"May be the best by {reading.metric} (95 %): {', '.join(reading.best_set)}."
+    best = [trial.name for trial in found.listed if trial.name in reading.best_set]
+    every = len(best) == len(found.complete) and len(best) > NAMED
+    more = f" and {len(best) - NAMED} more" if len(best) > NAMED else ""
+    named = f"all {len(best)} that are complete" if every else f"{', '.join(best[:NAMED])}{more}"
+    yield f"May be the best by {reading.metric} (95 %): {named}."
     for cost, one in found.readings.items():
         if cost:
             yield f"Not beaten at their {cost}: {', '.join(one.front)}. {_knee(one)}"
@@ -161,7 +170,7 @@ def _knee(reading: StudyReading) -> str:
 
 def _incomplete(found: StudyFigures) -> Iterator[str]:
     for trial in found.study.trials:
-        if trial.state != "complete":
+        if trial.state not in ("complete", "pruned"):     # what a race dropped has a table of its own
             yield f"{trial.name}: {trial.state}{f': {trial.reason}' if trial.reason else ''}"
 
 
@@ -175,7 +184,7 @@ def _trials(found: StudyFigures) -> ReportTable | None:
     versus = [ReportColumn("vs base", whole=True), ReportColumn("p", "number")] if found.base else []
     heads = [ReportColumn("trial", fold=True), *decides, *versus]
     rows = []
-    for trial in found.complete:
+    for trial in found.listed:
         one = found.mean(trial.name)
         row = [safe(trial.name)]
         if found.metric:
@@ -194,7 +203,7 @@ def _beside(found: StudyFigures, *, whole: bool) -> ReportSection:
     """The means of further metrics, a row a trial; with their intervals where there is room for the whole."""
     heads = _numbers(found.beside)
     rows = []
-    for trial in found.complete:
+    for trial in found.listed:
         means = [found.mean(trial.name, name) for name in found.beside]
         told = [_with_interval(one) if whole else number(one.mean, _scale(one.metric)) if one else "–" for one in means]
         rows.append((safe(trial.name), *told))

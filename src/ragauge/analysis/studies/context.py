@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TOKENS = "context_tokens"
 NUMBERS_OF_PASSAGES = ("k", "top_k", "n_passages")     # parameters that say how many reach the generator
 APART = 1.1      # contexts whose lengths differ by more are said to
-MOST = 12        # rows of a table
+MOST, FEW = 12, 5     # rows of a table
 THIRDS = ("passage_use", "passage_use:part=middle", "passage_use:part=end")
 
 
@@ -188,7 +188,7 @@ def _used(found: StudyFigures) -> Iterator[Told]:
 
     shown = dict.fromkeys((found.reading.recommendation.trial or "", found.base, *found.reading.best_set))
     rows = []
-    for name in [one for one in shown if one in found.scores][:MOST]:
+    for name in [one for one in shown if one in found.scores][:FEW]:
         thirds = np.column_stack([column_of(found, name, third).value for third in THIRDS])
         whole = thirds[~np.isnan(thirds).any(axis=1)]
         if len(whole):

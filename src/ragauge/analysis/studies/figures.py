@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.analysis.studies.reading import (
@@ -19,7 +20,7 @@ from ragauge.analysis.studies.reading import (
     read_trials,
     trial_means,
 )
-from ragauge.data.study import Study
+from ragauge.data.study import Study, Trial
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.catalogue import parse
 
@@ -113,6 +114,7 @@ class StudyKind:
         shown: further measurements that are columns of the table of trials.
         beside: patterns of further metrics whose means are shown in a table of their own; * stands for anything, and
             those after a ! are left out.
+        ranked: whether tables have the best trial first, and charts call trials by what varies; else as they were made.
         tells: sentences, tables and charts that the kind adds, in order.
     """
 
@@ -122,6 +124,7 @@ class StudyKind:
     shown: tuple[str, ...] = ()
     tells: Callable[[StudyFigures], Iterable[Told]] = field(default=_nothing, compare=False)
     beside: tuple[str, ...] = ()
+    ranked: bool = False
 
 
 def target_of(target: str | float | None) -> tuple[str, float | None]:
@@ -258,8 +261,34 @@ class StudyFigures:
         wanted = metric or self.metric
         return self._by_name.get((trial, wanted))
 
+    @cached_property
+    def listed(self) -> tuple[Trial, ...]:
+        """The complete trials as tables have them."""
+        if not self.kind.ranked or not self.metric:
+            return self.complete
+        sign = 1.0 if self.scored and parse(self.metric).direction == "lower" else -1.0
+        means = {one.name: self.mean(one.name) for one in self.complete}
+
+        def place(trial: Trial) -> float:
+            one = means[trial.name]
+            return inf if one is None or one.mean is None else sign * one.mean
+
+        return tuple(sorted(self.complete, key=place))
+
+    @cached_property
+    def varied(self) -> tuple[str, ...]:
+        """The parameters that have several values, in the order of the space."""
+        return tuple(name for name, values in self.study.space.items() if len(values) > 1)
+
     def short(self, trial: str) -> str:
-        """A trial's name without the parameters that all complete trials of its kind share; each stays unique."""
+        """A trial's name without the parameters that all complete trials of its kind share; each stays unique.
+
+        Where trials are ranked: the parameters that vary alone, of more than two their values in order.
+        """
+        if self.kind.ranked:
+            held = next(one.parameters for one in self.study.trials if one.name == trial)
+            few = len(self.varied) < 3
+            return " · ".join(f"{name}={held.get(name)}" if few else str(held.get(name, "–")) for name in self.varied)
         kind, *parts = trial.split(":")
         others = [one.name.split(":")[1:] for one in self.complete if one.name.split(":")[0] == kind]
         left = (part for part in parts if "=" not in part or not all(part in one for one in others))

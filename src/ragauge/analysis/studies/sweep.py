@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
@@ -13,6 +14,7 @@ from ragauge.analysis.studies.figures import StudyFigures, StudyKind, StudyTable
 from ragauge.analysis.studies.objective import score_span
 from ragauge.analysis.studies.sweep_charts import forest_chart, heat_map, precision_recall, race_chart
 from ragauge.data.identity import canonical
+from ragauge.data.score import STATUSES
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.max_t import rivalries
 from ragauge.stats.selection import expected_on_new
@@ -25,6 +27,9 @@ COSTS = ("cost", "latency", "context_tokens")
 def _tells(found: StudyFigures) -> Iterable[Told]:
     yield from _race(found)
     if not found.scored:
+        return
+    if unscored := list(_unscored(found)):
+        yield from unscored
         return
     values = TrialValues(found, parse(found.metric))
     yield from _winner(found, values)
@@ -50,7 +55,34 @@ def _race(found: StudyFigures) -> Iterator[Told]:
             f"{plural(len(pruned), 'trial')} of {len(trials)} surely lost on the way. The chance that the best was "
             "dropped is at most 5 %."
         )
+        rows = []
+        for trial in sorted(pruned, key=lambda one: -asked[one.name]):
+            rival, by = _fell(trial.reason)
+            rows.append((trial.name, f"{asked[trial.name]:,}", found.short(rival) if rival in asked else rival, by))
+        heads = ("trial", "questions", "beaten by", "difference")
+        notes = (f"Of what beat it: {' · '.join(found.varied)}.",) if len(found.varied) > 2 else ()
+        yield StudyTable("Dropped on the way", heads, tuple(rows), ("questions", "difference"), (), notes)
 
+
+def _fell(reason: str) -> tuple[str, str]:
+    """The rival, and by how much it is better, of the reason that `Loser` gives."""
+    rival, better, by = reason.partition(": ")[2].rpartition(" is better by ")
+    return (rival, by) if better else (reason, "–")
+
+
+def _unscored(found: StudyFigures) -> Iterator[str]:
+    """Why what decides has no score, where it has none."""
+    why: Counter[str] = Counter()
+    for name in found.scores:
+        one = column_of(found, name, found.metric)
+        if (one.status == STATUSES.index("scored")).any():
+            return
+        why.update(one.reasons[number] for number in one.reason.tolist())
+    told = "; ".join(f"{reason} ({n:,})" for reason, n in why.most_common(3) if reason)
+    yield (
+        f"{found.metric} has no score in any trial, so nothing decides: {told or 'it applies to no example'}. Choose "
+        "another objective, or add to the set what it needs."
+    )
 
 def _winner(found: StudyFigures, values: TrialValues) -> Iterator[str]:
     """What the highest mean is worth on questions that had no part in its choice."""
@@ -90,7 +122,7 @@ def _effects(found: StudyFigures, values: TrialValues) -> Iterator[Told]:
         "What each value changes", heads, rows, heads[3:-1],
         ("Against the base's value, over all pairs of complete trials that are otherwise equal.",),
         (f"inside the noise: the whole interval lies within ±{100 * noise:g} points; not the bottleneck.",
-         "A verdict of matters is corrected by Holm over all rows."),
+         "matters is corrected by Holm over all rows, so an interval without 0 may not be enough data."),
     )     # fmt: skip
     for one in interactions(values.parameters, values.own, values.metric, base, clusters=values.clusters):
         (a, x), (b, y) = one.first, one.second
@@ -169,4 +201,4 @@ def _segments(found: StudyFigures, values: TrialValues) -> Iterator[str]:
 
 
 BESIDE = ("*", "!passage_use*", *(f"!{name}" for name in COSTS))     # what has a column or a table of its own
-SWEEP = StudyKind("sweep", (), COSTS, ("questions", "judge_calls"), _tells, BESIDE)
+SWEEP = StudyKind("sweep", (), COSTS, ("questions", "judge_calls"), _tells, BESIDE, ranked=True)

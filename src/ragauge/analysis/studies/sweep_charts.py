@@ -18,14 +18,12 @@ RECALLS = ("context_recall", "recall", "token_recall")
 
 
 def race_chart(found: StudyFigures) -> Iterator[StudyChart]:
-    """How far each trial came; who beat it stands in its description."""
+    """How far each trial came."""
     trials = found.study.trials
     if any(trial.state == "pruned" for trial in trials):
-        points = [
-            ChartPoint(one.name, one.measured("questions") or 0.0, label=one.reason if one.state == "pruned" else "")
-            for one in trials
-        ]     # fmt: skip
-        yield StudyChart("The race: questions that each trial was asked", "bars", "", "questions", tuple(points))
+        points = [ChartPoint(found.short(one.name), one.measured("questions") or 0.0) for one in trials]
+        title = f"The race: questions that each trial was asked, by {', '.join(found.varied)}"
+        yield StudyChart(title, "bars", "", "questions", tuple(points))
 
 
 def forest_chart(effects: Sequence[ParameterEffect], metric: str) -> Iterator[StudyChart]:
@@ -53,7 +51,7 @@ def precision_recall(found: StudyFigures) -> Iterator[Told]:
     front = set(pareto_front(quality, lost))
     points = [
         ChartPoint(lost[n], quality[n], "on the front" if n in front else "beaten",
-                   label=f"{name} (knee)" if n == bend.trial else name if n in front else "")
+                   label=f"{found.short(name)} (knee)" if n == bend.trial else found.short(name) if n in front else "")
         for n, name in enumerate(recall.names)
     ]     # fmt: skip
     about = f"{pair[0]} against 1 − {pair[1]}"
@@ -65,7 +63,8 @@ def precision_recall(found: StudyFigures) -> Iterator[Told]:
             f"Knee of {about}: {recall.names[at]}, at {number(quality[at])} and {number(lost[at])} "
             f"({bend.agreement:.0%} of resamples agree)."
         )
-    yield StudyChart(f"{pair[0]} against {pair[1]}", "points", f"1 − {pair[1]}", pair[0], tuple(points))
+    title = f"{pair[0]} against {pair[1]}, by {', '.join(found.varied)}"
+    yield StudyChart(title, "points", f"1 − {pair[1]}", pair[0], tuple(points))
 
 
 def _pair(found: StudyFigures) -> tuple[str, str] | None:

@@ -197,8 +197,26 @@ class _Sweep:
 
     def _looked(self, look: int, so_far: RaceResult, mine: Sequence[SystemTrial]) -> None:
         self.out |= {one.trial for one in so_far.losers} | set(so_far.failed)
+        if look == 1:
+            self._check_objective(so_far, mine)
         if look == 1 and max(so_far.counts.values(), default=0) >= FEWEST:
             self._find_idle(so_far, mine)
+
+    def _check_objective(self, so_far: RaceResult, mine: Sequence[SystemTrial]) -> None:
+        """UsageError where what decides applies to no question so far, and there are more to ask."""
+        metric, why = str(self.plan.objective), Counter[str]()
+        for trial in (one for one in mine if one.name in so_far.counts):
+            rows = trial.scores()
+            rows = rows.filter(rows["metric"] == metric)
+            if (rows["status"] != "not_applicable").any():
+                return
+            why.update(rows["reason"].to_list())
+        asked = max(so_far.counts.values(), default=0)
+        if why and asked < len(self.order):
+            raise UsageError(
+                f"sweep: {metric} applies to none of the first {asked} questions: {why.most_common(1)[0][0]}. Choose "
+                "another --objective, or add to the set what it needs."
+            )
 
     def _find_idle(self, so_far: RaceResult, mine: Sequence[SystemTrial]) -> None:
         asked = [one for one in mine if one.name in so_far.counts]

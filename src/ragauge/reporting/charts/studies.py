@@ -143,7 +143,7 @@ def _over_numbers(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
     ticks = alt.Axis(values=at) if few else alt.Axis(tickCount=6)
     x = alt.X("x:Q", title=chart.x, scale=scale, axis=ticks)
     y = alt.Y("y:Q", title=chart.y, scale=alt.Scale(zero=False, padding=8))
-    base = alt.Chart(data(rows)).encode(x=x, description="says:N")
+    base = alt.Chart(data(sorted(rows, key=lambda row: row["series"] != "beaten"))).encode(x=x, description="says:N")
     names = sorted(dict.fromkeys(row["series"] for row in rows), key=lambda one: one == "beaten")
     hues = _colours(rows, names, HUES if chart.mark == "lines" else ("accent", "warn", *HUES[1:2], *HUES[3:]))
     dash = hues.pop("strokeDash")
