@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Cli, write
+from tests.loopback.server import FaultyServer
 
 APP = '''
 from toy_parts import right
@@ -125,3 +126,32 @@ def test_changed_code_is_another_study(app: Cli, tmp_path: Path, name: str, monk
     assert "--fresh" in refused.err
     assert app(*words, "--fresh").code == 0
     assert app(*words).code == 0
+
+
+@pytest.mark.server
+def test_spent_budget_interrupts_and_the_same_command_goes_on(
+    app: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--max-cost ends a sweep with the command that goes on; in parts it makes the calls of one sweep, and no more."""
+    (tmp_path / "prices.yaml").write_text("openai-chat:any: {input: 1000, output: 2000}\n")
+    monkeypatch.setenv("RAGAUGE_PRICES", str(tmp_path / "prices.yaml"))
+    words = ("sweep", "--design", "grid", "-p", "size=1", "-p", "model=good", "--objective", "faithfulness", "-q")
+    with FaultyServer() as server:
+        judged = ("--judge", f"openai-chat:any@{server.url}")
+        whole = app(*words, *judged, "--store", "sqlite:///whole.db", "--json")
+        assert whole.code == 0, whole.err
+        calls = len(server.requests)
+        spent: list[int] = []
+        for _ in range(20):
+            done = app(*words, *judged, "--max-cost", "20", "--json")
+            spent.append(len(server.requests) - calls - sum(spent))
+            if done.code == 0:
+                break
+            assert "interrupted between looks: not enough data" in done.err
+            assert "--max-cost 20" in done.err
+        assert done.code == 0
+        assert len(spent) > 1
+        assert sum(spent) == calls
+    means = [[(one["trial"], one["mean"]) for one in found.json()["means"] if one["metric"] == "faithfulness"]
+             for found in (whole, done)]     # fmt: skip
+    assert means[0] == means[1]

@@ -158,14 +158,45 @@ def test_designs_and_failures(tmp_path: Path) -> None:
         ({"index": ["k"]}, "system has no index"),
         ({"confirm": 2}, "between 0 and 1"),
         ({"design": "gird"}, "grid"),
+        ({"base": {"model": "poor"}}, r"base has model: 'poor', not among its values \['good', 'weak', 'same'\]"),
+        ({"base": {"temperature": 1}}, "no parameter of base 'temperature'"),
+        ({"parameters": {"model": ["good", "weak", "good"]}}, "has 'good' twice: two configurations would be equal"),
+        ({"parameters": {"model": ["good", build]}}, "a value that JSON cannot hold"),
+        ({"parameters": {"model": "good"}}, "model needs a list of values"),
+        ({"parameters": None}, "no parameter to vary"),
+        ({"objective": None}, "expected a metric"),
+        ({"leave_out": [{"model": "good"}]}, "except leaves the base out"),
+        ({"preset": "top_p"}, "top_k"),
+        ({"judge": "none", "objective": "faithfulness"}, "needs a judge"),
+        ({"system": None}, "no system. Write it in the section sweep"),
+        ({"margin": -1}, "margin must be at least 0, got -1"),
     ],
 )
 def test_refused_before_the_first_question(tmp_path: Path, given: dict[str, Any], told: str) -> None:
     """What cannot be right is said before anything is asked."""
     ASKED.clear()
     with pytest.raises(rg.RagaugeError, match=told):
-        rg.sweep(build, questions(), **{**SPACE, **given}, store=url(tmp_path))
+        rg.sweep(**{"system": build, "set": questions(), **SPACE, **given}, store=url(tmp_path))
     assert not ASKED
+
+
+def test_factory_that_raises_fails_its_trial_alone(tmp_path: Path) -> None:
+    """A factory that raises for one value costs that trial, which says why; the same call asks for it again."""
+    broken = [True]
+
+    def some(model: str) -> Any:
+        if model == "same" and broken:
+            raise RuntimeError("no key for same")
+        return build(model)
+
+    space: dict[str, Any] = {"parameters": {"model": ["good", "weak", "same"]}, "objective": "exact_match"}
+    first = rg.sweep(some, questions(40), **space, store=url(tmp_path))
+    assert states(first) == {"model=good": "complete", "model=weak": "pruned", "model=same": "failed"}
+    assert "model=same: failed: RuntimeError: no key for same" in first.to_markdown()
+    broken.clear()
+    again = rg.sweep(some, questions(40), **space, store=url(tmp_path))
+    assert states(again)["model=same"] == "complete"
+    assert again.log.made == 40
 
 
 def test_small_set_is_not_raced(tmp_path: Path) -> None:
