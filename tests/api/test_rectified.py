@@ -150,3 +150,53 @@ def test_repeats_have_one_score_by_people() -> None:
     assert found.people is not None
     assert found.people.tolist() == [0.5, 1.0]
     assert found.inclusion is None
+
+
+def verdicts(run: str, store: str, *rules: dict[str, Any], baseline: str | None = None) -> list[Any]:
+    """The checks of a gate with these rules, on the whole run alone."""
+    given = [{"segments": "none"} | rule for rule in rules]
+    return list(rg.gate(run, baseline=baseline, rules={"gate": {"rules": given}}, store=store).gated.checks)
+
+
+def test_gate_decides_by_people(store: str, tmp_path: Path) -> None:
+    """A judge that is too strict fails a level that people's labels meet; with `rectified` they decide, from 50 on."""
+    rows = towers(300, 30)
+    for row in rows[100:220]:
+        row["answer"] = row["answer"].replace("is", "has a height of").replace(" tall.", ".")     # unclear
+    rg.evaluate(rows, metrics="faithfulness", name="new", store=store)
+    rule = {"metric": "faithfulness", "min": 0.8, "rectified": True}
+    (before,) = (one for one in verdicts("new", store, rule) if one.kind == "min")
+    assert (before.verdict, before.because, before.n, before.min_n) == ("not_enough_data", "few", 0, 50)
+    label("new", store, tmp_path, 150, 30)
+    checks = verdicts("new", store, rule, {"metric": "faithfulness", "min": 0.97, "rectified": True})
+    good, high = (one for one in checks if one.kind == "min")
+    card = rg.evaluate("new", metrics="faithfulness", store=store).card.summaries[0].rectified
+    assert card is not None
+    assert (good.verdict, high.verdict) == ("pass", "fail")
+    assert (good.n, good.estimate) == (150, pytest.approx(card.mean))
+    assert good.interval.low > card.interval.low      # 90 % for a gate
+    assert "rectified by people's labels" in good.asks
+
+
+def test_gate_decides_drops_by_people(store: str, tmp_path: Path) -> None:
+    """A rectified drop is decided by examples labelled in both runs; a run against others of its kind needs them."""
+    for name, wrong in (("base", 20), ("new", 110)):
+        rg.evaluate(towers(300, wrong), metrics="faithfulness", name=name, store=store)
+        label(name, store, tmp_path, 120, wrong)
+    rule = {"metric": "faithfulness", "max_drop": "5 points", "rectified": True}
+    (down,) = (one for one in verdicts("new", store, rule, baseline="base") if one.kind == "max_drop")
+    (up,) = (one for one in verdicts("base", store, rule, baseline="new") if one.kind == "max_drop")
+    assert (down.verdict, up.verdict, down.n) == ("fail", "pass", 120)
+    assert down.interval.low < -0.3 < down.interval.high
+
+
+@pytest.mark.parametrize(("rule", "said"), [
+    ({"metric": "latency", "max": 900}, "people's labels do not tell of latency"),
+    ({"metric": "faithfulness", "max_drop": "3%"}, "goes with a drop in points"),
+    ({"tag": "golden", "must_pass": True}, "does not go with must_pass"),
+])     # fmt: skip
+def test_what_cannot_be_rectified_is_refused(store: str, rule: dict[str, Any], said: str) -> None:
+    """Metrics that labels do not tell of, relative drops and single examples are refused with what to write."""
+    rg.evaluate(towers(20, 2), metrics="faithfulness", name="new", store=store)
+    with pytest.raises(rg.ConfigError, match=said):
+        rg.gate("new", rules={"gate": {"rules": [rule | {"rectified": True}]}}, store=store)

@@ -28,6 +28,10 @@ SEEN: Mapping[str, tuple[str, ...]] = {
     "support": ("answer", "passages", "query"), "relevance": ("passages", "query"),
     "address": ("answer", "query"), "refuse": ("answer", "query"),
 }     # fmt: skip
+BY_SUPPORT = ("faithfulness", "unsupported")     # metrics that labels supported or not tell of
+BY_KIND = ("contradicted", "not_in_context")      # those that need to know which of both is meant
+BY_RELEVANCE = ("context_precision",)
+TOLD = (*BY_SUPPORT, *BY_KIND, *BY_RELEVANCE)
 GUIDELINES: Mapping[str, str] = {
     "support": (
         "Read the passages, then each sentence of the answer. Supported: the passages together say all of it, or it "

@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragauge.data.label import Label, LabelTask, Part, label_key, part_text
+from ragauge.data.label import TOLD, Label, LabelTask, Part, label_key, part_text
 from ragauge.engine.judge_batch import Work, judge_batch
 from ragauge.errors import UnknownName, UsageError
 from ragauge.judging.inputs import inputs_for
-from ragauge.judging.people.judge import (
-    BY_KIND,
-    BY_RELEVANCE,
-    BY_SUPPORT,
-    NO_GUIDELINE,
-    PREFIX,
-    QUESTIONS,
-    PeopleJudge,
-    votes,
-)
+from ragauge.judging.people.judge import NO_GUIDELINE, PREFIX, QUESTIONS, PeopleJudge, votes
 from ragauge.metrics.catalogue import parse, questions
 from ragauge.store.labels import LabelDraw
 from ragauge.store.open import Store
@@ -160,7 +151,7 @@ def people_scores(store: Store, run_id: str) -> PeopleScores | None:
 
 def _values(store: Store, items: Sequence[Loaded], judge: PeopleJudge) -> dict[str, dict[int, float]]:
     """Metric -> number of a response -> its score by people."""
-    told = tuple(parse(name) for name in (*BY_SUPPORT, *BY_KIND, *BY_RELEVANCE) if judge.tells(name))
+    told = tuple(parse(name) for name in TOLD if judge.tells(name))
     asked = tuple(question for question in questions(told) if judge.answers(question))
     values: dict[str, dict[int, float]] = {str(metric): {} for metric in told}
     for one in judge_batch(items, Work(told, asked, judge), store.evidence).judged if items and told else ():

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from ragauge.analysis.estimating import LEAST_LABELS
+from ragauge.errors import UsageError
 from ragauge.gating.decide import ALPHA, CheckCell
 from ragauge.gating.examples import Missing
+from ragauge.gating.labelled import RectifiedDifference, RectifiedLevel
 from ragauge.gating.result import FAIL, UNKNOWN, Check, CheckExample, Family, Lost, OnFail, Verdict
 from ragauge.gating.rules import Slices
 from ragauge.gating.sample import MeanDifference, MetricLevel
@@ -174,7 +177,8 @@ def _cells(condition: Condition, source: ScoreSource) -> Iterator[Placed]:
         mine = mask if apart is None else mask[: apart.n]     # of the run's own examples
         cell = _cell(condition, sample, same=source.same)
         worst = _lost_most(sample, slices, higher=_higher(condition)) if isinstance(sample, MeanDifference) else ()
-        absent = missing.inapplicable(mine) if sample.applies < condition.min_n else (0, "")
+        few = sample.applies < condition.min_n and not condition.rectified
+        absent = missing.inapplicable(mine) if few else (0, "")
         return Placed(condition, segment, cell, worst, missing.lost(sample, mine), absent)
 
     yield placed(None, slices.whole(condition.tag))
@@ -187,10 +191,19 @@ def _cells(condition: Condition, source: ScoreSource) -> Iterator[Placed]:
 
 def _difference(condition: Condition, source: ScoreSource) -> Callable[[Mask], MeanDifference | Unpaired] | None:
     error = source.errors.get(str(condition.metric))
+    if source.apart is not None and condition.rectified:
+        raise UsageError(
+            f"rule {condition.rule}: a rectified drop needs the same examples in both runs, labelled in both. Gate a "
+            "run on the baseline's set, or give a rectified min or max."
+        )
     if source.apart is not None:
         return source.apart.sample(condition.metric, error)
     pairs = source.pairs(condition.metric)
-    return None if pairs is None else lambda mask: MeanDifference(pairs.within(mask), error)
+    if pairs is None:
+        return None
+    if condition.rectified:
+        return lambda mask: RectifiedDifference(pairs.within(mask))
+    return lambda mask: MeanDifference(pairs.within(mask), error)
 
 
 def _level(condition: Condition, source: ScoreSource) -> Callable[[Mask], MetricLevel] | None:
@@ -200,6 +213,8 @@ def _level(condition: Condition, source: ScoreSource) -> Callable[[Mask], Metric
 
     def make(mask: Mask) -> MetricLevel:
         part = columns.take(mask[columns.query].nonzero()[0])
+        if condition.rectified:
+            return RectifiedLevel.by_labels(condition.metric, part)
         return MetricLevel.of(condition.metric, part, condition.statistic, source.errors.get(str(condition.metric)))
 
     return make
@@ -212,8 +227,9 @@ def _higher(condition: Condition) -> bool:
 def _cell(condition: Condition, sample: MeanDifference | Unpaired | MetricLevel, *, same: bool) -> CheckCell:
     higher = _higher(condition)
     point = condition.decide == "point"
+    least_n = max(condition.min_n, LEAST_LABELS) if condition.rectified else condition.min_n
     if isinstance(sample, MetricLevel):
-        return CheckCell(sample, condition.amount, condition.kind == "min", condition.min_n, point)
+        return CheckCell(sample, condition.amount, condition.kind == "min", least_n, point)
     sign = -1.0 if higher else 1.0
     if condition.relative:
         lowest, highest = condition.metric.range
@@ -224,7 +240,7 @@ def _cell(condition: Condition, sample: MeanDifference | Unpaired | MetricLevel,
             for base in (mean, max(least, lowest), min(most, highest))
         )
         return CheckCell(sample, limit, higher, condition.min_n, point, strict, lax, same)
-    return CheckCell(sample, sign * condition.amount, higher, condition.min_n, point, same=same)
+    return CheckCell(sample, sign * condition.amount, higher, least_n, point, same=same)
 
 
 def _lost_most(sample: MeanDifference, slices: Slices, *, higher: bool) -> tuple[CheckExample, ...]:
@@ -246,7 +262,8 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
     sample = cell.sample
     verdict, because = cell.verdict(alpha)
     held_up = placed.segment is None or condition.segments_need_data or could
-    means = sample.means if isinstance(sample, MeanDifference | Unpaired) else None
+    # of what is rectified the judge's means are no part
+    means = sample.means if isinstance(sample, MeanDifference | Unpaired) and not condition.rectified else None
     point = cell.point
     return Check(
         rule=condition.rule, line=condition.line, kind=condition.kind, metric=str(condition.metric),
@@ -262,10 +279,10 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
         sampled=None if sample.estimate is None or sample.error is None else sample.sampled(1 - 2 * ALPHA),
         fail_interval=None if sample.estimate is None or point else sample.interval(1 - 2 * alpha),
         alpha=None if point else alpha, reach=sample.reach() if sample.failed else None,
-        n=sample.scored, failed=sample.failed, lost=placed.lost, applies=sample.applies, min_n=condition.min_n,
+        n=sample.scored, failed=sample.failed, lost=placed.lost, applies=sample.applies, min_n=cell.min_n,
         inapplicable=placed.inapplicable[0], why=placed.inapplicable[1],
         examples=placed.examples if verdict == FAIL else (),
-        n_base=sample.base.scored if isinstance(sample, Unpaired) else None,
+        n_base=sample.base.scored if isinstance(sample, Unpaired) else None, rectified=condition.rectified,
     )     # fmt: skip
 
 
@@ -275,6 +292,7 @@ def asks(condition: Condition) -> str:
     recall@5 may fall by at most 3% of the baseline
     """
     name = str(condition.metric) if condition.statistic == "mean" else f"{condition.statistic} of {condition.metric}"
+    name += ", rectified by people's labels," if condition.rectified else ""
     on = f" on examples tagged {condition.tag}" if condition.tag else ""
     if condition.kind == "min":
         return f"{name} must be at least {condition.text}{on}"

@@ -99,6 +99,7 @@ class Check:
         min_n: fewest to decide on.
         examples: those that lost most, or that must pass and do not.
         unknown: examples that must pass, of which it is not known.
+        rectified: whether the mean that people's labels rectify decides; n is then labelled examples.
     """
 
     rule: int
@@ -137,6 +138,7 @@ class Check:
     min_n: int = 0
     examples: tuple[CheckExample, ...] = ()
     unknown: tuple[CheckExample, ...] = ()
+    rectified: bool = False
 
     @property
     def unpaired(self) -> bool:

@@ -12,6 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.analysis.scores.segments import FEWEST, NONE, Segments, tidy
+from ragauge.data.label import TOLD
 from ragauge.errors import ConfigError, DataError, UsageError
 from ragauge.metrics.base import Metric
 from ragauge.text.messages import UNITS
@@ -51,6 +52,7 @@ class Condition:
         segments_need_data: whether a segment without enough data holds the gate up.
         tag: only examples with it; "" = all.
         min_n: fewest examples to decide on.
+        rectified: whether the mean that people's labels rectify decides.
     """
 
     rule: int
@@ -67,6 +69,7 @@ class Condition:
     segments_need_data: bool
     tag: str
     min_n: int
+    rectified: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,11 +254,21 @@ class _Rule:
             amount, relative = float(getattr(rule, key)), False
             text = level(metric, amount)
             self._possible(metric, key, amount, point=rule.decide == "point")
+        if rule.rectified:
+            self._labelled(metric, relative=relative)
         need = gate.segments_need_data if rule.segments_need_data is None else rule.segments_need_data
         return Condition(
             self._place, rule.line(), metric, kind, amount, relative, text, statistic, rule.decide, rule.on_fail,
             rule.segments, need, rule.tag or "", gate.min_n if rule.min_n is None else rule.min_n,
+            rule.rectified,
         )     # fmt: skip
+
+    def _labelled(self, metric: Metric, *, relative: bool) -> None:
+        """Refuses what labels of people cannot rectify."""
+        if str(metric) not in TOLD:
+            self._wrong("rectified", f"people's labels do not tell of {metric}, only of {', '.join(TOLD)}.")
+        if relative:
+            self._wrong("rectified", "goes with a drop in points, not with a share of the baseline. Write 3 points.")
 
     def _statistic(self, metric: Metric, key: str) -> Statistic:
         given = self._rule.statistic

@@ -195,6 +195,9 @@ def reason(check: Check) -> str:
 
 def _few(check: Check) -> str:
     """That there are too few examples, and where the metric does not apply to the others, why."""
+    if check.rectified:
+        both = " in both runs" if check.kind == "max_drop" else ""
+        return f"{plural(check.n, 'example is', 'examples are')} labelled by people{both}, fewer than {check.min_n}."
     short = f"fewer than min_n, which is {check.min_n}"
     if not check.inapplicable:
         return f"{plural(check.n + check.failed, 'example is', 'examples are')} {short}."
@@ -321,7 +324,9 @@ def _more_data(stopped: Sequence[Check]) -> Iterator[str]:
     rest = [check for check in stopped if check.because not in done and not check.inapplicable]
     if not rest:
         return
-    if {check.because for check in rest} == {"few"}:
+    if any(check.because == "few" and check.rectified for check in rest):
+        yield "Draw answers and label them: ragauge label draw RUN -o page.html. See docs/labels.md."
+    elif {check.because for check in rest} == {"few"}:
         yield "More examples; or a smaller min_n, if so few are meant to decide. See docs/gates.md."
     elif any(check.kind == "max_drop" and check.amount == 0 for check in rest):
         yield (

@@ -141,7 +141,7 @@ FORMS: Mapping[str, str] = {
     "Check": (
         "rule line kind metric asks segment=segment() tag verdict because reason=gate_reason() on_fail stops decide "
         "statistic limit estimate new baseline=base interval:interval sampled:interval fail_interval:interval alpha "
-        "reach n n_baseline=n_base paired=paired() failed min_n examples unknown"
+        "reach n n_baseline=n_base paired=paired() failed min_n examples unknown rectified"
     ),
     "CheckExample": "query_id new baseline=base why",
     # explanations, one example

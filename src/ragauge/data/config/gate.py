@@ -17,7 +17,8 @@ UNSIGNED = r"(?:[0-9]{1,15}\.?[0-9]{0,15}|\.[0-9]{1,15})(?:[eE][+-]?[0-9]{1,2})?
 DROP = rf"^\s*\+?({UNSIGNED})\s*(%|points?)\s*$"
 LEVEL = rf"^\s*([+-]?{UNSIGNED})\s*(%?)\s*$"
 SHARE = r"^\s*(?:[0-9]{1,2}\.?[0-9]{0,9}\s*%|(?:0?\.[0-9]{1,9}|0)|[0-9]\.?[0-9]{0,9}[eE]-[1-9][0-9]?)\s*$"
-OF_MEANS = ("decide", "segments", "segments_need_data", "min_n", "statistic", "max_drop")     # not for must_pass
+# not for must_pass
+OF_MEANS = ("decide", "segments", "segments_need_data", "min_n", "statistic", "max_drop", "rectified")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +170,9 @@ class RuleSection(Section):
         default=None, description="Whether a segment without enough data holds the gate up; the gate's own by default."
     )
     min_n: Count | None = Field(default=None, description="Fewest examples to decide on; the gate's own by default.")
+    rectified: StrictBool = Field(
+        default=False, description="Decide by the mean that people's labels rectify; below 50 labels: not enough data."
+    )
 
 
 class GateSection(Section):

@@ -7,7 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.data.facts import AnswerFacts, Claim, Rating, RelevanceFacts
-from ragauge.data.label import NO_CLAIM, UNSURE, Label, Part, label_key, last_said
+from ragauge.data.label import (
+    BY_KIND,
+    BY_RELEVANCE,
+    BY_SUPPORT,
+    NO_CLAIM,
+    UNSURE,
+    Label,
+    Part,
+    label_key,
+    last_said,
+)
 from ragauge.errors import JudgeError
 from ragauge.judging.inputs import Inputs, RatePassages, VerifyAnswer
 from ragauge.judging.judge import Asking
@@ -18,9 +28,6 @@ NO_GUIDELINE = "none"     # how instructions that are not known are called in a 
 NOT_LABELLED = "nobody labelled it"
 SPLIT = "people are split"
 QUESTIONS: Mapping[str, str] = {"verify_answer": "support", "rate_passages": "relevance"}     # judge's -> label's
-BY_SUPPORT = ("faithfulness", "unsupported")     # metrics that labels supported or not tell of
-BY_KIND = ("contradicted", "not_in_context")      # those that need to know which of both is meant
-BY_RELEVANCE = ("context_precision",)
 
 
 class PeopleJudge:
