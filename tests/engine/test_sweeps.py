@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -265,38 +261,3 @@ def test_share_to_confirm_on_is_exact_and_keeps_clusters() -> None:
     rest, back = halves(grouped, "0.25")
     assert abs(len(back) - 50) <= 4
     assert not {one.cluster for one in rest} & {one.cluster for one in back}
-
-
-SCRIPT = """
-import sys
-sys.path.insert(0, {folder!r})
-import test_sweeps as t
-import ragauge as rg
-rg.sweep(t.build, t.questions(), **t.SPACE, store={url!r}, say=lambda line: print(line, flush=True))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kills", [5, pytest.param(20, marks=pytest.mark.prove)])
-def test_killed_anywhere_it_drops_the_same(tmp_path: Path, kills: int) -> None:
-    """Killed with -9 at random moments, a sweep ends with the same dropped trials and the same recommendation."""
-    (tmp_path / "killed").mkdir()
-    folder, draw = str(Path(__file__).parent), random.Random(3)
-    script = SCRIPT.format(folder=folder, url=url(tmp_path / "killed"))
-    subprocess.run([sys.executable, "-c", SCRIPT.format(folder=folder, url=url(tmp_path))], check=True)
-    for _ in range(kills):
-        process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        for _ in range(draw.randrange(0, 4)):
-            process.stdout.readline()
-        if process.poll() is None:
-            os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-    subprocess.run([sys.executable, "-c", script], check=True)
-    whole, result = (rg.open_study("sweep-toy", store=url(one)) for one in (tmp_path, tmp_path / "killed"))
-    assert states(result) == states(whole)
-    assert result.best_set == whole.best_set
-    assert [trial.measured("questions") for trial in result.study.trials] == [
-        trial.measured("questions") for trial in whole.study.trials
-    ]
