@@ -231,7 +231,7 @@ class ChunkingTrial:
             "labels.char_spans": GoldOverlap(chars, tuple(one.chars for one in ranked), in_chars),
         }
         self._count(chars, near, found["labels.token_spans"])
-        return [Measured.of(metric.value(found[metric.needs["found"]])) for metric in self.metrics]
+        return [Measured.of(metric.value(found[metric.needs["overlap"]])) for metric in self.metrics]
 
     def _count(self, gold: Sequence[Span], near: Sequence[_IndexedChunk], found: GoldOverlap) -> None:
         tally = self._tally
