@@ -110,7 +110,8 @@ def _interval(summary: Summary, scored: Columns, metric: Metric) -> str:
             other = wilson(0, n, interval.level)
             return (
                 f"all {alike} {number(summary.mean or 0.0)}: at most {other.high if other else 1.0:.1%} of others "
-                f"differ (Wilson's upper end for 0 of n = {number(n)}), taken to be by no more than the value itself = {ends}"
+                f"differ (Wilson's upper end for 0 of n = {number(n)}), taken to be by no more than the "
+                f"value itself = {ends}"
             )
         return (
             f"all {alike} {number(summary.mean or 0.0)}: a score within [{number(metric.range[0])}, "
