@@ -72,7 +72,8 @@ def change_of(
     test = None if interval is None else difference_test(*sides)
     wins, ties, losses = _tally(metric, d)
     return replace(
-        _change(metric, (base, new), estimate, test, failed, verdict), effect=_effect(pairs, d, level) if sized else None,
+        _change(metric, (base, new), estimate, test, failed, verdict),
+        effect=_effect(pairs, d, level) if sized else None,
         detectable=detectable_difference(*sides, level) if sized and interval else None, wins=wins, ties=ties,
         losses=losses, moved=moved, differing=int((np.abs(parts) > ALIKE).sum()),
         rectified=rectified_change(pairs, level),

@@ -98,8 +98,8 @@ def _part(n: int, comparison: RunComparison, compared: Compared, anchors: Anchor
     return RunPart(
         anchors.add("run", n), comparison, words.sentence(comparison),
         tuple((verdict, sign, told[verdict]) for verdict, (sign, _) in words.VERDICTS.items() if told[verdict]),
-        words.notes(comparison), tuple(_forests(comparison, n, compared, anchors)), metrics_table(comparison, compared, n),
-        segment_table(worse, compared, n, MOST_METRICS) if worse else None,
+        words.notes(comparison), tuple(_forests(comparison, n, compared, anchors)),
+        metrics_table(comparison, compared, n), segment_table(worse, compared, n, MOST_METRICS) if worse else None,
         any(len(mine) > MOST_METRICS for _, mine in words.by_segment(worse)),
         segment_table(perhaps, compared, n) if perhaps else None, segment_table(cells, compared, n) if cells else None,
         len(comparison.segments), amounts_table(comparison) if comparison.amounts else None, flips, behind,

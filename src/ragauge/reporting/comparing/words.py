@@ -96,10 +96,13 @@ def notes(comparison: RunComparison) -> tuple[str, ...]:
     ]     # fmt: skip
     rest = f" and {len(could) - MOST_SIZED} more" if len(could) > MOST_SIZED else ""
     absent = [change.metric for change in comparison.metrics if not (change.difference.n or change.failed)]
-    parts = [("", change) for change in comparison.metrics] + [(f", {place(part)}", part.change) for part in comparison.segments]
+    parts = [
+        *(("", change) for change in comparison.metrics),
+        *((f", {place(part)}", part.change) for part in comparison.segments),
+    ]
     sentences = ((change.metric + where, rectified(change.rectified, change=True)) for where, change in parts)
     return (
-        *(f"{what}: {how}." for what, how in said if how),
+        *(f"{what}: {how}." for what, how in sentences if how),
         *([f"{SEEN}: {', '.join(could[:MOST_SIZED])}{rest}."] if could else []),
         *([f"No example was scored in both runs on {', '.join(absent)}."] if absent else []),
     )

@@ -224,11 +224,11 @@ def _section(section: ReportSection, links: LinkResolver, level: int) -> Iterato
         yield Markup('<p class="warning"><strong>Note:</strong> {}</p>\n').format(safe(warning))
     if section.table is not None:
         yield table_html(section.table, links, plain(section.heading) or "Table")
-    if drawn := [_figure(part) for part in section.charts if part.points]:
+    if drawn := [_figure(chart) for chart in section.charts if chart.points]:
         yield Markup('<div class="grid">\n{}</div>\n').format(_joined(drawn))
-    yield from (_item(part, links) for part in section.items)
-    yield from (Markup("<p>{}</p>\n").format(_words(part, links)) for part in section.after)
-    yield from (Markup('<p class="small soft">{}</p>\n').format(safe(part)) for part in section.notes)
+    yield from (_item(item, links) for item in section.items)
+    yield from (Markup("<p>{}</p>\n").format(_words(wording, links)) for wording in section.after)
+    yield from (Markup('<p class="small soft">{}</p>\n').format(safe(note)) for note in section.notes)
     if section.commands:
         yield Markup("<pre>{}</pre>\n").format("\n".join(map(safe, section.commands)))
 
