@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ragauge.api.judge_check import check_judge as check_judge
     from ragauge.api.label import label_draw as label_draw
     from ragauge.api.label import label_import as label_import
-    from ragauge.api.label import label_plan as label_plan
     from ragauge.api.results.comparison import ComparisonResult as ComparisonResult
     from ragauge.api.results.gate_result import GateResult as GateResult
     from ragauge.api.results.scorecard import Scorecard as Scorecard
@@ -44,6 +43,11 @@ if TYPE_CHECKING:
     from ragauge.api.runs import OpenRun as OpenRun
     from ragauge.api.runs import open_run as open_run
     from ragauge.api.runs import runs as runs
+    from ragauge.api.sets import check_set as check_set
+    from ragauge.api.sets import diff_sets as diff_sets
+    from ragauge.api.sets import freeze_set as freeze_set
+    from ragauge.api.sets import generate_set as generate_set
+    from ragauge.api.sets import mark_set as mark_set
     from ragauge.api.studies import open_study as open_study
     from ragauge.api.sweep import sweep as sweep
     from ragauge.api.thresholds import ThresholdsResult as ThresholdsResult
@@ -84,8 +88,12 @@ _FROM = {
     "check_judge": "ragauge.api.judge_check",
     "label_draw": "ragauge.api.label",
     "label_import": "ragauge.api.label",
-    "label_plan": "ragauge.api.label",
     "chunking": "ragauge.api.chunking",
+    "check_set": "ragauge.api.sets",
+    "diff_sets": "ragauge.api.sets",
+    "freeze_set": "ragauge.api.sets",
+    "generate_set": "ragauge.api.sets",
+    "mark_set": "ragauge.api.sets",
     "embeddings": "ragauge.api.embeddings",
     "sweep": "ragauge.api.sweep",
     "StudyResult": "ragauge.api.results.study",

@@ -1,23 +1,32 @@
-"""`ragauge testset`: eval sets made ready."""
+"""`ragauge testset`: eval sets made, held against their corpus, curated."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ragauge.api.options import PrepareOptions
+from ragauge.api.set_options import CheckSetOptions, FreezeSetOptions, GenerateSetOptions, MarkSetOptions
 from ragauge.cli import options
-from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json
+from ragauge.cli.output import (
+    expected_calls,
+    kept_on_interrupt,
+    progress_line,
+    same_command,
+    show,
+    show_json,
+    show_result,
+)
 from ragauge.errors import Interrupted
 from ragauge.text.messages import command, plural
 
 if TYPE_CHECKING:
     from ragauge.engine.prepare import PreparedSet
 
-app = typer.Typer(help="Make eval sets ready.", no_args_is_help=True)
+app = typer.Typer(help="Make eval sets, hold them against their corpus, curate them.", no_args_is_help=True)
 MOST_LISTED = 20
 NO_CALLS = {"calls": 0, "replies_reused": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
 SENTENCES = (
@@ -28,7 +37,59 @@ SENTENCES = (
 
 @app.callback()
 def front() -> None:
-    """Make eval sets ready."""
+    """Make eval sets, hold them against their corpus, curate them."""
+
+
+@app.command()
+@options.grouped
+def generate(wanted: GenerateSetOptions, as_json: options.Json = False) -> None:
+    """Make questions with labels from a corpus: known-item queries, without a model. Exit 4: fewer than wanted."""
+    from ragauge.api.sets import generate_set
+
+    found = generate_set(**vars(wanted))
+    show_result(found, as_json=as_json)
+    raise typer.Exit(found.exit_code)
+
+
+@app.command()
+@options.grouped
+def check(wanted: CheckSetOptions, as_json: options.Json = False) -> None:
+    """Hold a set against its corpus: evidence intact, moved, changed or gone. Exit 3: under 90 % of gold alive."""
+    from ragauge.api.sets import check_set
+
+    found = check_set(**vars(wanted))
+    show_result(found, as_json=as_json)
+    raise typer.Exit(found.exit_code)
+
+
+@app.command()
+@options.grouped
+def freeze(wanted: FreezeSetOptions) -> None:
+    """Keep hashes of a set's evidence beside it, by which `check` tells what changed and finds what was renamed."""
+    from ragauge.api.sets import freeze_set
+
+    typer.echo(f"wrote {freeze_set(**vars(wanted))}", err=True)
+
+
+@app.command()
+@options.grouped
+def mark(wanted: MarkSetOptions) -> None:
+    """Mark examples as draft, reviewed, golden or rejected; other lines keep their bytes."""
+    from ragauge.api.sets import mark_set
+
+    typer.echo(f"marked {plural(mark_set(**vars(wanted)), 'example')} as {wanted.to}", err=True)
+
+
+@app.command()
+def diff(
+    old: Annotated[Path, typer.Argument(help="The older set: JSON lines.")],
+    new: Annotated[Path, typer.Argument(help="The newer set.")],
+    as_json: options.Json = False,
+) -> None:
+    """Say what was added, removed and changed between two versions of a set, by field."""
+    from ragauge.api.sets import diff_sets
+
+    show_result(diff_sets(old, new), as_json=as_json)
 
 
 @app.command()

@@ -48,16 +48,16 @@ def starts(query: pl.Series) -> Any:
     """
     import numpy as np
 
-    starts_found, row, last = [np.empty(0, np.int64)], 0, None
+    found, row, last = [np.empty(0, np.int64)], 0, None
     for chunk in query.get_chunks():
         n = len(chunk)
         if not n:
             continue
         if row == 0 or chunk[0] != last:
-            starts_found.append(np.array([row]))
-        starts_found.append((chunk.slice(1) != chunk.slice(0, n - 1)).arg_true().to_numpy() + row + 1)
+            found.append(np.array([row]))
+        found.append((chunk.slice(1) != chunk.slice(0, n - 1)).arg_true().to_numpy() + row + 1)
         row, last = row + n, chunk[n - 1]
-    return np.concatenate(starts_found)
+    return np.concatenate(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,10 +80,10 @@ class Study:
     @property
     def space(self) -> dict[str, list[Any]]:
         """What was varied -> the values tried, in order."""
-        varied: dict[str, list[Any]] = {}
+        found: dict[str, list[Any]] = {}
         for trial in self.trials:
             for name, value in trial.parameters.items():
-                values = varied.setdefault(name, [])
+                values = found.setdefault(name, [])
                 if value not in values:
                     values.append(value)
-        return varied
+        return found

@@ -75,8 +75,8 @@ def may_be_best(
     """
     if not 0 < level < 1:
         raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
-    rivals = rivalries(values, clusters=clusters, alpha=1 - level, span=span, draws=draws, seed=seed)
-    return tuple([not rivalry.beaten for rivalry in rivals])
+    found = rivalries(values, clusters=clusters, alpha=1 - level, span=span, draws=draws, seed=seed)
+    return tuple([not one.beaten for one in found])
 
 
 def rivalries(
@@ -188,8 +188,8 @@ def looks(n: int, first: int = 30, factor: float = 1.5) -> tuple[int, ...]:
     >>> looks(20)
     (20,)
     """
-    numbers, at = [], float(first)
+    found, at = [], float(first)
     while round(at) < n:
-        numbers.append(round(at))
+        found.append(round(at))
         at *= factor
-    return (*numbers, n)
+    return (*found, n)

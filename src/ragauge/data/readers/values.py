@@ -124,20 +124,20 @@ def number(value: Any, name: str) -> float:
         return value
     if isinstance(value, (*SINGLE, Decimal)) and not isinstance(value, bool):
         try:
-            converted = float(value)
+            found = float(value)
         except (ValueError, OverflowError):
-            converted = float("nan")
-        if isfinite(converted):
-            return converted
+            found = float("nan")
+        if isfinite(found):
+            return found
     raise BadValue(name, "a finite number", value)
 
 
 def at_least_zero(value: Any, name: str) -> float:
     """A finite number of at least 0."""
-    given = number(value, name)
-    if given < 0:
+    found = number(value, name)
+    if found < 0:
         raise BadValue(name, "a number of at least 0", value)
-    return given
+    return found
 
 
 def whole(value: Any, name: str) -> int:
@@ -145,12 +145,12 @@ def whole(value: Any, name: str) -> int:
     if type(value) is int and value >= 0:
         return value
     try:
-        given = number(value, name)
+        found = number(value, name)
     except BadValue:
-        given = -1.0
-    if given < 0 or not given.is_integer():
+        found = -1.0
+    if found < 0 or not found.is_integer():
         raise BadValue(name, "a whole number of at least 0", value)
-    return int(given)
+    return int(found)
 
 
 def yes_or_no(value: Any, name: str) -> bool:
@@ -182,14 +182,14 @@ def opened(value: Any, name: str, notes: Notes) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        literal = ast.literal_eval(value.strip())
+        found = ast.literal_eval(value.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return value
-    if not isinstance(literal, (*LISTED, dict)):
+    if not isinstance(found, (*LISTED, dict)):
         return value
     if _glued(value):
         raise BadValue(name, "a JSON list", value, "It looks like a NumPy array printed as text: save lists as JSON.")
-    return literal
+    return found
 
 
 def _glued(source: str) -> bool:

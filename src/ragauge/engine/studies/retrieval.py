@@ -13,12 +13,13 @@ from ragauge.errors import UsageError
 from ragauge.judging.model.spec import read_model
 from ragauge.llm.embedders.base import Embedder
 from ragauge.llm.prices import price
-from ragauge.systems.reference.retrievers import DECIMALS, Bm25, Dense, Hybrid, Retriever
+from ragauge.systems.reference.retrievers import DECIMALS, IGNORED, Bm25, Dense, Hybrid, Retriever
 
 __all__ = [
-    "DECIMALS", "Bm25", "RetrieverName", "embedding_calls", "embedding_price", "local_embedder", "price",
-    "read_model", "retriever_over",
+    "DECIMALS", "STOP_WORDS", "Bm25", "Embedder", "RetrieverName", "embedding_calls", "embedding_price",
+    "local_embedder", "price", "read_model", "retriever_over",
 ]     # fmt: skip
+STOP_WORDS = IGNORED     # words that retrieval passes by
 RetrieverName = Literal["bm25", "dense", "hybrid"]
 
 

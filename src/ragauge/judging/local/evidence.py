@@ -42,8 +42,8 @@ def there(stated: float, topic: float) -> float:
 
     It rises with both, and is no lower than `stated` where that is nearly certain.
     """
-    chance = scorer().p((log_odds(stated), log_odds(topic)))
-    return max(chance, stated) if stated >= SURE else chance
+    found = scorer().p((log_odds(stated), log_odds(topic)))
+    return max(found, stated) if stated >= SURE else found
 
 
 def log_odds(p: float) -> float:

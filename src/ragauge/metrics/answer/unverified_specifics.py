@@ -36,7 +36,7 @@ class UnverifiedSpecifics(Metric):
     kind: Literal["any", "number", "date", "name", "percent", "quote"] = "any"
 
     def value(self, answer: str, query: str, passages: Sequence[Passage]) -> Ratio | Undefined:
-        supported, missing = unfounded(answer, query, passages, self.kind)
-        if not supported:
+        found, missing = unfounded(answer, query, passages, self.kind)
+        if not found:
             return Undefined("the answer has no specifics")
-        return Ratio(len(missing), len(supported))
+        return Ratio(len(missing), len(found))

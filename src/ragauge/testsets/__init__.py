@@ -1,0 +1,1 @@
+"""Test sets: generated, filtered, checked against their corpus, curated."""

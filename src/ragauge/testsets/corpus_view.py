@@ -1,0 +1,156 @@
+"""A corpus as a generator of questions sees it: which documents are of use, its topics, and what finds a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from ragauge.data.document import Document
+from ragauge.data.identity import folded
+from ragauge.engine.studies.retrieval import Bm25, Embedder, local_embedder
+from ragauge.errors import DataError
+
+if TYPE_CHECKING:
+    from random import Random
+
+    import numpy as np
+    import numpy.typing as npt
+
+
+    Vectors = npt.NDArray[np.float32]
+
+HUGE = 2_000_000     # characters: no page of a corpus that people search
+MOST_TOPICS = 50
+DEPTH = 100     # how far down a gold document may be found
+FAR = 10     # a document below in both rankings is hard to find
+Difficulty = Literal["easy", "medium", "hard"]
+
+
+@dataclass(frozen=True)
+class CorpusCounts:
+    """What a corpus holds.
+
+    Attributes:
+        documents: all of them.
+        empty: doc_ids without a text.
+        copies: doc_id -> the doc_id whose text it repeats, white space and width of characters aside.
+        huge: doc_ids of more than 2,000,000 characters.
+    """
+
+    documents: int
+    empty: tuple[str, ...]
+    copies: Mapping[str, str]
+    huge: tuple[str, ...]
+
+    def sentences(self) -> Iterator[str]:
+        """What is left out, in words."""
+        left_out = {"without a text": self.empty, "repeat another": tuple(self.copies), "too long": self.huge}
+        for told, ids in left_out.items():
+            if ids:
+                named = f"{', '.join(ids[:3])}{' …' if ids[3:] else ''}"
+                yield f"{len(ids):,} of {self.documents:,} documents {told}: {named}"
+
+
+class CorpusView:
+    """The documents that questions are drawn from, their topics, and two retrievers over them.
+
+    Args:
+        documents: the corpus. Empty ones, copies and huge ones are counted and never drawn.
+
+    Raises:
+        DataError: no document is of use.
+    """
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        empty, huge = [], []
+        copies: dict[str, str] = {}
+        first: dict[str, str] = {}
+        self.documents: dict[str, Document] = {}
+        for document in documents:
+            text = folded(document.text)
+            if not text:
+                empty.append(document.doc_id)
+            elif len(text) > HUGE:
+                huge.append(document.doc_id)
+            elif (same := first.setdefault(text, document.doc_id)) != document.doc_id:
+                copies[document.doc_id] = same
+            else:
+                self.documents[document.doc_id] = document
+        self.counts = CorpusCounts(len(documents), tuple(empty), copies, tuple(huge))
+        if not self.documents:
+            raise DataError(f"no document of use: {'; '.join(self.counts.sentences())}.", source="corpus")
+        self.ids = tuple(self.documents)
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """A row a document, by the embedder in the package."""
+        return self._embedder.embed([_found_by(document) for document in self.documents.values()])
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return local_embedder()
+
+    @cached_property
+    def bm25(self) -> Bm25:
+        """BM25 over the documents."""
+        return Bm25(self.ids, [_found_by(document) for document in self.documents.values()])
+
+    @cached_property
+    def topics(self) -> list[list[str]]:
+        """doc_ids by topic, the largest topic first: k-means over the vectors, from a fixed seed."""
+        import numpy as np
+        from scipy.cluster.vq import kmeans2
+
+        count = min(MOST_TOPICS, max(1, round((len(self.ids) / 2) ** 0.5)))
+        if count == 1:
+            return [list(self.ids)]
+        _, labels = kmeans2(self.vectors.astype(np.float64), count, minit="++", rng=7, missing="raise", iter=25)
+        groups: dict[int, list[str]] = {}
+        for doc_id, label in zip(self.ids, labels.tolist(), strict=True):
+            groups.setdefault(label, []).append(doc_id)
+        return sorted(groups.values(), key=lambda group: (-len(group), group[0]))
+
+    def drawn(self, rng: Random) -> Iterator[Document]:
+        """Documents without end: each topic in turn gives one, none again before all of its topic were drawn."""
+        waiting: list[list[str]] = [[] for _ in self.topics]
+        while True:
+            for turn in rng.sample(range(len(waiting)), len(waiting)):
+                if not waiting[turn]:
+                    waiting[turn] = rng.sample(self.topics[turn], len(self.topics[turn]))
+                yield self.documents[waiting[turn].pop()]
+
+    def ranks(self, queries: Sequence[str], golds: Sequence[Sequence[str]]) -> list[tuple[int | None, int | None]]:
+        """For each query the best rank of a gold document by BM25 and by embeddings, from 1; None = below 100."""
+        import numpy as np
+
+        place = {doc_id: n for n, doc_id in enumerate(self.ids)}
+        found: list[tuple[int | None, int | None]] = []
+        vectors = self._embedder.embed(list(queries))
+        for query, gold, vector in zip(queries, golds, vectors, strict=True):
+            hits = [hit.passage_id for hit in self.bm25.search(query, DEPTH)]
+            lexical = next((n for n, doc_id in enumerate(hits, 1) if doc_id in gold), None)
+            scores = self.vectors @ vector
+            rows = [place[doc_id] for doc_id in gold if doc_id in place]
+            above = int((scores > scores[rows].max()).sum()) + 1 if rows and np.any(vector) else DEPTH + 1
+            found.append((lexical, above if above <= DEPTH else None))
+        return found
+
+
+def difficulty(lexical: int | None, dense: int | None) -> Difficulty:
+    """easy: first in both rankings; hard: beyond the tenth place in both; else medium.
+
+    >>> difficulty(1, 1), difficulty(1, 30), difficulty(None, 11)
+    ('easy', 'medium', 'hard')
+    """
+    if lexical == dense == 1:
+        return "easy"
+    far = [rank is None or rank > FAR for rank in (lexical, dense)]
+    return "hard" if all(far) else "medium"
+
+
+def _found_by(document: Document) -> str:
+    """What retrievers search: the title, unless the text opens with it, and the text."""
+    title = document.title.strip()
+    return document.text if not title or document.text.lstrip("# \n").startswith(title) else f"{title}\n{document.text}"

@@ -1,0 +1,258 @@
+"""Whether the evidence of a set is still in its corpus: intact, moved, changed, gone, or in no indexed document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+from ragauge.analysis.estimating import interval_of_rate
+from ragauge.data.curation import Anchor
+from ragauge.data.example import Relevant, Span
+from ragauge.data.set_file import SetFile, SetLine
+from ragauge.stats.weighted import Interval
+from ragauge.testsets.locating import Evidence, Located, Locator, evidence_of
+from ragauge.testsets.lock import SetLock, gold_ids, sampled, text_hash
+
+Freshness = Literal["intact", "moved", "changed", "gone", "unwinnable", "no labels"]
+ORDER: tuple[Freshness, ...] = ("intact", "moved", "changed", "gone", "unwinnable", "no labels")
+RENAMED = 0.5     # share of a document's sampled shingles by which another is taken for it
+LEAST_ALIVE = 0.9     # below, a set is to be refreshed
+
+
+@dataclass(frozen=True)
+class EvidenceState:
+    """One stretch of evidence, or one gold document, then and now.
+
+    Attributes:
+        was: where it stood.
+        state: intact, moved, changed or gone.
+        now: where it stands; None = nowhere.
+        then_text: its text when it was anchored; "" = not known.
+        now_text: its text now.
+    """
+
+    was: Evidence
+    state: Freshness
+    now: Located | None = None
+    then_text: str = ""
+    now_text: str = ""
+
+
+@dataclass(frozen=True)
+class ExampleState:
+    """An example's evidence.
+
+    Attributes:
+        line: of the set's file.
+        state: the worst of its evidence; unwinnable where no gold document is in the corpus.
+        evidence: each stretch, then each gold document without one.
+    """
+
+    line: SetLine
+    state: Freshness
+    evidence: tuple[EvidenceState, ...] = ()
+
+
+@dataclass(frozen=True)
+class SetFreshness:
+    """A set held against its corpus.
+
+    Attributes:
+        name: of the set.
+        examples: every example, in the order of the file.
+        documents: gold document -> whether the corpus still has it, under whatever name.
+        locked: whether a lock told what the evidence was.
+        version: whether the set is the one that was frozen; None = no lock.
+    """
+
+    name: str
+    examples: tuple[ExampleState, ...]
+    documents: Mapping[str, bool]
+    locked: bool = False
+    same_version: bool | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def counts(self) -> dict[Freshness, int]:
+        """How many examples are in each state."""
+        counted = Counter(one.state for one in self.examples)
+        return {state: counted[state] for state in ORDER if counted[state]}
+
+    @property
+    def gold_alive(self) -> tuple[float | None, Interval | None]:
+        """Gold documents still in the corpus / gold documents, and Wilson's 95 % interval; None without one."""
+        return _rate(sum(self.documents.values()), len(self.documents))
+
+    @property
+    def gold_intact(self) -> tuple[float | None, Interval | None]:
+        """Examples with all evidence intact / examples with labels, and Wilson's 95 % interval; None without one."""
+        return _rate(self.counts.get("intact", 0), sum(one.state != "no labels" for one in self.examples))
+
+    @property
+    def passed(self) -> bool:
+        """Whether 90 % of the gold documents or more are alive."""
+        alive, _ = self.gold_alive
+        return alive is None or alive >= LEAST_ALIVE
+
+
+def _rate(k: int, n: int) -> tuple[float | None, Interval | None]:
+    return (k / n, interval_of_rate(k, n)) if n else (None, None)
+
+
+def freshness(found: SetFile, texts: Mapping[str, str], lock: SetLock | None = None) -> SetFreshness:
+    """Holds a set's evidence against the corpus as it is.
+
+    A gold span without a quote, in a set without a lock, is looked at only for whether it lies in its document.
+
+    Args:
+        found: the set, rejected examples left out.
+        texts: doc_id -> text of every document.
+        lock: of the set, where it was frozen.
+    """
+    lines = [line for line in found.lines if line.curation.state != "rejected"]
+    wanted = {line.example.query_id: list(_evidence(line, lock)) for line in lines}
+    stretches = [one for listed in wanted.values() for one, _ in listed if one.runs]
+    names = _Renamed(texts, lock)
+    locator = Locator(texts, stretches)
+    states = tuple(_example(line, wanted[line.example.query_id], texts, locator, names) for line in lines)
+    gold = list(dict.fromkeys(doc_id for line in lines for doc_id in gold_ids(line)))
+    documents = {doc_id: doc_id in texts or names.now(doc_id) is not None for doc_id in gold}
+    for state in states:     # a document whose evidence stands elsewhere lives on there
+        for one in state.evidence:
+            if one.now is not None:
+                documents[one.was.doc_id] = True
+    same = None if lock is None else lock.version == found.eval_set.version
+    return SetFreshness(found.name, states, documents, lock is not None, same)
+
+
+def _evidence(line: SetLine, lock: SetLock | None) -> Iterator[tuple[Evidence, str]]:
+    """(evidence, its text where known): anchors, else gold spans, and gold documents that no span stands in."""
+    anchors = line.curation.anchors
+    spans: Sequence[Span] = line.example.gold_spans or ()
+    kept = () if lock is None else lock.spans.get(line.example.query_id, ())
+    locked = {(one.doc_id, one.start, one.end): one for one in kept}
+    covered = set()
+    for anchor in anchors:
+        covered.add(anchor.doc_id)
+        yield evidence_of(anchor.doc_id, anchor.start, anchor.end, anchor.quote), anchor.quote
+    for span in spans if not anchors else ():
+        covered.add(span.doc_id)
+        yield locked.get((span.doc_id, span.start, span.end)) or Evidence(span.doc_id, span.start, span.end, 0, ()), ""
+    for doc_id in gold_ids(line):
+        if doc_id not in covered:
+            yield Evidence(doc_id, -1, -1, 0, ()), ""
+
+
+class _Renamed:
+    """The name that a gold document has now, told by its hash or its sampled shingles."""
+
+    def __init__(self, texts: Mapping[str, str], lock: SetLock | None) -> None:
+        self._texts, self._lock = texts, lock
+        self.hashes = {doc_id: text_hash(text) for doc_id, text in texts.items()} if lock else {}
+        self._by_hash = {found: doc_id for doc_id, found in reversed(self.hashes.items())}
+        self._known: dict[str, Located | None] = {}
+
+    def same(self, doc_id: str) -> bool:
+        """Whether the document is as it was; True where no lock tells."""
+        known = self._lock.documents.get(doc_id) if self._lock else None
+        return known is None or known.sha256 == self.hashes.get(doc_id)
+
+    def now(self, doc_id: str) -> Located | None:
+        """A document of another name that is this one."""
+        if doc_id not in self._known:
+            self._known[doc_id] = self._look(doc_id)
+        return self._known[doc_id]
+
+    @cached_property
+    def _samples(self) -> dict[str, frozenset[str]]:
+        kept = set(self._lock.documents) if self._lock else set()
+        return {doc_id: frozenset(sampled(text)) for doc_id, text in self._texts.items() if doc_id not in kept}
+
+    def _look(self, doc_id: str) -> Located | None:
+        known = self._lock.documents.get(doc_id) if self._lock else None
+        if known is None:
+            return None
+        if same := self._by_hash.get(known.sha256):
+            return Located(same, 0, len(self._texts[same]), 1.0)
+        runs = frozenset(known.runs)
+        shares = {name: len(runs & sample) / len(runs) for name, sample in self._samples.items()} if runs else {}
+        best = max(shares, key=lambda name: shares[name], default="")
+        return Located(best, 0, len(self._texts[best]), shares[best]) if best and shares[best] >= RENAMED else None
+
+
+def _example(
+    line: SetLine, wanted: Sequence[tuple[Evidence, str]], texts: Mapping[str, str], locator: Locator, names: _Renamed
+) -> ExampleState:
+    if not wanted:
+        return ExampleState(line, "no labels")
+    found = tuple(_stretch(one, text, texts, locator, names) for one, text in wanted)
+    worst = max((one.state for one in found), key=ORDER.index)
+    if all(one.state == "gone" and one.was.doc_id not in texts for one in found):
+        worst = "unwinnable"
+    return ExampleState(line, worst, found)
+
+
+def _stretch(
+    one: Evidence, then: str, texts: Mapping[str, str], locator: Locator, names: _Renamed
+) -> EvidenceState:
+    """One stretch of evidence, or a whole document, now."""
+    text = texts.get(one.doc_id)
+    if not one.runs:     # a whole document, or a span whose words nobody kept
+        if text is None:
+            renamed = names.now(one.doc_id)
+            return EvidenceState(one, "moved" if renamed else "gone", renamed)
+        inside = one.start == -1 or 0 <= one.start < one.end <= len(text)
+        state: Freshness = "intact" if inside and names.same(one.doc_id) else "changed" if inside else "gone"
+        start, end = (0, len(text)) if one.start == -1 else (one.start, one.end)
+        return EvidenceState(one, state, Located(one.doc_id, start, end, 1.0) if inside else None)
+    here = "" if text is None else text[max(0, one.start) : one.end]
+    if _same_words(one, here):
+        return EvidenceState(one, "intact", Located(one.doc_id, one.start, one.end, 1.0), then, here)
+    now = locator.find(one)
+    if now is None:
+        return EvidenceState(one, "gone", None, then)
+    exact = _same_words(one, texts[now.doc_id][now.start : now.end])
+    return EvidenceState(one, "moved" if exact else "changed", now, then, texts[now.doc_id][now.start : now.end])
+
+
+def _same_words(one: Evidence, text: str) -> bool:
+    return evidence_of("", 0, 0, text).runs == one.runs
+
+
+def mended(found: SetFile, fresh: SetFreshness) -> SetFile:
+    """The set with moved evidence where it stands now, and examples whose evidence changed or is gone as drafts."""
+    by_id = {one.line.example.query_id: one for one in fresh.examples}
+
+    def mend(line: SetLine) -> SetLine:
+        state = by_id.get(line.example.query_id)
+        if state is None or state.state in ("intact", "no labels"):
+            return line
+        if state.state != "moved":
+            return line.curated(replace(line.curation, state="draft", note=f"evidence {state.state}"))
+        return _moved(line, state.evidence)
+
+    return found.map(mend)
+
+
+def _moved(line: SetLine, evidence: Sequence[EvidenceState]) -> SetLine:
+    renamed = {one.was.doc_id: one.now.doc_id for one in evidence if one.now is not None}
+    places = {(one.was.doc_id, one.was.start, one.was.end): one.now for one in evidence if one.now is not None}
+
+    def span_of(span: Span) -> Span:
+        now = places.get((span.doc_id, span.start, span.end))
+        return Span(now.doc_id, now.start, now.end) if now is not None else span
+
+    def anchor_of(anchor: Anchor) -> Anchor:
+        now = places.get((anchor.doc_id, anchor.start, anchor.end))
+        return replace(anchor, doc_id=now.doc_id, start=now.start, end=now.end) if now is not None else anchor
+
+    example, curation = line.example, line.curation
+    relevant = example.relevant and tuple(
+        Relevant(tuple(renamed.get(doc_id, doc_id) for doc_id in one.doc_ids), one.grade) for one in example.relevant
+    )
+    spans = example.gold_spans and tuple(map(span_of, example.gold_spans))
+    anchors = tuple(map(anchor_of, curation.anchors))
+    return line.changed(replace(example, relevant=relevant, gold_spans=spans), replace(curation, anchors=anchors))

@@ -1,0 +1,97 @@
+"""Questions without a model: known-item queries, terms of a document that a searcher might remember.
+
+Azzopardi and de Rijke, "Automatic construction of known-item finding test beds" (SIGIR 2006), and Azzopardi, de Rijke
+and Balog (SIGIR 2007), popular selection: a term is drawn with its frequency in the document, or with chance 0.2 from
+the corpus, as a searcher misremembers. Cloze sentences and the rarest terms order retrievers worse.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from random import Random
+
+from ragauge.data.curation import Curation, Origin
+from ragauge.data.document import Document
+from ragauge.data.example import Example, Relevant
+from ragauge.data.identity import query_id_of
+from ragauge.data.set_file import SetLine, new_line
+from ragauge.engine.studies.retrieval import STOP_WORDS
+from ragauge.testsets.corpus_view import CorpusView, difficulty
+from ragauge.text.tokens import words
+
+METHOD = "known_item"
+TERMS = (3, 6)     # of a query, at least and at most
+NOISE = 0.2     # chance that a term comes from the corpus
+TRIES = 20     # documents drawn in vain before the end, a question still wanted
+FIT = (
+    "These queries are terms drawn from documents (known items). They are fit to tune chunking and k, and to find "
+    "broken retrieval; they do not settle lexical against dense retrieval."
+)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Words of a text that can be drawn by their frequency."""
+
+    names: tuple[str, ...]
+    upto: tuple[int, ...]
+
+    def draw(self, rng: Random) -> str:
+        """One of them."""
+        return rng.choices(self.names, cum_weights=self.upto)[0]
+
+
+def terms_of(text: str) -> Terms:
+    """The words of a text that are no stop words and have two characters or more."""
+    counted = Counter(word for word in words(text) if word not in STOP_WORDS and (len(word) > 1 or not word.isascii()))
+    return Terms(tuple(counted), tuple(accumulate(counted.values())))
+
+
+def known_items(corpus: CorpusView, n: int, seed: int = 7) -> Iterator[SetLine]:
+    """So many known-item queries, each with the document that it was drawn from as its label.
+
+    Fewer where the documents have too few words to draw more that differ.
+
+    Args:
+        corpus: what is drawn from, topics evenly.
+        n: how many.
+        seed: of the drawing; equal seeds draw equal queries.
+    """
+    rng = Random(seed)  # noqa: S311 - draws queries, no secret
+    everything = terms_of("\n".join(one.text for one in corpus.documents.values()))
+    known: dict[str, Terms] = {}
+    made: dict[str, Document] = {}
+    seen: set[frozenset[str]] = set()
+    vain = 0
+    drawn = corpus.drawn(rng)
+    while len(made) < n and vain < TRIES * len(corpus.ids):
+        document = next(drawn)
+        query = _query(known.setdefault(document.doc_id, terms_of(document.text)), everything, rng)
+        if len(query) < TERMS[0] or frozenset(query) in seen:
+            vain += 1
+            continue
+        seen.add(frozenset(query))
+        made[" ".join(query)], vain = document, 0
+    ranks = corpus.ranks(list(made), [[document.doc_id] for document in made.values()])
+    for (text, document), found in zip(made.items(), ranks, strict=True):
+        example = Example(
+            query_id_of(text), text, relevant=(Relevant((document.doc_id,)),), answerable=True,
+            segments={"type": METHOD, "difficulty": difficulty(*found)},
+        )     # fmt: skip
+        yield new_line(example, Curation(origin=Origin(METHOD, type=METHOD, seed=seed, passages=(document.doc_id,))))
+
+
+def _query(own: Terms, everything: Terms, rng: Random) -> list[str]:
+    """Distinct terms, at least one of them of the document; [] where it has none."""
+    if not own.names:
+        return []
+    wanted = rng.randint(*TERMS)
+    found = dict.fromkeys([own.draw(rng)])
+    for _ in range(10 * wanted):
+        if len(found) == wanted:
+            break
+        found[(everything if rng.random() < NOISE else own).draw(rng)] = None
+    return list(found)

@@ -1,0 +1,100 @@
+"""`ragauge testset generate, freeze, check, mark, diff`, as people type them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Cli
+
+import ragauge as rg
+from ragauge.errors import UsageError
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Twelve pages of text in a folder."""
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    things = (
+        "harbour", "crane", "vessel", "anchor", "violin", "sonata", "orchestra", "tempo", "enzyme", "protein",
+        "membrane", "receptor",
+    )     # fmt: skip
+    for n, thing in enumerate(things):
+        others = [(things[(n + k) % 12], things[(n * k) % 12]) for k in range(9)]
+        sentences = [f"The {thing} number {k} belongs to {a} {b}." for k, (a, b) in enumerate(others)]
+        (folder / f"{thing}.md").write_text(" ".join(sentences), encoding="utf-8")
+    return folder
+
+
+def test_a_set_is_made_frozen_checked_and_mended(cli: Cli, corpus: Path) -> None:
+    """From a folder to a set, its lock, a stale set by exit code 3, and a mended one that is intact."""
+    made = cli("testset", "generate", "docs", "-o", "set.jsonl", "-n", "40", "--json")
+    assert made.code == 0, made.err
+    assert made.json()["examples"] == 40
+    assert "do not settle lexical against dense" in made.json()["fit"]
+    before = Path("set.jsonl").read_bytes()
+    assert cli("testset", "generate", "docs", "-o", "again.jsonl", "-n", "40").code == 0
+    assert Path("again.jsonl").read_bytes() == before
+    assert cli("testset", "freeze", "set.jsonl", "--corpus", "docs").code == 0
+    assert cli("testset", "check", "set.jsonl", "--corpus", "docs", "--json").json()["counts"] == {"intact": 40}
+    corpus.joinpath("violin.md").rename(corpus / "fiddle.md")
+    corpus.joinpath("crane.md").unlink()
+    corpus.joinpath("anchor.md").unlink()
+    stale = cli("testset", "check", "set.jsonl", "--corpus", "docs", "--fix", "-o", "new.jsonl")
+    assert stale.code == 3
+    assert "Fewer than 90 % of the gold documents are alive" in stale.out
+    assert "violin → fiddle" in stale.out
+    fixed = [json.loads(line) for line in Path("new.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {"fiddle"} == {name for row in fixed for name in row["relevant"] if name in ("fiddle", "violin")}
+    lost = [row for row in fixed if set(row["relevant"]) & {"crane", "anchor"}]
+    assert {row["meta"]["note"] for row in lost} == {"evidence unwinnable"}
+    told = cli("testset", "diff", "set.jsonl", "new.jsonl", "--json").json()
+    assert {one["field"] for one in told["changed"]} == {"relevant", "meta.note"}
+
+
+def test_examples_are_marked_and_rejected_ones_not_evaluated(cli: Cli, corpus: Path) -> None:
+    """A mark changes the named lines alone, needs somebody who looked, and takes rejected examples out of the set."""
+    assert cli("testset", "generate", corpus, "-o", "set.jsonl", "-n", "5").code == 0
+    lines = Path("set.jsonl").read_text(encoding="utf-8").splitlines()
+    first = json.loads(lines[0])["query_id"]
+    assert cli("testset", "mark", "set.jsonl", "--to", "rejected", "--ids", first).code == 2
+    assert cli("testset", "mark", "set.jsonl", "--to", "rejected", "--by", "Ann", "--ids", f"{first}x").code == 2
+    done = cli("testset", "mark", "set.jsonl", "--to", "rejected", "--by", "Ann", "--ids", first)
+    assert (done.code, done.err) == (0, "marked 1 example as rejected\n")
+    after = Path("set.jsonl").read_text(encoding="utf-8").splitlines()
+    assert after[1:] == lines[1:]
+    left = [json.loads(line)["query_id"] for line in lines[1:]]
+    assert [example.query_id for example in rg.read_set("set.jsonl")] == left
+    assert len(cli("testset", "diff", "set.jsonl", "set.jsonl", "--json").json()["changed"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["generate", "docs", "-o", "set.csv"], "expected a file that ends in .jsonl"),
+        (["generate", "nowhere", "-o", "set.jsonl"], "nowhere"),
+        (["check", "set.csv", "--corpus", "docs"], "expected JSON lines"),
+        (["check", "none.jsonl", "--corpus", "docs"], "none.jsonl"),
+        (["check", "set.jsonl", "--corpus", "docs", "--fix"], "--fix needs -o"),
+        (["mark", "set.jsonl", "--to", "gold", "--by", "A", "--all"], "expected one of draft, reviewed, golden"),
+        (["mark", "set.jsonl", "--to", "golden", "--by", "A"], "--ids ID,ID or --all"),
+    ],
+)
+def test_what_cannot_be_is_refused(cli: Cli, corpus: Path, words: list[str], told: str) -> None:
+    """A wrong ending, a missing file, a choice that is missing or unknown: exit code 2 and what to do."""
+    assert cli("testset", "generate", corpus, "-o", "set.jsonl", "-n", "3").code == 0
+    done = cli("testset", *words)
+    assert done.code == 2
+    assert told in done.err
+
+
+def test_fewer_questions_than_wanted_end_with_4(cli: Cli, tmp_path: Path) -> None:
+    """A corpus of few words gives fewer queries, said and told by the exit code."""
+    (tmp_path / "a.md").write_text("harbour crane vessel", encoding="utf-8")
+    done = cli("testset", "generate", "a.md", "-o", "set.jsonl", "-n", "50")
+    assert done.code == 4
+    assert "Fewer than wanted" in done.out
+    with pytest.raises(UsageError, match="-n must be at least 1"):
+        rg.generate_set({"a": "b"}, output=tmp_path / "x.jsonl", n=0)

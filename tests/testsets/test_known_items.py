@@ -1,0 +1,98 @@
+"""Known-item queries are drawn from documents as published, evenly over topics, and again alike."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import islice
+
+import pytest
+
+from ragauge.data.document import Document
+from ragauge.errors import DataError
+from ragauge.testsets.corpus_view import CorpusView, difficulty
+from ragauge.testsets.generating import generated
+from ragauge.testsets.known_item import known_items
+
+SUBJECTS = ("harbour crane vessel anchor", "violin sonata orchestra tempo", "enzyme protein cell membrane")
+
+
+def _documents(each: int = 20) -> list[Document]:
+    rng, found = random.Random(1), []
+    for n, subject in enumerate(SUBJECTS):
+        for k in range(each):
+            more = [f"word{rng.randrange(500)}" for _ in range(30)]
+            found.append(Document(f"{n}-{k}", "", f"{' '.join(rng.choices(subject.split(), k=20))} {' '.join(more)}"))
+    return found
+
+
+def test_queries_name_their_document_and_are_drawn_alike_from_equal_seeds() -> None:
+    """Each query has 3 to 6 distinct terms, most of them of its document, and equal seeds give equal lines."""
+    corpus = CorpusView(_documents())
+    lines = list(known_items(corpus, 200, 3))
+    assert [one.text for one in known_items(CorpusView(_documents()), 200, 3)] == [one.text for one in lines]
+    assert [one.text for one in known_items(corpus, 200, 4)] != [one.text for one in lines]
+    own = total = 0
+    for line in lines:
+        terms = line.example.query.split()
+        ((doc_id,),) = (one.doc_ids for one in line.example.relevant or ())
+        assert 3 <= len(terms) <= 6
+        assert len(set(terms)) == len(terms)
+        text = corpus.documents[doc_id].text.split()
+        own, total = own + sum(term in text for term in terms), total + len(terms)
+        assert line.curation.origin is not None
+        assert line.curation.origin.passages == (doc_id,)
+    assert 0.75 < own / total < 0.95     # a fifth comes from the corpus, some of it by chance from the document too
+    assert len({line.example.query_id for line in lines}) == 200
+
+
+def test_topics_are_drawn_evenly() -> None:
+    """Of a corpus with one large and one small topic both are drawn equally often, each document once before again."""
+    documents = _documents(40)[:40] + _documents(40)[40:48]
+    corpus = CorpusView(documents)
+    drawn = Counter(one.doc_id for one in islice(corpus.drawn(random.Random(2)), 5 * len(corpus.topics) * 8))
+    by_topic = [sum(drawn[doc_id] for doc_id in topic) for topic in corpus.topics]
+    assert max(by_topic) - min(by_topic) <= 1
+    for topic in corpus.topics:
+        counts = [drawn[doc_id] for doc_id in topic]
+        assert max(counts) - min(counts) <= 1
+
+
+def test_documents_of_no_use_are_counted_and_never_drawn() -> None:
+    """Empty documents, copies and huge ones are named; a corpus of nothing else is refused; too few words end early."""
+    documents = [*_documents(3), Document("e", "", " \n"), Document("c", "", _documents(3)[0].text + "  ")]
+    found = generated(documents, 30)
+    assert found.corpus.empty == ("e",)
+    assert found.corpus.copies == {"c": "0-0"}
+    used = {doc_id for one in found.lines for doc_id in (one.curation.origin.passages if one.curation.origin else ())}
+    assert not used & {"e", "c"}
+    with pytest.raises(DataError, match="no document of use: 1 of 1 documents without a text: e"):
+        CorpusView([Document("e", "", "")])
+    few = generated([Document("a", "", "harbour crane vessel")], 50)
+    assert 0 < len(few.lines) < 50
+
+
+def test_difficulty_tells_where_the_gold_document_ranks() -> None:
+    """Ranks by both retrievers are those of a search by hand; a document without a shared term has none by BM25."""
+    documents = [Document("a", "", "harbour crane"), Document("b", "", "harbour vessel"), Document("c", "", "violin")]
+    ranks = CorpusView(documents).ranks(["crane", "violin"], [["a"], ["b"]])
+    assert ranks[0] == (1, 1)
+    assert ranks[1][0] is None
+    assert ranks[1][1] in (2, 3)
+    assert [difficulty(1, 1), difficulty(2, 1), difficulty(None, 100), difficulty(11, None)] == [
+        "easy", "medium", "hard", "hard",
+    ]     # fmt: skip
+
+
+@pytest.mark.realdata
+@pytest.mark.prove
+def test_known_items_order_retrievers_as_people_do() -> None:
+    """On XQuAD 22 retrievers are ordered alike in 90 % of the pairs that people's questions tell apart."""
+    from bench.known_items import agreement, drawn_queries, retrievers, xquad
+
+    texts, asked = xquad()
+    alike, turned, told, lost = agreement(retrievers(texts, asked), retrievers(texts, drawn_queries(texts)))
+    assert told > 150
+    assert alike >= 0.9
+    assert turned <= 0.05
+    assert lost <= 0.02
