@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ragauge.api.judge_check import check_judge as check_judge
     from ragauge.api.label import label_draw as label_draw
     from ragauge.api.label import label_import as label_import
+    from ragauge.api.label import label_plan as label_plan
     from ragauge.api.results.comparison import ComparisonResult as ComparisonResult
     from ragauge.api.results.gate_result import GateResult as GateResult
     from ragauge.api.results.scorecard import Scorecard as Scorecard
@@ -88,6 +89,7 @@ _FROM = {
     "check_judge": "ragauge.api.judge_check",
     "label_draw": "ragauge.api.label",
     "label_import": "ragauge.api.label",
+    "label_plan": "ragauge.api.label",
     "chunking": "ragauge.api.chunking",
     "check_set": "ragauge.api.sets",
     "diff_sets": "ragauge.api.sets",

@@ -32,12 +32,12 @@ def nearest(name: str, known: Iterable[str], n: int = 3, least: float = 0.5) -> 
     (['segments.type'], ['local'])
     """
     spelled: dict[str, list[str]] = {}
-    for one in known:
-        for part in dict.fromkeys((one, one.rpartition(".")[2])):
-            spelled.setdefault(part.casefold(), []).append(one)
+    for candidate in known:
+        for part in dict.fromkeys((candidate, candidate.rpartition(".")[2])):
+            spelled.setdefault(part.casefold(), []).append(candidate)
     asked = dict.fromkeys((name.casefold(), name.casefold().rpartition(".")[2]))
-    found = [part for text in asked if text for part in get_close_matches(text, spelled, n, least)]
-    return list(dict.fromkeys(one for part in found for one in spelled[part]))[:n]
+    close = [part for text in asked if text for part in get_close_matches(text, spelled, n, least)]
+    return list(dict.fromkeys(name for part in close for name in spelled[part]))[:n]
 
 
 class RagaugeError(Exception):
@@ -103,7 +103,7 @@ class ConfigError(DataError):
     """
 
     def __init__(self, problems: Iterable[DataError]) -> None:
-        self.problems = tuple(sorted(problems, key=lambda one: one.line or 0))
+        self.problems = tuple(sorted(problems, key=lambda problem: problem.line or 0))
         super().__init__("\n".join(map(str, self.problems)))
 
 

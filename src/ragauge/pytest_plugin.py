@@ -93,12 +93,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Which examples are left by -k and the like: of a system's questions no other one is asked."""
-    found: dict[str, set[str]] = {}
+    examples: dict[str, set[str]] = {}
     for item in session.items:
         param = getattr(item, "callspec", None) and item.callspec.params.get(FIXTURE)     # type: ignore[attr-defined]
         if isinstance(param, Param):
-            found.setdefault(param.key, set()).add(param.query_id)
-    session.config.stash[SELECTED] = {key: frozenset(ids) for key, ids in found.items()}
+            examples.setdefault(param.key, set()).add(param.query_id)
+    session.config.stash[SELECTED] = {key: frozenset(ids) for key, ids in examples.items()}
 
 
 @pytest.fixture(scope="session")
@@ -128,12 +128,12 @@ def ragauge_example(request: pytest.FixtureRequest, _ragauge: Evaluations) -> Te
     from ragauge.errors import RagaugeError
 
     try:
-        found = _ragauge.example(param.asked, param.query_id, param.repeat, None if whole else selected)
+        tested = _ragauge.example(param.asked, param.query_id, param.repeat, None if whole else selected)
     except RagaugeError as error:
         _stop(str(error))
-    run = found.card.run
-    request.node.user_properties += [(RUN, run.run_id), (NAME, run.name), ("ragauge_cause", found.cause)]
-    return found
+    run = tested.card.run
+    request.node.user_properties += [(RUN, run.run_id), (NAME, run.name), ("ragauge_cause", tested.cause)]
+    return tested
 
 
 @pytest.fixture(scope="session")
@@ -160,9 +160,9 @@ def ragauge_gate(request: pytest.FixtureRequest, _ragauge: Evaluations) -> Calla
         from ragauge.api.gate import gate as verb
         from ragauge.errors import GateFailed, NotEnoughData
 
-        found = verb(run, baseline=baseline, rules=_found(rules, folders), store=_ragauge.store, judge=judge)
+        gated = verb(run, baseline=baseline, rules=_found(rules, folders), store=_ragauge.store, judge=judge)
         try:
-            return found.raise_if_failed(not_enough_data=not_enough_data)
+            return gated.raise_if_failed(not_enough_data=not_enough_data)
         except (GateFailed, NotEnoughData) as failed:
             text = str(failed)
         pytest.fail(text)     # outside, so that the failure is not shown as one on top of another
@@ -175,12 +175,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     """Puts the example's facts under a failed assert of the test itself."""
     outcome: Any = yield
     report = outcome.get_result()
-    found = getattr(item, "funcargs", {}).get(FIXTURE)
-    if report.when == "call" and report.failed and found is not None and call.excinfo is not None:
+    gate = getattr(item, "funcargs", {}).get(FIXTURE)
+    if report.when == "call" and report.failed and gate is not None and call.excinfo is not None:
         from ragauge.api.regression import ExampleFailed
 
         if not isinstance(call.excinfo.value, ExampleFailed):     # that one has them in its text
-            report.sections.append(("ragauge", found.facts()))
+            report.sections.append(("ragauge", gate.facts()))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -190,8 +190,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for report in terminalreporter.getreports(outcome):
             told = dict(getattr(report, "user_properties", ()))
             if report.when == "call" and RUN in told:
-                found = counts.setdefault((told[RUN], told.get(NAME, "")), [0, 0])
-                found[outcome == "failed"] += 1
+                counts_of = counts.setdefault((told[RUN], told.get(NAME, "")), [0, 0])
+                counts_of[outcome == "failed"] += 1
     if not counts:
         return
     terminalreporter.section("ragauge")
@@ -230,9 +230,9 @@ def _found(source: Any, folders: tuple[Path, ...]) -> Any:
     if not isinstance(source, str | Path):
         return source
     places = [folder / source for folder in folders]
-    for place in places:
-        if place.exists():
-            return str(place)
+    for file in places:
+        if file.exists():
+            return str(file)
     from ragauge.errors import UsageError
 
     raise UsageError(f"{source}: no such file; looked for {' and '.join(dict.fromkeys(map(str, places)))}.")

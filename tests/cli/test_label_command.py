@@ -115,3 +115,17 @@ def test_disagreements_are_settled(cli: Cli, tmp_path: Path) -> None:
     settled = cli("evaluate", "towers", "--judge", "people", "-m", "contradicted", "-q", "--json").json()
     assert settled["metrics"]["contradicted"]["mean"] == pytest.approx(0.1)
     assert "differ on nothing" in cli("label", "draw", "towers", "--disagreements", "-o", "settle.jsonl").err
+
+
+def test_plan_says_how_many(cli: Cli, tmp_path: Path) -> None:
+    """The plan names labels or responses needed; goals that cannot be read are refused."""
+    path = write(tmp_path / "towers.jsonl", towers(90, 18))
+    assert cli("evaluate", path, "-m", "faithfulness", "-q").code == 0
+    found = cli("label", "plan", "towers", "--width", "0.08", "--json").json()
+    assert (found["metric"], found["responses"], found["there"]) == ("faithfulness", 90, 0)
+    said = cli("label", "plan", "towers", "--width", "0.08").out
+    assert f"label {found['labels']:,} answers drawn at random" in said
+    assert "Below 20 labels nothing is known of the judge" in said
+    assert "are too few" in cli("label", "plan", "towers", "--detect", "1 points").out
+    for wrong in (("--detect", "much"), ("--width", "0.1", "--detect", "3%"), ("-m", "recall")):
+        assert cli("label", "plan", "towers", *wrong).code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def test_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     rows = [{"query": f"{n}?", "answer": "It is 3 m tall.", "passages": [f"{n} is 3 m tall."]} for n in range(3)]
     rg.evaluate(rows, metrics="faithfulness")
     for command in (one for block in COMMANDS for one in block.commands):
-        monkeypatch.setattr(sys, "argv", command.split())
+        monkeypatch.setattr(sys, "argv", shlex.split(command))
         with pytest.raises(SystemExit) as end:
             main()
         assert not end.value.code, command

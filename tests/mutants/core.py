@@ -48,15 +48,15 @@ MUTANTS = [
     # gates
     Mutant("gating/decide.py", "value < limit - NEAR if", "value < limit + NEAR if", GATE),
     Mutant("gating/decide.py", "most if self.above else least, limit", "least if self.above else most, limit", GATE),
-    Mutant("gating/decide.py", "return found.high if self.above", "return found.low if self.above", GATE),
+    Mutant("gating/decide.py", "return interval.high if self.above", "return interval.low if self.above", GATE),
     Mutant("gating/decide.py", "if self.same or not self.enough or self.sample.estimate is None:\n" + LAX,
            "if self.same or self.sample.estimate is None:\n" + LAX, GATE),
-    Mutant("gating/family.py", "halves / (segments if one else whole)", "halves / len(segment)", GATE),
+    Mutant("gating/family.py", "halves / (segments if in_segment else whole)", "halves / len(segment)", GATE),
     Mutant("gating/family.py", "alpha * weights[i] / total", "alpha * weights[i]", GATE),
     Mutant("gating/checking.py", "sign = -1.0 if higher else 1.0", "sign = 1.0", GATE),
     # comparison and estimating
     Mutant(COMPARISON + "change.py", 'if metric.direction == "lower" else (up', 'if not metric else (up', COMPARED),
-    Mutant(CORRECTION, "min(1.0, k * p_values[place])", "min(1.0, p_values[place])", COMPARED),
+    Mutant(CORRECTION, "min(1.0, k * p_values[index])", "min(1.0, p_values[index])", COMPARED),
     Mutant(CORRECTION, "p is not None and p > alpha", "p is not None and p > 1", COMPARED),
     Mutant(COMPARISON + "join.py", "numbers.get(query_id, -1)", "numbers.get(query_id, 0)", COMPARED),
     Mutant(COMPARISON + "regressions.py", 'base - new if direction == "higher"', "new - base if direction", COMPARED),

@@ -158,10 +158,10 @@ def build(
     matches = () if handed else matches     # whatever came was not found by the system
     of_examples = failed.by_example()
     counts, shown_by = Counter(of_examples.cause), Counter(of_examples.shown_by)
-    diagnosed = [one for one in diagnose(
+    diagnosed = [finding for finding in diagnose(
         tables.summaries, in_segments, failed, n, segments=tables.segments, judge_id=judge_note.judge_id,
         answerable=tables.answerable, against=against,
-    ) if not (handed and _of_retrieval(one, of_examples))]     # fmt: skip
+    ) if not (handed and _of_retrieval(finding, of_examples))]     # fmt: skip
     return ScorecardData(
         run, _with_error(judge_note, metrics), n, pending, tables.summaries, in_segments,
         findings=_findings(diagnosed, matches, failed, run, None if handed else against, judge_note.judge_id),
@@ -180,8 +180,8 @@ def _findings(
 ) -> tuple[Finding, ...]:     # fmt: skip
     """The diagnosis, with what stands before it: ids that do not meet, calls that failed, evidence that was lost."""
     of_examples = failed.by_example()
-    found = with_lost_evidence(with_errors(diagnosed, failed, run.name), against, of_examples, judge_id)
-    return before_labels(matches, of_examples, found)
+    findings = with_lost_evidence(with_errors(diagnosed, failed, run.name), against, of_examples, judge_id)
+    return before_labels(matches, of_examples, findings)
 
 
 def _with_error(note: JudgeNote, metrics: Sequence[Metric]) -> JudgeNote:
@@ -231,7 +231,7 @@ def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, matches: Sequen
     if 0 < n < FEW:
         few = f"Only {n} example{'s' if n > 1 else ''}"
         yield f"{few}: every interval is wide, and small differences mean nothing. Aim for 100 or more."
-    failed = [one for one in summaries if one.failed > MOST_FAILED * one.n and not one.inapplicable]
+    failed = [summary for summary in summaries if summary.failed > MOST_FAILED * summary.n and not summary.inapplicable]
     if failed:
         worst = max(failed, key=lambda summary: summary.failed / summary.n)
         bounds = f", so its mean lies between {worst.low:.2f} and {worst.high:.2f}" if _bounded(worst) else ""
@@ -251,8 +251,13 @@ def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, matches: Sequen
 
 def _blind(summaries: Sequence[Summary]) -> Iterator[str]:
     """Where labels say that the evidence was handed on, and the judge does not find it."""
-    labels = next((one for one in summaries if one.metric.partition("@")[0] == "recall" and one.mean is not None), None)
-    judged = next((one for one in summaries if one.metric == "context_recall" and one.mean is not None), None)
+    labels = next(
+        (summary for summary in summaries if summary.metric.partition("@")[0] == "recall" and summary.mean is not None),
+        None,
+    )
+    judged = next(
+        (summary for summary in summaries if summary.metric == "context_recall" and summary.mean is not None), None
+    )
     if labels is None or judged is None or labels.mean is None or judged.mean is None:
         return
     if labels.mean - judged.mean >= BLIND and judged.scored >= labels.scored / 2:
@@ -263,19 +268,19 @@ def _blind(summaries: Sequence[Summary]) -> Iterator[str]:
         )
 
 
-def _bounded(summary: Summary) -> bool:
-    return summary.low is not None and summary.high is not None and summary.kind != "amount"
+def _bounded(one: Summary) -> bool:
+    return one.low is not None and one.high is not None and one.kind != "amount"
 
 
 def _lacking(summaries: Sequence[Summary]) -> Iterator[str]:
     """Inputs that a good part of the examples lack, with the metrics that go without; most examples first."""
     without: dict[tuple[str, int, int], list[str]] = {}
-    for one in summaries:
-        if one.inapplicable:
+    for reported in summaries:
+        if reported.inapplicable:
             continue     # applies to no example: reports list it apart
-        if one.not_applicable > MOST_LACKING * one.n:
-            known = (why for why, count in one.reasons.items() if count <= one.not_applicable)
+        if reported.not_applicable > MOST_LACKING * reported.n:
+            known = (why for why, count in reported.reasons.items() if count <= reported.not_applicable)
             reason = next(known, "an input is lacking")
-            without.setdefault((reason, one.not_applicable, one.n), []).append(one.metric)
+            without.setdefault((reason, reported.not_applicable, reported.n), []).append(reported.metric)
     for (reason, count, n), metrics in sorted(without.items(), key=lambda item: -item[0][1]):
         yield f"{count} of {n} examples are left out of {', '.join(metrics)}: {reason}."

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.sources import store_url
 from ragauge.api.inputs.typed import keywords
-from ragauge.api.label_options import LabelDrawOptions, LabelImportOptions
+from ragauge.api.label_options import LabelDrawOptions, LabelImportOptions, LabelPlanOptions
 from ragauge.errors import DataError, UsageError
 
 if TYPE_CHECKING:
+    from ragauge.analysis.labels.planning import LabelPlan
     from ragauge.data.label import LabelTask
     from ragauge.data.response import Run
     from ragauge.store.open import Store
 
 QUESTIONS = ("support", "relevance")     # that a page asks
 ENDINGS = (".html", ".jsonl")
+WIDTH = 0.05     # to each side, where no goal is named
 NAMED = 12     # hex digits of a guideline's hash
 
 
@@ -239,3 +241,62 @@ def _write(wanted: LabelDrawOptions, tasks: list[LabelTask], guideline: str, ins
     else:
         text = label_page(tasks, wanted.question, guideline, instructions, adjudicating=wanted.disagreements)
     wanted.output.write_text(text, encoding="utf-8")
+
+
+@keywords(LabelPlanOptions)
+def label_plan(wanted: LabelPlanOptions) -> LabelPlan:
+    """How many labels of a run it takes, by the spread of its scores and by the labels that there are.
+
+    Options:
+        run: a stored run that was evaluated: id, name or "latest".
+        metric: one that labels tell of.
+        width: how far the interval may reach to each side of the rectified mean; 0.05 where nothing else is asked.
+        detect: a change between two runs that is to be seen in 80 of 100 comparisons: "3%" of the mean, "3 points".
+        judge: whose scores; the last judge by default.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+
+    Raises:
+        UnknownName: no such run, judge, or metric that labels tell of.
+        UsageError: both goals at once, or a run without scores of the metric.
+    """
+    import numpy as np
+
+    from ragauge.analysis.labels import planning
+    from ragauge.api.cards import judged
+    from ragauge.api.queries.columns import StoredColumns
+    from ragauge.data.label import TOLD
+    from ragauge.errors import UnknownName
+    from ragauge.store.open import open_store
+
+    if wanted.metric not in TOLD:
+        raise UnknownName("metric that people's labels tell of", wanted.metric, TOLD)
+    if wanted.width is not None and wanted.detect:
+        raise UsageError("label plan: --width plans an interval and --detect a change. Give one of them.")
+    with open_store(store_url(wanted.store)) as store:
+        run = store.runs.find(str(wanted.run))
+        index = store.runs.index(run.run_id, sorted(store.runs.order(run.run_id).numbers))
+        judge_id = judged(store, run, wanted.judge)
+        found = StoredColumns(store, run.run_id, judge_id, index, values_only=True).column(wanted.metric)
+    if found is None:
+        raise UsageError(f"run {run.name} has no scores of {wanted.metric}: evaluate it with -m {wanted.metric} first.")
+    scored = np.isfinite(found.value)
+    values, people = found.value[scored], None if found.people is None else found.people[scored]
+    change = _change(wanted.detect, float(values.mean()) if values.size else 0.0) if wanted.detect else None
+    width = wanted.width if wanted.width is not None or change is not None else WIDTH
+    return planning.label_plan(wanted.metric, values, people, width=width, detect=change)
+
+
+def _change(given: str, mean: float) -> float:
+    """A change as a number: a share of a mean, or points.
+
+    >>> _change("3 points", 0.8), round(_change("5%", 0.8), 3)
+    (0.03, 0.04)
+    """
+    number, unit = given.strip().removesuffix("%").removesuffix("points").removesuffix("point").strip(), given.strip()
+    try:
+        amount = float(number) / 100
+    except ValueError:
+        amount = 0.0
+    if amount <= 0 or not unit.endswith(("%", "point", "points")):
+        raise UsageError(f'detect must be such as "3%" (of the mean) or "3 points" (0.03), got {given!r}.')
+    return amount * mean if unit.endswith("%") else amount

@@ -48,3 +48,15 @@ class LabelDrawOptions:
     disagreements: Annotated[bool, Typed("Only what people differ on, to be settled; nothing new is drawn.")] = False
     judge: LastJudge = None
     store: Store = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelPlanOptions:
+    """What labels are planned for. Each field is an argument of `label_plan`, whose documentation explains it."""
+
+    run: StoredRun = field(kw_only=False)
+    metric: Annotated[str, Typed("A metric that labels tell of.", "-m --metric")] = "faithfulness"
+    width: Annotated[float | None, Typed("How far the interval may reach to each side, such as 0.05.")] = None
+    detect: Annotated[str, Typed("A change between two runs to be seen: 3% of the mean, or 3 points.")] = ""
+    judge: LastJudge = None
+    store: Store = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ragauge.api.label_options import LabelDrawOptions, LabelImportOptions
+from ragauge.api.label_options import LabelDrawOptions, LabelImportOptions, LabelPlanOptions
 from ragauge.cli import options
 from ragauge.cli.output import show, show_json
 from ragauge.text.messages import command, plural
@@ -52,3 +52,14 @@ def draw_labels(wanted: LabelDrawOptions, as_json: options.Json = False) -> None
     how = f", drawn from {found.of:,} ({found.scheme})" if found.scheme else ": what people differ on"
     show(f"{what}{how}; guideline {found.guideline}\nThen: {command('label', 'import', 'labels.jsonl')}")
     typer.echo(f"wrote {found.path}", err=True)
+
+
+@app.command("plan")
+@options.grouped
+def plan_labels(wanted: LabelPlanOptions, as_json: options.Json = False) -> None:
+    """How many labels it takes for an interval of a width, or to see a change between two runs."""
+    from ragauge.api import label
+    from ragauge.reporting.label_plan import sentences
+
+    found = label.label_plan(**vars(wanted))
+    show_json(found) if as_json else show("\n".join(sentences(found)))

@@ -82,11 +82,11 @@ def cites(answer: str, passages: Sequence[Passage] = ()) -> bool:
 
 def numbered(answer: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     """The citations of an answer, by number or id."""
-    found = list(_marks(answer, passages))
-    sentences = [(one.start, one.end) for one in split(answer)] if found else []
+    marks = list(_marks(answer, passages))
+    sentences = [(sentence.start, sentence.end) for sentence in split(answer)] if marks else []
     starts = [start for start, _ in sentences]
     out = []
-    for mark in found:
+    for mark in marks:
         at = bisect_right(starts, mark.start) - 1
         start, end = sentences[at] if at >= 0 else (0, len(answer))
         out += [Citation(start, max(end, mark.end), target) for target in mark.targets]
@@ -97,36 +97,36 @@ def _marks(answer: str, passages: Sequence[Passage]) -> Iterator[CitationMark]:
     """What cites: not what stands in code, and not the text of a footnote."""
     if "[" not in answer and "【" not in answer and not (passages and "(" in answer):
         return
-    code = [found.span() for found in CODE.finditer(answer)]
+    code = [match.span() for match in CODE.finditer(answer)]
     starts = [start for start, _ in code]
     lists: set[str] | None = None
     ids = _ids(passages)
-    for found in BRACKETS.finditer(answer):
-        at = bisect_right(starts, found.start()) - 1
-        if at >= 0 and found.start() < code[at][1]:
+    for mark in BRACKETS.finditer(answer):
+        at = bisect_right(starts, mark.start()) - 1
+        if at >= 0 and mark.start() < code[at][1]:
             continue
-        targets = _targets(found, ids, passages)
+        targets = _targets(mark, ids, passages)
         if not targets:
             continue
         if lists is None:
             lists = {*FROM_ZERO.findall(answer), *(word for a, b in code for word in re.findall(r"\w+", answer[a:b]))}
-        if found["square"] is None or _is_citation(answer, found, lists):
-            yield CitationMark(found.start(), found.end(), targets)
+        if mark["square"] is None or _is_citation(answer, mark, lists):
+            yield CitationMark(mark.start(), mark.end(), targets)
 
 
-def _targets(found: re.Match[str], ids: Mapping[str, str], passages: Sequence[Passage]) -> tuple[str, ...]:
+def _targets(match: re.Match[str], ids: Mapping[str, str], passages: Sequence[Passage]) -> tuple[str, ...]:
     """What brackets name; nothing where they are no citation."""
-    inside = (found["square"] or found["wide"] or found["round"]).strip()
-    if found["square"] is not None and NUMBERED.fullmatch(inside):
+    inside = (match["square"] or match["wide"] or match["round"]).strip()
+    if match["square"] is not None and NUMBERED.fullmatch(inside):
         return tuple(_by_number(inside, ids, passages))
-    dagger = DAGGER.fullmatch(inside) if found["wide"] is not None else None
+    dagger = DAGGER.fullmatch(inside) if match["wide"] is not None else None
     if dagger is not None:
         named = ids.get(dagger[2].strip().casefold())
         return (named,) if named else () if ":" in inside else tuple(_by_number(dagger[1], ids, passages))
-    whole = ids.get(inside.casefold()) if found["round"] is None else None
+    whole = ids.get(inside.casefold()) if match["round"] is None else None
     if whole is not None:
         return (whole,)
-    called = CALLED.match(inside) is not None or found["wide"] is not None
+    called = CALLED.match(inside) is not None or match["wide"] is not None
     out: list[str] = []
     for part in re.split(r"[,;]|\s(?:and|&)\s", inside):
         name = CALLED.sub("", part.strip(), count=1)
@@ -134,7 +134,7 @@ def _targets(found: re.Match[str], ids: Mapping[str, str], passages: Sequence[Pa
         if known is None and out and WHERE.fullmatch(name):
             continue
         numbers = list(_by_number(name, ids, passages)) if called and NUMBERED.fullmatch(name) else []
-        if known is None and (not numbers or (found["round"] is not None and any(n[:1] == "[" for n in numbers))):
+        if known is None and (not numbers or (match["round"] is not None and any(n[:1] == "[" for n in numbers))):
             return ()
         out += numbers or [known or ""]
     return tuple(out)
@@ -142,13 +142,13 @@ def _targets(found: re.Match[str], ids: Mapping[str, str], passages: Sequence[Pa
 
 def _ids(passages: Sequence[Passage]) -> dict[str, str]:
     """How a passage may be named -> the id that is meant: a document's file name too, where one document has it."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for passage in reversed(passages):
-        found |= {one.casefold(): one for one in (passage.doc_id, passage.passage_id)}
+        by_name |= {name.casefold(): name for name in (passage.doc_id, passage.passage_id)}
     files: dict[str, set[str]] = {}
     for doc_id in {passage.doc_id for passage in passages}:
         files.setdefault(re.split(r"[/\\]", doc_id)[-1].casefold(), set()).add(doc_id)
-    return {**{name: next(iter(of)) for name, of in files.items() if name and len(of) == 1}, **found}
+    return {**{name: next(iter(of)) for name, of in files.items() if name and len(of) == 1}, **by_name}
 
 
 def _by_number(inside: str, ids: Mapping[str, str], passages: Sequence[Passage]) -> Iterator[str]:
@@ -158,8 +158,8 @@ def _by_number(inside: str, ids: Mapping[str, str], passages: Sequence[Passage])
             yield passages[n - 1].passage_id if 1 <= n <= len(passages) else ids.get(str(n), f"[{n}]")
 
 
-def _is_citation(answer: str, found: re.Match[str], lists: set[str]) -> bool:
-    before, after = answer[max(0, found.start() - LOOKED_BACK) : found.start()], answer[found.end() :][:LOOKED_BACK]
+def _is_citation(answer: str, match: re.Match[str], lists: set[str]) -> bool:
+    before, after = answer[max(0, match.start() - LOOKED_BACK) : match.start()], answer[match.end() :][:LOOKED_BACK]
     if (after[:1] == ":" and NOTE.search(before)) or IN_CODE.search(before):
         return False
     if (before[-1:] == "[") != (after[:1] == "]"):      # a row of a nested list: [[1, 2], [3, 4]]

@@ -48,16 +48,16 @@ def starts(query: pl.Series) -> Any:
     """
     import numpy as np
 
-    found, row, last = [np.empty(0, np.int64)], 0, None
+    starts_found, row, last = [np.empty(0, np.int64)], 0, None
     for chunk in query.get_chunks():
         n = len(chunk)
         if not n:
             continue
         if row == 0 or chunk[0] != last:
-            found.append(np.array([row]))
-        found.append((chunk.slice(1) != chunk.slice(0, n - 1)).arg_true().to_numpy() + row + 1)
+            starts_found.append(np.array([row]))
+        starts_found.append((chunk.slice(1) != chunk.slice(0, n - 1)).arg_true().to_numpy() + row + 1)
         row, last = row + n, chunk[n - 1]
-    return np.concatenate(found)
+    return np.concatenate(starts_found)
 
 
 @dataclass(frozen=True, slots=True)

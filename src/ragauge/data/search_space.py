@@ -93,23 +93,23 @@ class SearchSpace:
         if self.size <= MOST:
             base, *rest = self.grid()
             return [base, *random.Random(seed).sample(rest, min(n - 1, len(rest)))]     # noqa: S311 - no secret
-        drawn, found = random.Random(seed), {canonical(dict(self.base)): dict(self.base)}     # noqa: S311 - no secret
+        drawn, distinct = random.Random(seed), {canonical(dict(self.base)): dict(self.base)}     # noqa: S311 - no secret
         for _ in range(100 * n):
-            one = {name: drawn.choice(list(values)) for name, values in self.parameters.items()}
-            if len(found) < n and not self._left_out(one):
-                found.setdefault(canonical(one), one)
-        return list(found.values())
+            parameters = {name: drawn.choice(list(values)) for name, values in self.parameters.items()}
+            if len(distinct) < n and not self._left_out(parameters):
+                distinct.setdefault(canonical(parameters), parameters)
+        return list(distinct.values())
 
     def stage(self, name: str, at: Parameters) -> list[dict[str, Any]]:
         """Each value of one parameter, the others as they are in `at`, which comes first."""
         rest = ({**at, name: value} for value in self.parameters[name])
-        return _distinct([dict(at), *(one for one in rest if not self._left_out(one))])
+        return _distinct([dict(at), *(parameters for parameters in rest if not self._left_out(parameters))])
 
     def _based(self, rows: Any) -> list[dict[str, Any]]:
         return _distinct([dict(self.base), *(row for row in rows if not self._left_out(row))])
 
-    def _left_out(self, one: Parameters) -> bool:
-        return any(all(_same(one[name], value) for name, value in part.items()) for part in self.leave_out)
+    def _left_out(self, parameters: Parameters) -> bool:
+        return any(all(_same(parameters[name], value) for name, value in part.items()) for part in self.leave_out)
 
 
 def called(parameters: Parameters) -> str:
@@ -138,12 +138,12 @@ def _check_values(name: str, values: Any) -> None:
         seen[key] = value
 
 
-def _same(one: Any, other: Any) -> bool:
-    return canonical(one) == canonical(other)
+def _same(value: Any, other: Any) -> bool:
+    return canonical(value) == canonical(other)
 
 
 def _among(value: Any, values: Sequence[Any]) -> bool:
-    return any(_same(value, one) for one in values)
+    return any(_same(value, candidate) for candidate in values)
 
 
 def _distinct(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

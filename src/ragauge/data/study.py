@@ -80,10 +80,10 @@ class Study:
     @property
     def space(self) -> dict[str, list[Any]]:
         """What was varied -> the values tried, in order."""
-        found: dict[str, list[Any]] = {}
+        varied: dict[str, list[Any]] = {}
         for trial in self.trials:
             for name, value in trial.parameters.items():
-                values = found.setdefault(name, [])
+                values = varied.setdefault(name, [])
                 if value not in values:
                     values.append(value)
-        return found
+        return varied

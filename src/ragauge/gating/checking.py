@@ -50,7 +50,7 @@ def shares(segment: Sequence[bool]) -> list[float]:
     segments = sum(segment)
     whole = len(segment) - segments
     halves = 0.5 if whole and segments else 1.0
-    return [halves / (segments if one else whole) for one in segment]
+    return [halves / (segments if in_segment else whole) for in_segment in segment]
 
 
 def step_down(
@@ -132,12 +132,12 @@ def check_conditions(conditions: Sequence[Condition], source: ScoreSource) -> tu
     placed = [cell for condition in conditions for cell in _cells(condition, source)]
     levels, could, families = [ALPHA] * len(placed), set[int](), []
     for on_fail in ("block", "warn"):
-        members = [n for n, one in enumerate(placed) if one.condition.on_fail == on_fail]
+        members = [n for n, entry in enumerate(placed) if entry.condition.on_fail == on_fail]
         family = _corrected(placed, [n for n in members if placed[n].cell.tested], levels, could)
         could |= {n for n in members if not placed[n].cell.tested and placed[n].cell.could_fail()}
         if family is not None:
             families.append(family)
-    return [_check(one, levels[n], n in could) for n, one in enumerate(placed)], families
+    return [_check(entry, levels[n], n in could) for n, entry in enumerate(placed)], families
 
 
 def verdict_of(checks: Sequence[Check]) -> Verdict:
@@ -152,10 +152,10 @@ def _corrected(placed: Sequence[Placed], members: Sequence[int], levels: list[fl
         return None
     in_segment = [placed[n].segment is not None for n in members]
     weights = shares(in_segment)
-    _, found = step_down(weights, lambda i, alpha: placed[members[i]].cell.fails(alpha))
+    _, reached = step_down(weights, lambda i, alpha: placed[members[i]].cell.fails(alpha))
     possible, _ = step_down(weights, lambda i, alpha: placed[members[i]].cell.could_fail(alpha))
     could |= {members[i] for i in possible}
-    for n, level in zip(members, found, strict=True):
+    for n, level in zip(members, reached, strict=True):
         levels[n] = level
     on_fail: OnFail = placed[members[0]].condition.on_fail
     return Family(on_fail, len(members) - sum(in_segment), sum(in_segment), ALPHA)
@@ -306,9 +306,9 @@ def asks(condition: Condition) -> str:
 
 def segments_unknown(conditions: Sequence[Condition], declared: Sequence[str]) -> Mapping[int, list[str]]:
     """Rule -> columns that it names and no example has."""
-    found: dict[int, list[str]] = {}
+    by_rule: dict[int, list[str]] = {}
     for condition in conditions:
         absent = [name for name in condition.segments or () if name not in declared]
-        if absent and condition.rule not in found:
-            found[condition.rule] = absent
-    return found
+        if absent and condition.rule not in by_rule:
+            by_rule[condition.rule] = absent
+    return by_rule

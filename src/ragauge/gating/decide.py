@@ -66,8 +66,8 @@ class CheckCell:
             return False
         if self.point:
             return True
-        found = [self._interval(alpha, where) for where in self._places]
-        return all(one is not None and self._beyond(self._near(one), limit) for one in found) and (
+        intervals = [self._interval(alpha, where) for where in self._places]
+        return all(interval is not None and self._beyond(self._near(interval), limit) for interval in intervals) and (
             self.sample.supported(alpha, worse_is_less=self.above)
         )
 
@@ -92,8 +92,8 @@ class CheckCell:
             return False
         if self.point:
             return True
-        found = [self._interval(ALPHA, where) for where in self._places]
-        return all(one is not None and not self._beyond(self._far(one), limit) for one in found)
+        intervals = [self._interval(ALPHA, where) for where in self._places]
+        return all(interval is not None and not self._beyond(self._far(interval), limit) for interval in intervals)
 
     def verdict(self, alpha: float = ALPHA) -> tuple[Verdict, Because]:
         """The verdict with what decided; it fails at the level `alpha`, and passes at 5 %."""
@@ -123,8 +123,8 @@ class CheckCell:
         sampled = None if self.sample.error is None else self.sample.sampled(1 - 2 * ALPHA)
         return "judge" if sampled is not None and self._decided(sampled) else "interval"
 
-    def _decided(self, found: Interval) -> bool:
-        return self._beyond(self._near(found), self.limit) or not self._beyond(self._far(found), self.limit)
+    def _decided(self, interval: Interval) -> bool:
+        return self._beyond(self._near(interval), self.limit) or not self._beyond(self._far(interval), self.limit)
 
     @property
     def _places(self) -> tuple[Where, ...]:
@@ -133,12 +133,12 @@ class CheckCell:
     def _interval(self, alpha: float, where: Where) -> Interval | None:
         return self.sample.interval(1 - 2 * alpha, where)
 
-    def _near(self, found: Interval) -> float:
+    def _near(self, interval: Interval) -> float:
         """The end of the interval that is nearest to meeting the limit."""
-        return found.high if self.above else found.low
+        return interval.high if self.above else interval.low
 
-    def _far(self, found: Interval) -> float:
-        return found.low if self.above else found.high
+    def _far(self, interval: Interval) -> float:
+        return interval.low if self.above else interval.high
 
     def _beyond(self, value: float, limit: float) -> bool:
         return value < limit - NEAR if self.above else value > limit + NEAR
@@ -166,8 +166,8 @@ def uncertainty(n: int) -> float:
     turned = max(1, round(n * CHANGED / 2))
     base, new = np.ones(n), np.ones(n)
     base[:turned], new[-turned:] = 0.0, 0.0
-    found = interval_of_difference(ScoreSample(new, "rate"), ScoreSample(base, "rate"), 1 - 2 * ALPHA)
-    return 1.0 if found is None else max(0.0, -found.low)
+    interval = interval_of_difference(ScoreSample(new, "rate"), ScoreSample(base, "rate"), 1 - 2 * ALPHA)
+    return 1.0 if interval is None else max(0.0, -interval.low)
 
 
 def least_drop(n: int) -> float:

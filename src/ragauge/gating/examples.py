@@ -121,11 +121,11 @@ class Missing:
         read = self._read
         if read is None:
             return {}
-        found, query = read
-        numbers = found.reason[(found.status == status) & (query >= 0) & mask[query]]
+        columns, query = read
+        numbers = columns.reason[(columns.status == status) & (query >= 0) & mask[query]]
         counted: dict[str, int] = {}
         for number, count in zip(*np.unique(numbers, return_counts=True), strict=True):
-            reason = found.reasons[int(number)]
+            reason = columns.reasons[int(number)]
             counted[reason] = counted.get(reason, 0) + int(count)
         return counted
 
@@ -134,14 +134,14 @@ class Missing:
         """The scores, and the number of each one's example as it is asked by; -1 = it has none."""
         import numpy as np
 
-        found = self._columns()
-        if found is None:
+        rows = self._columns()
+        if rows is None:
             return None
         if self._own.query_ids == self._asked.query_ids:
-            return found, found.query
-        place = {query_id: number for number, query_id in enumerate(self._asked.query_ids)}
-        numbers = np.array([place.get(query_id, -1) for query_id in self._own.query_ids], dtype=np.int64)
-        return found, numbers[found.query]
+            return rows, rows.query
+        number_of = {query_id: number for number, query_id in enumerate(self._asked.query_ids)}
+        numbers = np.array([number_of.get(query_id, -1) for query_id in self._own.query_ids], dtype=np.int64)
+        return rows, numbers[rows.query]
 
 
 NONE: Mapping[str, str] = {}
@@ -161,11 +161,19 @@ def check_causes(
         unsure: examples of which a judge call failed, or that are not evaluated.
         unknown: examples of which it is not known whether they failed -> why.
     """
-    failing = tuple(CheckExample(one, why=causes[one]) for one in tagged if one in causes)
-    left = [one for one in tagged if one not in causes]
-    lost = tuple(CheckExample(one, why="a judge call failed, or it is not evaluated") for one in left if one in unsure)
-    unseen = tuple(CheckExample(one, why=_why(unknown[one])) for one in left if one in unknown and one not in unsure)
-    unjudged = sum(never_judged(one.why) for one in unseen)
+    failing = tuple(CheckExample(query_id, why=causes[query_id]) for query_id in tagged if query_id in causes)
+    left = [query_id for query_id in tagged if query_id not in causes]
+    lost = tuple(
+        CheckExample(query_id, why="a judge call failed, or it is not evaluated")
+        for query_id in left
+        if query_id in unsure
+    )
+    unseen = tuple(
+        CheckExample(query_id, why=_why(unknown[query_id]))
+        for query_id in left
+        if query_id in unknown and query_id not in unsure
+    )
+    unjudged = sum(never_judged(example.why) for example in unseen)
     return _check(rule, len(tagged), failing, lost + unseen, Lost(judge=len(lost), unjudged=unjudged))
 
 
@@ -202,9 +210,11 @@ def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str]
     for name in tagged:
         if name not in seen:
             unknown[name] = CheckExample(name, why="not evaluated")
-    left = tuple(one for name, one in unknown.items() if name not in failing)
-    system, unjudged = (sum(whose(one.why) for one in left) for whose in (of_system, never_judged))
-    judge = sum(one.query_id in lost and not of_system(one.why) and not never_judged(one.why) for one in left)
+    left = tuple(example for name, example in unknown.items() if name not in failing)
+    system, unjudged = (sum(whose(example.why) for example in left) for whose in (of_system, never_judged))
+    judge = sum(
+        example.query_id in lost and not of_system(example.why) and not never_judged(example.why) for example in left
+    )
     return _check(rule, len(tagged), tuple(failing.values()), left, Lost(system, judge, unjudged=unjudged))
 
 

@@ -33,11 +33,11 @@ def reach_of(
 
 def least_width_of(values: Floats, failed: int, level: float) -> float:
     """What the interval of the mean of these and of `failed` more reaches at least to either side."""
-    found = estimate(values)
-    if found is None:
+    spread = estimate(values)
+    if spread is None:
         return 0.0
-    kept = found.units / (found.units + failed) * sqrt((found.units - 1) / found.units)
-    return found.error * kept * least_reach(level, found.units + failed)
+    kept = spread.units / (spread.units + failed) * sqrt((spread.units - 1) / spread.units)
+    return spread.error * kept * least_reach(level, spread.units + failed)
 
 
 def least_of_zero_one(d: Floats, failed: int, level: float) -> float:
@@ -61,11 +61,11 @@ def joined(values: Floats, more: Floats) -> Floats:
     return np.concatenate([values, more])
 
 
-def both(one: npt.NDArray[Entry] | None, other: npt.NDArray[Entry] | None) -> npt.NDArray[Entry] | None:
+def both(entry: npt.NDArray[Entry] | None, other: npt.NDArray[Entry] | None) -> npt.NDArray[Entry] | None:
     """Both, one after the other; None where one is."""
     import numpy as np
 
-    return None if one is None or other is None else np.concatenate([one, other])
+    return None if entry is None or other is None else np.concatenate([entry, other])
 
 
 def finite(*values: Floats) -> bool:

@@ -117,12 +117,12 @@ class Rules:
     def every(self) -> tuple[Condition | MustPass, ...]:
         """All rules, in the order of the file."""
         both: list[Condition | MustPass] = [*self.conditions, *self.must_pass]
-        return tuple(sorted(both, key=lambda one: one.rule))
+        return tuple(sorted(both, key=lambda rule: rule.rule))
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
         """Every metric that a rule names, each once, in order."""
-        return tuple(dict.fromkeys(one.metric for one in self.every if one.metric is not None))
+        return tuple(dict.fromkeys(rule.metric for rule in self.every if rule.metric is not None))
 
     @property
     def need_baseline(self) -> bool:
@@ -153,9 +153,9 @@ def understood(file: ConfigFile) -> tuple[Rules, tuple[DataError, ...]]:
     conditions: list[Condition] = []
     must_pass: list[MustPass] = []
     for section in gate.rules:
-        one = _Rule(file, gate, section)
-        (must_pass if section.must_pass else conditions).extend(one.read())  # type: ignore[arg-type]
-        problems += one.problems
+        reader = _Rule(file, gate, section)
+        (must_pass if section.must_pass else conditions).extend(reader.read())  # type: ignore[arg-type]
+        problems += reader.problems
     if not problems:
         problems += _never_blocks(file, gate)
     line = gate.line("max_failed") if gate.given("max_failed") else None
@@ -186,8 +186,8 @@ class _Rule:
     def read(self) -> list[Condition] | list[MustPass]:
         """What the rule asks for; nothing where it makes no sense."""
         metric = self._metric()
-        found = self._must_pass(metric) if self._rule.must_pass else self._conditions(metric)
-        return [] if self.problems else found
+        conditions = self._must_pass(metric) if self._rule.must_pass else self._conditions(metric)
+        return [] if self.problems else conditions
 
     def _wrong(self, key: str, text: str) -> None:
         name = f"gate.rules[{self._place}]{f'.{key}' if key else ''}"
@@ -239,7 +239,7 @@ class _Rule:
             self._wrong("min", f"is above max ({rule.min:g} > {rule.max:g}): no run can pass.")
         if metric is None:
             return []
-        return [one for key in limits if (one := self._condition(metric, key)) is not None]
+        return [condition for key in limits if (condition := self._condition(metric, key)) is not None]
 
     def _condition(self, metric: Metric, key: str) -> Condition | None:
         rule, gate = self._rule, self._gate
@@ -364,11 +364,11 @@ class Slices:
 
 
 def _few(segments: Segments) -> dict[str, dict[str, int]]:
-    found = {}
+    few = {}
     for column, values in segments.named(segments.columns).items():
         if small := {value: n for value, n in values.items() if n < FEWEST}:
-            found[column] = small
-    return found
+            few[column] = small
+    return few
 
 
 def together(new: Slices, base: Slices, named: Collection[str] = ()) -> Slices:
@@ -394,5 +394,5 @@ def _of_side(
     wanted = ["query_id", *(name for name in kept if name in slices.every.columns)]
     frame = slices.every.select(pl.col(wanted).cast(pl.String))
     frame = frame.with_columns(query_id=f"{which} " + pl.col("query_id"))
-    tagged = {tag: frozenset(f"{which} {one}" for one in ids) for tag, ids in slices.tagged.items()}
-    return tuple(f"{which} {one}" for one in slices.query_ids), frame, tagged
+    tagged = {tag: frozenset(f"{which} {query_id}" for query_id in ids) for tag, ids in slices.tagged.items()}
+    return tuple(f"{which} {query_id}" for query_id in slices.query_ids), frame, tagged

@@ -149,14 +149,14 @@ class MeanDifference:
 
         The limits of a drop are in points as this judge sees them: what it does not see of a true one is no part.
         """
-        found = self.sampled(level, where)
-        if found is None or self.error is None:
-            return found
+        sampled = self.sampled(level, where)
+        if sampled is None or self.error is None:
+            return sampled
         d = self.pairs.new - self.pairs.base
         changed = (int((d != 0).sum()) + self.failed) / max(1, d.size + self.failed)
         middle = self.estimate if where == "out" else None
-        middle = (found.low + found.high) / 2 if middle is None else min(found.high, max(found.low, middle))
-        return judged_difference(found, middle, self.error, changed, seen=True)
+        middle = (sampled.low + sampled.high) / 2 if middle is None else min(sampled.high, max(sampled.low, middle))
+        return judged_difference(sampled, middle, self.error, changed, seen=True)
 
     def sampled(self, level: float, where: Where = "out") -> Interval | None:
         """By `estimating.interval_of_difference`."""
@@ -187,10 +187,10 @@ class MeanDifference:
         too, so for them Agresti and Min's interval must reach as far (`_least_of_zero_one`). Weighted or clustered
         pairs, and pairs that are all alike, are not covered by this: 0.
         """
-        found = self.sampled(level)
-        if found is None or self.pairs.weight is not None or self.pairs.cluster is not None:
+        interval = self.sampled(level)
+        if interval is None or self.pairs.weight is not None or self.pairs.cluster is not None:
             return 0.0
-        if found.method.endswith("alike"):
+        if interval.method.endswith("alike"):
             return 0.0
         d = self.pairs.new - self.pairs.base
         least = least_width_of(d, self.failed, level)
@@ -210,11 +210,11 @@ class MeanDifference:
         weights, clusters = pairs.weight, pairs.cluster
         alternative: Alternative = "less" if worse_is_less else "greater"
         sides = ScoreSample.pair(pairs.metric, pairs.new, pairs.base, weights, clusters)
-        found = difference_test(*sides, alternative=alternative)
-        if found is None or found.p_value > sure:
+        tested = difference_test(*sides, alternative=alternative)
+        if tested is None or tested.p_value > sure:
             return False
         d = pairs.new - pairs.base
-        if parts_of(d, weights, clusters)[0].size >= LEAST_FLIPPED or found.method.endswith("McNemar"):
+        if parts_of(d, weights, clusters)[0].size >= LEAST_FLIPPED or tested.method.endswith("McNemar"):
             return True
         flipped = sign_flip(d, weights=weights, clusters=clusters, alternative=alternative)
         return flipped is not None and flipped.p_value <= sure
@@ -313,13 +313,13 @@ class MetricLevel:
 
     def interval(self, level: float, where: Where = "out") -> Interval | None:
         """By `sampled`; of a mean with the judge's error, where that is known."""
-        found = self.sampled(level, where)
-        if found is None or self.error is None or self.statistic != "mean":
-            return found
-        middle = self.estimate if where == "out" else (found.low + found.high) / 2
+        sampled = self.sampled(level, where)
+        if sampled is None or self.error is None or self.statistic != "mean":
+            return sampled
+        middle = self.estimate if where == "out" else (sampled.low + sampled.high) / 2
         if middle is None or not self.values.size:
-            return found
-        return judged_mean(found, min(found.high, max(found.low, middle)), self.error, self.values, self.weight)
+            return sampled
+        return judged_mean(sampled, min(sampled.high, max(sampled.low, middle)), self.error, self.values, self.weight)
 
     def placed(self, where: Where) -> tuple[Floats, Floats | None, Codes | None]:
         """Values, weights and clusters with the failed scores left out, all at their least, or at their greatest."""
@@ -341,9 +341,9 @@ class MetricLevel:
 
     def least_width(self, level: float) -> float:
         """As of a difference; Wilson's interval is not centred on the estimate, so a rate has none."""
-        found = self.sampled(level) if self.statistic == "mean" else None
+        interval = self.sampled(level) if self.statistic == "mean" else None
         plain = self.weight is None and self.cluster is None
-        if found is None or not plain or not found.method.startswith("skew-corrected t"):
+        if interval is None or not plain or not interval.method.startswith("skew-corrected t"):
             return 0.0
         return least_width_of(self.values, self.failed, level)
 

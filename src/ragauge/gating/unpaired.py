@@ -42,10 +42,10 @@ class Apart:
 
     def sample(self, metric: Metric, error: JudgeMeanError | None) -> Callable[[Mask], Unpaired] | None:
         """Examples of both, as a mask in the numbering of `slices` -> the difference over them."""
-        found = self.columns(metric)
-        if found is None:
+        columns = self.columns(metric)
+        if columns is None:
             return None
-        new, base = found
+        new, base = columns
 
         def make(mask: Mask) -> Unpaired:
             here, there = new.take(mask[new.query].nonzero()[0]), base.take(mask[self.n + base.query].nonzero()[0])
@@ -117,12 +117,12 @@ class Unpaired:
         Of a share of the baseline's mean as a limit: that mean is a sample's too, and is taken as it is. That errs on
         the wide side: x − (1 − r)·b varies less than x − b.
         """
-        found = self.sampled(level, where)
-        if found is None or self.error is None:
-            return found
+        sampled = self.sampled(level, where)
+        if sampled is None or self.error is None:
+            return sampled
         middle = self.estimate if where == "out" else None
-        middle = (found.low + found.high) / 2 if middle is None else min(found.high, max(found.low, middle))
-        return judged_difference(found, middle, self.error, 1.0, seen=True)
+        middle = (sampled.low + sampled.high) / 2 if middle is None else min(sampled.high, max(sampled.low, middle))
+        return judged_difference(sampled, middle, self.error, 1.0, seen=True)
 
     def sampled(self, level: float, where: Where = "out") -> Interval | None:
         """By `estimating.interval_of_difference`."""
@@ -148,5 +148,5 @@ class Unpaired:
         new, base = self.new, self.base
         alternative: Alternative = "less" if worse_is_less else "greater"
         here, there = (ScoreSample.of(side.metric, side.values, side.weight, side.cluster) for side in (new, base))
-        found = difference_test(here, there, paired=False, alternative=alternative)
-        return found is not None and found.p_value <= alpha
+        tested = difference_test(here, there, paired=False, alternative=alternative)
+        return tested is not None and tested.p_value <= alpha

@@ -112,11 +112,11 @@ def _reference(judge: HybridJudge, inputs: VerifyReference, judge_repeat: int) -
     if not unsure or not inputs.passages:
         return facts
     smaller = replace(inputs, claims=tuple(claim.text for claim in unsure))
-    said = yield from judge.model.ask(smaller, judge_repeat)
+    answer = yield from judge.model.ask(smaller, judge_repeat)
     decided: dict[int, ReferenceClaim] = {}
-    if isinstance(said, ReferenceFacts):
-        decided = {mine.n: replace(one, n=mine.n) for mine, one in zip(unsure, said.claims, strict=True)}
-    parts = said.parts if isinstance(said, ReferenceFacts) else 1
+    if isinstance(answer, ReferenceFacts):
+        decided = {mine.n: replace(claim, n=mine.n) for mine, claim in zip(unsure, answer.claims, strict=True)}
+    parts = answer.parts if isinstance(answer, ReferenceFacts) else 1
     pairs = [(mine.supporting, decided[mine.n].supporting) for mine in unsure if mine.n in decided]
     both, same = _agreeing([(bool(mine), bool(other)) for mine, other in pairs if other is not None])
     return ReferenceFacts(tuple(decided.get(claim.n, claim) for claim in facts.claims), parts, both, same)
@@ -127,23 +127,23 @@ def _ratings(judge: HybridJudge, inputs: Rate, judge_repeat: int) -> Asking:
     facts = yield from judge.local.ask(inputs, judge_repeat)
     if not isinstance(facts, RelevanceFacts):
         return facts
-    unsure = {(one.passage, one.sentence) for one in facts.ratings if judge.unsure(one.p)}
+    unsure = {(rating.passage, rating.sentence) for rating in facts.ratings if judge.unsure(rating.p)}
     wanted = sorted({passage for passage, _ in unsure})
     if not wanted:
         return facts
     texts = tuple(inputs.passages[n - 1] for n in wanted)
     smaller = inputs if isinstance(inputs, RateAnswer) else type(inputs)(inputs.query, texts)
-    said = yield from judge.model.ask(smaller, judge_repeat)
+    answer = yield from judge.model.ask(smaller, judge_repeat)
     decided: dict[tuple[int, int | None], Rating] = {}
-    if isinstance(said, RelevanceFacts):
-        for one in said.ratings:
-            passage = wanted[one.passage - 1]
-            if (passage, one.sentence) in unsure:
-                decided[passage, one.sentence] = replace(one, passage=passage)
-    pairs = [(one.relevant, decided[place].relevant) for one in facts.ratings
-             if (place := (one.passage, one.sentence)) in decided]     # fmt: skip
+    if isinstance(answer, RelevanceFacts):
+        for rated in answer.ratings:
+            passage = wanted[rated.passage - 1]
+            if (passage, rated.sentence) in unsure:
+                decided[passage, rated.sentence] = replace(rated, passage=passage)
+    pairs = [(rating.relevant, decided[pair].relevant) for rating in facts.ratings
+             if (pair := (rating.passage, rating.sentence)) in decided]     # fmt: skip
     both, same = _agreeing([(bool(mine), other) for mine, other in pairs if other is not None])
-    ratings = tuple(decided.get((one.passage, one.sentence), one) for one in facts.ratings)
+    ratings = tuple(decided.get((rating.passage, rating.sentence), rating) for rating in facts.ratings)
     return replace(facts, ratings=ratings, both=both, same=same)
 
 
@@ -172,7 +172,8 @@ def judge_note(judge_id: str, spec: str, versions: Mapping[str, tuple[int, ...]]
     """
     low, high = middle()
     asked = ", ".join(
-        f"{question} {'/'.join(f'{one // 100}+{one % 100}' for one in found)}" for question, found in versions.items()
+        f"{question} {'/'.join(f'{version // 100}+{version % 100}' for version in found_versions)}"
+        for question, found_versions in versions.items()
     )
     parts = [
         f"The embedded local judge decides the claims and passages that it is sure of (p below {low:g} or above "
@@ -181,7 +182,7 @@ def judge_note(judge_id: str, spec: str, versions: Mapping[str, tuple[int, ...]]
         saved(use),
         f"Questions, with the versions of both: {asked}." if asked else "",
     ]
-    limits = (*model.LIMITS, *(f"Where the local judge decides: {one}" for one in LOCAL_LIMITS))
+    limits = (*model.LIMITS, *(f"Where the local judge decides: {limit}" for limit in LOCAL_LIMITS))
     return JudgeNote(judge_id, " ".join(part for part in parts if part), limits)
 
 

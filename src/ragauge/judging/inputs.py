@@ -140,22 +140,26 @@ def reference_claims(example: Example) -> tuple[str, ...]:
     if example.reference_claims is not None:
         return example.reference_claims
     sentences = split(example.references[0]) if example.references else ()
-    said = [sentence.text for sentence in sentences if not FENCE.match(sentence.text)]
-    return tuple(claim for sentence in said for claim in _cut(sentence))
+    texts = [sentence.text for sentence in sentences if not FENCE.match(sentence.text)]
+    return tuple(claim for sentence in texts for claim in _cut(sentence))
 
 
 def _cut(sentence: str) -> tuple[str, ...]:
     """A sentence's clauses, each a sentence again; the sentence as it is where nothing is cut."""
-    found = [one.text for one in clauses(sentence)]
-    if len(found) == 1 and participle(sentence.split(" ", 1)[0].lower()):     # "Founded in 1998 and based in Porto"
-        whole = [one.text for one in clauses(SUBJECT + sentence[0].lower() + sentence[1:])]
-        found = [(text := one.removeprefix(SUBJECT))[0].upper() + text[1:] for one in whole if one.startswith(SUBJECT)]
-        found = found if len(found) == len(whole) else [sentence]
-    return tuple(text if text.endswith(ENDS) else text + "." for text in found) if len(found) > 1 else (sentence,)
+    texts = [clause.text for clause in clauses(sentence)]
+    if len(texts) == 1 and participle(sentence.split(" ", 1)[0].lower()):     # "Founded in 1998 and based in Porto"
+        whole = [clause.text for clause in clauses(SUBJECT + sentence[0].lower() + sentence[1:])]
+        texts = [
+            (text := clause.removeprefix(SUBJECT))[0].upper() + text[1:]
+            for clause in whole
+            if clause.startswith(SUBJECT)
+        ]
+        texts = texts if len(texts) == len(whole) else [sentence]
+    return tuple(text if text.endswith(ENDS) else text + "." for text in texts) if len(texts) > 1 else (sentence,)
 
 
 def inputs_for(
-    question: str, example: Example, response: Response, found: Mapping[str, FactsOf]
+    question: str, example: Example, response: Response, known: Mapping[str, FactsOf]
 ) -> Inputs | None:
     """What the question sees of one response; None where it does not apply (then nothing is asked).
 
@@ -163,7 +167,7 @@ def inputs_for(
         question: its name.
         example: the question and its labels.
         response: what the system returned.
-        found: facts of the questions asked before, by name; `agree` works on the claims of verify_answer.
+        known: facts of the questions asked before, by name; `agree` works on the claims of verify_answer.
     """
     if response.error is not None:
         return None
@@ -184,7 +188,7 @@ def inputs_for(
         case "rate_answer":
             return None if answer is None else RateAnswer(example.query, answer)
         case "agree":
-            verified = found.get("verify_answer")
+            verified = known.get("verify_answer")
             claims = reference_claims(example)
             if not isinstance(verified, AnswerFacts) or not claims:
                 return None

@@ -62,11 +62,11 @@ def any_accepted(verify: Callable[[VerifyReference], Asking], inputs: VerifyRefe
     if not inputs.accepted:
         return (yield from verify(inputs))
     side_by_side = replace(inputs, claims=(*inputs.claims, *inputs.accepted), accepted=())
-    found = yield from verify(side_by_side)
-    if not isinstance(found, ReferenceFacts):
-        return found
-    best = max(found.claims, key=_sure)
-    return replace(found, claims=(replace(best, n=1, text=inputs.claims[0]),))
+    verdicts = yield from verify(side_by_side)
+    if not isinstance(verdicts, ReferenceFacts):
+        return verdicts
+    best = max(verdicts.claims, key=_sure)
+    return replace(verdicts, claims=(replace(best, n=1, text=inputs.claims[0]),))
 
 
 def _sure(claim: ReferenceClaim) -> tuple[bool, bool, float]:

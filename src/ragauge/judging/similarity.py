@@ -33,7 +33,7 @@ def cosine_table(reply: Reply, first: int, others: int) -> list[list[float | Non
     rows = _vectors(reply, first + others)
     if rows is None:
         return [[None] * others for _ in range(first)]
-    return [[round(float(one @ other), 6) for other in rows[first:]] for one in rows[:first]]
+    return [[round(float(vector @ other), 6) for other in rows[first:]] for vector in rows[:first]]
 
 
 def _vectors(reply: Reply, n: int) -> npt.NDArray[np.float64] | None:

@@ -147,12 +147,12 @@ def _searched(trial: _Trial) -> Iterator[Measured]:
         for cut in range(size + 1)
         for from_top in (True, False)
     }
-    found = {start: trial.at(start) for start in sorted(starts)}
-    yield from found.values()
-    if any(result.value is None for result in found.values()):
+    measured = {start: trial.at(start) for start in sorted(starts)}
+    yield from measured.values()
+    if any(result.value is None for result in measured.values()):
         return
     for sign in (1.0, -1.0):
-        best = max(found, key=lambda start: sign * (found[start].value or 0.0))
+        best = max(measured, key=lambda start: sign * (measured[start].value or 0.0))
         yield from _climb(trial, list(best), sign)
 
 
@@ -202,7 +202,7 @@ def _gaps(needs: Needs, known: Mapping[str, Any], n_passages: int, *, every_subs
                 options = MARKS[fact] if fact in MARKS else _options(item, n_passages, every_subset)
                 places.setdefault((ABOUT.get(fact, fact), index), []).append(((argument, index), options))
     together = [
-        Gap(tuple(place for place, _ in parts), tuple(product(*(options for _, options in parts))))
+        Gap(tuple(index for index, _ in parts), tuple(product(*(options for _, options in parts))))
         for parts in places.values()
     ]
     return together + singles

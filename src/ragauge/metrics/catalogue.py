@@ -74,8 +74,8 @@ def parse(name: str) -> Metric:
     'context_precision:by=answer:ranked=true'
     """
     head = head_of(name)
-    for one in FAMILIES:
-        own = (one,)
+    for family in FAMILIES:
+        own = (family,)
         if head in classes(own) or head in aliases(own):
             return read(name, classes(own), aliases(own))
     return read(name, classes(), aliases())

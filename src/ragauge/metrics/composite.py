@@ -55,10 +55,10 @@ class Composite(Metric):
         """The weighted mean, from the facts of every part."""
         total = weight = 0.0
         for part, share in zip(self._parts(), self._weights(), strict=True):
-            found = Measured.of(part.value(**{name: facts[f"{part}/{name}"] for name in part.needs}))
-            if found.value is None:
-                return Undefined(f"{part}: {found.reason}")
-            total, weight = total + share * found.value, weight + share
+            part_value = Measured.of(part.value(**{name: facts[f"{part}/{name}"] for name in part.needs}))
+            if part_value.value is None:
+                return Undefined(f"{part}: {part_value.reason}")
+            total, weight = total + share * part_value.value, weight + share
         return total / weight
 
     def _parts(self) -> Iterator[Metric]:

@@ -59,16 +59,16 @@ def parts(cls: type[Metric]) -> DocstringParts:
             statements.append(line.strip())
         else:
             statements[-1] = f"{statements[-1]} {line.strip()}".strip()
-    said = [statement for statement in statements if statement]
-    source = next((one.removeprefix("Source:").strip() for one in said if one.startswith("Source:")), "")
-    other = [one for one in said if not one.startswith("Source:") and not _is_parameter(one)]
+    lines = [statement for statement in statements if statement]
+    source = next((line.removeprefix("Source:").strip() for line in lines if line.startswith("Source:")), "")
+    other = [line for line in lines if not line.startswith("Source:") and not _is_parameter(line)]
     return DocstringParts(
         sentence=" ".join(sentence.split()),
         formula=formula.rstrip(),
         symbols=tuple(symbols),
-        parameters=tuple(one for one in said if _is_parameter(one)),
-        notes=tuple(one for one in other if not CASE.search(one)),
-        cases=" ".join(one for one in other if CASE.search(one)),
+        parameters=tuple(line for line in lines if _is_parameter(line)),
+        notes=tuple(line for line in other if not CASE.search(line)),
+        cases=" ".join(line for line in other if CASE.search(line)),
         source=source,
         example=f"{arrow.strip()}{example}".strip(),
     )
@@ -76,13 +76,17 @@ def parts(cls: type[Metric]) -> DocstringParts:
 
 def described(metric: Metric) -> tuple[str, str, str]:
     """Sentence, formula and source, as they hold for the metric's parameters."""
-    found = parts(type(metric))
+    sections = parts(type(metric))
     given = {part.name: shown(getattr(metric, part.name)) for part in fields(metric)}
     changed = [
         f"{part.name}={given[part.name]} " for part in fields(metric) if getattr(metric, part.name) != part.default
     ]
-    said = [one for one in found.parameters if one.startswith(tuple(changed)) and "is required" not in one]
-    return " ".join([found.sentence, *said]), _formula(found.formula, given), found.source
+    stated = [
+        parameter
+        for parameter in sections.parameters
+        if parameter.startswith(tuple(changed)) and "is required" not in parameter
+    ]
+    return " ".join([sections.sentence, *stated]), _formula(sections.formula, given), sections.source
 
 
 def _formula(formula: str, given: dict[str, str]) -> str:

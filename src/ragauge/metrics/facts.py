@@ -61,12 +61,12 @@ def resolve(fact: str, facts: Facts) -> Any:
     if facts.response.error is not None:
         return system_failed(facts)
     question = fact.partition(".")[0]
-    found = facts.evidence.get(question)
-    if found is None:
+    evidence = facts.evidence.get(question)
+    if evidence is None:
         return _not_asked(question, facts)
-    if found.status == "failed" or found.facts is None:
-        return Failed(found.reason or f"{question} failed")
-    value = ASKED[fact](found.facts, facts)
+    if evidence.status == "failed" or evidence.facts is None:
+        return Failed(evidence.reason or f"{question} failed")
+    value = ASKED[fact](evidence.facts, facts)
     return Failed(f"no verdict on {fact}") if value is None else value
 
 
@@ -239,8 +239,8 @@ def _spent(name: str) -> Callable[[Facts], Any]:
 def _citations(facts: Facts) -> Any:
     if facts.response.error is not None:
         return system_failed(facts)
-    found = facts.response.citations
-    return NotApplicable("the system does not cite") if found is None else found
+    citations = facts.response.citations
+    return NotApplicable("the system does not cite") if citations is None else citations
 
 
 def _ranking(facts: Facts) -> Any:
@@ -277,97 +277,97 @@ FREE: Mapping[str, Callable[[Facts], Any]] = {
 }
 
 
-def _claims(found: AnswerFacts, _: Facts) -> tuple[Claim, ...] | Failed:
+def _claims(answer: AnswerFacts, _: Facts) -> tuple[Claim, ...] | Failed:
     """The claims; a sentence whose claims could not be had hides an unknown number of them."""
-    if any(claim.text is None for claim in found.claims):
+    if any(claim.text is None for claim in answer.claims):
         return Failed("the claims of a sentence could not be had")
-    return found.claims
+    return answer.claims
 
 
-def _support(found: AnswerFacts, facts: Facts) -> tuple[Claim, ...] | Absent:
+def _support(answer: AnswerFacts, facts: Facts) -> tuple[Claim, ...] | Absent:
     """The claims with their support: without passages none has any, and nothing needed to be asked."""
-    if not found.support_asked and facts.response.passages:
+    if not answer.support_asked and facts.response.passages:
         return NotAsked("support by the passages was not asked")
-    return _claims(found, facts)
+    return _claims(answer, facts)
 
 
-def _used(found: AnswerFacts, facts: Facts) -> tuple[bool | None, ...] | Absent:
-    claims = _support(found, facts)
+def _used(answer: AnswerFacts, facts: Facts) -> tuple[bool | None, ...] | Absent:
+    claims = _support(answer, facts)
     if isinstance(claims, Absent):
         return claims
     return used(claims, facts.response.citations or (), facts.response.passages or ())
 
 
-def _claimed(found: AnswerFacts, facts: Facts) -> bool | Failed:
-    claims = _claims(found, facts)
+def _claimed(answer: AnswerFacts, facts: Facts) -> bool | Failed:
+    claims = _claims(answer, facts)
     return claims if isinstance(claims, Failed) else bool(claims)
 
 
-def _refuse(found: AnswerFacts, _: Facts) -> bool | NotApplicable | None:
+def _refuse(answer: AnswerFacts, _: Facts) -> bool | NotApplicable | None:
     """Whether the answer declines; no retry would tell where the judge does not know how its language declines."""
-    if found.refuse is None and found.unread:
-        named = "" if found.unread == "und" else f" ({found.unread})"
+    if answer.refuse is None and answer.unread:
+        named = "" if answer.unread == "und" else f" ({answer.unread})"
         return NotApplicable(f"whether the answer declines is not known in this language{named}")
-    return found.refuse
+    return answer.refuse
 
 
-def _useful(found: Any, facts: Facts) -> tuple[bool | None, ...]:
+def _useful(answer: Any, facts: Facts) -> tuple[bool | None, ...]:
     """One mark a passage: whether it supports a reference claim; None where a missing verdict may say so."""
-    numbers = {n for claim in found.claims for n in claim.supporting or ()}
-    otherwise = None if any(claim.supporting is None for claim in found.claims) else False
+    numbers = {n for claim in answer.claims for n in claim.supporting or ()}
+    otherwise = None if any(claim.supporting is None for claim in answer.claims) else False
     return tuple(True if n in numbers else otherwise for n in range(1, len(facts.response.passages or ()) + 1))
 
 
-def _relevant(found: Any, facts: Facts) -> tuple[bool | None, ...]:
+def _relevant(answer: Any, facts: Facts) -> tuple[bool | None, ...]:
     """One mark a passage that was handed on, in their order; None where no rating came back."""
-    rated = {rating.passage: rating.relevant for rating in found.ratings}
+    rated = {rating.passage: rating.relevant for rating in answer.ratings}
     return tuple(rated.get(n) for n in range(1, len(facts.response.passages or ()) + 1))
 
 
-def _chances(found: Any, facts: Facts) -> tuple[float | None, ...]:
+def _chances(answer: Any, facts: Facts) -> tuple[float | None, ...]:
     """As `_relevant`, the probability of each."""
-    rated = {rating.passage: rating.chance for rating in found.ratings}
+    rated = {rating.passage: rating.chance for rating in answer.ratings}
     return tuple(rated.get(n) for n in range(1, len(facts.response.passages or ()) + 1))
 
 
-def _addressed(found: AnswerFacts, _: Facts) -> tuple[float, float, float] | None:
+def _addressed(answer: AnswerFacts, _: Facts) -> tuple[float, float, float] | None:
     """Probabilities of fully, partly and no; certain where the judge has none."""
-    if found.address is None or found.address_p is not None:
-        return None if found.address is None else found.address_p
-    return (float(found.address == "fully"), float(found.address == "partly"), float(found.address == "no"))
+    if answer.address is None or answer.address_p is not None:
+        return None if answer.address is None else answer.address_p
+    return (float(answer.address == "fully"), float(answer.address == "partly"), float(answer.address == "no"))
 
 
-def _agreement(found: Any, facts: Facts) -> tuple[Any, ...] | Failed:
+def _agreement(agreement: Any, facts: Facts) -> tuple[Any, ...] | Failed:
     """Per answer claim; unknown as a whole when the number of claims is."""
     claims = resolve("verify_answer.claims", facts)
-    return claims if isinstance(claims, Failed) else found.answer
+    return claims if isinstance(claims, Failed) else agreement.answer
 
 
-def _stated(found: Any, facts: Facts) -> tuple[bool | None, ...]:
+def _stated(agreement: Any, facts: Facts) -> tuple[bool | None, ...]:
     """Per reference claim, whether the answer states it: a sentence that could not be read may state any."""
     if isinstance(resolve("verify_answer.claims", facts), Failed):
-        return tuple(stated or None for stated in found.reference)
-    reference: tuple[bool | None, ...] = found.reference
+        return tuple(stated or None for stated in agreement.reference)
+    reference: tuple[bool | None, ...] = agreement.reference
     return reference
 
 
-def _agrees(found: Any, facts: Facts) -> tuple[float | None, ...] | Failed:
+def _agrees(agreement: Any, facts: Facts) -> tuple[float | None, ...] | Failed:
     """As `_agreement`, the probability that each claim agrees."""
-    verdicts = _agreement(found, facts)
-    return verdicts if isinstance(verdicts, Failed) else _likely(verdicts, found.answer_p, "agrees")
+    verdicts = _agreement(agreement, facts)
+    return verdicts if isinstance(verdicts, Failed) else _likely(verdicts, agreement.answer_p, "agrees")
 
 
-def _states(found: Any, facts: Facts) -> tuple[float | None, ...]:
+def _states(agreement: Any, facts: Facts) -> tuple[float | None, ...]:
     """As `_stated`, the probability that each is stated."""
-    return _likely(_stated(found, facts), found.reference_p, True)
+    return _likely(_stated(agreement, facts), agreement.reference_p, True)
 
 
 def _likely(verdicts: Sequence[Any], p: Sequence[float | None], right: Any) -> tuple[float | None, ...]:
     """Probabilities beside verdicts; certain where the judge has none, None where there is no verdict."""
     known = p or (None,) * len(verdicts)
     return tuple(
-        None if verdict is None else float(verdict == right) if one is None else one
-        for verdict, one in zip(verdicts, known, strict=True)
+        None if verdict is None else float(verdict == right) if chance is None else chance
+        for verdict, chance in zip(verdicts, known, strict=True)
     )
 
 
@@ -377,24 +377,24 @@ ASKED: Mapping[str, Callable[[Any, Facts], Any]] = {
     "verify_answer.claimed": _claimed,
     "verify_answer.support": _support,
     "verify_answer.used": _used,
-    "verify_answer.address": lambda found, _: found.address,
+    "verify_answer.address": lambda answer, _: answer.address,
     "verify_answer.addressed": _addressed,
     "verify_answer.refuse": _refuse,
-    "verify_reference.claims": lambda found, _: found.claims,
+    "verify_reference.claims": lambda reference, _: reference.claims,
     "verify_reference.useful": _useful,
-    "rate_passages.ratings": lambda found, _: found.ratings,
+    "rate_passages.ratings": lambda rated, _: rated.ratings,
     "rate_passages.relevant": _relevant,
     "rate_passages.chance": _chances,
-    "rate_sentences.ratings": lambda found, _: found.ratings,
-    "rate_sentences.relevant": lambda found, _: tuple(rating.relevant for rating in found.ratings),
-    "rate_sentences.chance": lambda found, _: tuple(rating.chance for rating in found.ratings),
-    "rate_answer.chance": lambda found, _: tuple(rating.chance for rating in found.ratings),
+    "rate_sentences.ratings": lambda rated, _: rated.ratings,
+    "rate_sentences.relevant": lambda rated, _: tuple(rating.relevant for rating in rated.ratings),
+    "rate_sentences.chance": lambda rated, _: tuple(rating.chance for rating in rated.ratings),
+    "rate_answer.chance": lambda rated, _: tuple(rating.chance for rating in rated.ratings),
     "agree.answer": _agreement,
     "agree.reference": _stated,
     "agree.agrees": _agrees,
     "agree.states": _states,
-    "cover_aspects.met": lambda found, _: found.met,
-    "cover_criteria.met": lambda found, _: found.met,
-    "guess_questions.cosines": lambda found, _: found.cosines,
-    "similarity.cosine": lambda found, _: found if found.blank or found.cosine is not None else None,
+    "cover_aspects.met": lambda cover, _: cover.met,
+    "cover_criteria.met": lambda cover, _: cover.met,
+    "guess_questions.cosines": lambda guesses, _: guesses.cosines,
+    "similarity.cosine": lambda pair, _: pair if pair.blank or pair.cosine is not None else None,
 }

@@ -32,10 +32,10 @@ def measure_all(metrics: Sequence[Metric], facts: Facts) -> list[Measured]:
 def _measure(metric: Metric, facts: Facts, known: Known) -> Measured:
     values, whole = {}, True
     for argument, fact in metric.needs.items():
-        found = known.get(fact)
-        if found is None:
-            found = known[fact] = _look(fact, facts)
-        values[argument], state = found
+        evidence = known.get(fact)
+        if evidence is None:
+            evidence = known[fact] = _look(fact, facts)
+        values[argument], state = evidence
         if state == "absent":
             return Measured("not_applicable", reason=values[argument].reason)
         if state == "open":

@@ -39,20 +39,20 @@ def read(name: str, classes: Mapping[str, type[Metric]], aliases: Aliases) -> Me
         UnknownName: no such metric or parameter.
         UsageError: a value that the parameter does not take, or a malformed name.
     """
-    found = FORM.match(CUTOFF_FIRST.sub(r"\1\3\2", name.strip()))
-    if not found and FORM.match(_spelled(name)):
+    match = FORM.match(CUTOFF_FIRST.sub(r"\1\3\2", name.strip()))
+    if not match and FORM.match(_spelled(name)):
         raise unknown(name.strip(), classes, aliases)
-    if not found:
+    if not match:
         raise UsageError(f"{name!r} is not a metric's name. Write name:param=value@k, such as ndcg:gain=exp@10.")
-    head, params = found["name"], dict(part.split("=", 1) for part in found["params"].split(":")[1:])
+    head, params = match["name"], dict(part.split("=", 1) for part in match["params"].split(":")[1:])
     given: dict[str, Any] = {}
     if head in aliases and not (params and head in classes):
         head, given = aliases[head][0], dict(aliases[head][1])
     if head not in classes:
         raise unknown(name.strip(), classes, aliases)
     cls = classes[head]
-    if found["k"] is not None:
-        params["k"] = found["k"]
+    if match["k"] is not None:
+        params["k"] = match["k"]
     hints = get_type_hints(cls)
     known = {part.name: part for part in fields(cls)}
     for key, text in params.items():
@@ -81,9 +81,9 @@ def unknown(
     head, tail = head_of(spelled := _spelled(name)), spelled[len(head_of(spelled)) :]
     given = {part.partition("=")[0] for part in re.findall(r":([^:@]+)", tail)} | ({"k"} if "@" in tail else set())
     known = {**classes, **{alias: classes[ours] for alias, (ours, _) in aliases.items() if ours in classes}}
-    whole = {one: one + tail for one, cls in known.items() if given <= {part.name for part in fields(cls)}}
+    whole = {name: name + tail for name, cls in known.items() if given <= {part.name for part in fields(cls)}}
     names = [*known, *others]
-    meant = [whole.get(one, one) for one in nearest(head, names)]
+    meant = [whole.get(name, name) for name in nearest(head, names)]
     kind = "metric or preset" if others else "metric"
     return UnknownName(kind, name, names, "ragauge metrics lists them.", meant=meant)
 

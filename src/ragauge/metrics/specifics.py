@@ -22,18 +22,20 @@ def unfounded(
         passages: with their texts.
         kind: number, date, name, percent or quote; any = all of them.
     """
-    found, missing = _all(answer, query, tuple(passage.text or "" for passage in passages))
+    supported, missing = _all(answer, query, tuple(passage.text or "" for passage in passages))
     if kind == "any":
-        return found, missing
-    return tuple(one for one in found if one[0].kind == kind), tuple(one for one in missing if one[0].kind == kind)
+        return supported, missing
+    return tuple(marks for marks in supported if marks[0].kind == kind), tuple(
+        marks for marks in missing if marks[0].kind == kind
+    )
 
 
 @lru_cache(maxsize=64)
 def _all(answer: str, query: str, texts: tuple[str, ...]) -> tuple[tuple[Places, ...], tuple[Places, ...]]:
     """For all kinds at once: several metrics ask for one answer in a row."""
     distinct: dict[tuple[str, str, str], list[Specific]] = {}
-    for one in find(answer, ALL):
-        distinct.setdefault((one.kind, one.normal, one.unit), []).append(one)
+    for specific in find(answer, ALL):
+        distinct.setdefault((specific.kind, specific.normal, specific.unit), []).append(specific)
     haystack = Haystack.of([query, *texts])
-    found = tuple(map(tuple, distinct.values()))
-    return found, tuple(places for places in found if not found_in(places[0], haystack))
+    distinct_marks = tuple(map(tuple, distinct.values()))
+    return distinct_marks, tuple(places for places in distinct_marks if not found_in(places[0], haystack))

@@ -24,35 +24,39 @@ NOTHING = (
 
 def sections(card: ScorecardData) -> Iterator[ReportSection]:
     """Use by rank, by position and by context length, and the stages of retrieval."""
-    found = card.overview.alignment
-    about = f"run {card.run.run_id} · {plural(found.answers if found else 0, 'answer')} with claims over passages"
-    lead = (NOTHING,) if found is None else tuple(_lead(found))
+    alignment = card.overview.alignment
+    about = (
+        f"run {card.run.run_id} · {plural(alignment.answers if alignment else 0, 'answer')} with claims over passages"
+    )
+    lead = (NOTHING,) if alignment is None else tuple(_lead(alignment))
     yield ReportSection(safe(card.run.name), about, lead)
-    if found is not None:
-        yield from _use(found)
+    if alignment is not None:
+        yield from _use(alignment)
     yield from _beside(card.overview)
 
 
-def _lead(found: Alignment) -> Iterator[Wording]:
-    yield Phrase(ignored(found), "bad" if found.flagged else "")
-    if found.flagged:
-        yield whose(found.ranks[0])
-    if found.unused:
-        yield f"{share(found.unused, found.answers)} answers use no passage at all."
-    yield correlation(found)
+def _lead(alignment: Alignment) -> Iterator[Wording]:
+    yield Phrase(ignored(alignment), "bad" if alignment.flagged else "")
+    if alignment.flagged:
+        yield whose(alignment.ranks[0])
+    if alignment.unused:
+        yield f"{share(alignment.unused, alignment.answers)} answers use no passage at all."
+    yield correlation(alignment)
 
 
-def _use(found: Alignment) -> Iterator[ReportSection]:
-    more = (f"ranks up to {found.ranks[-1].rank}: --json has them all",) if len(found.ranks) > MOST_RANKS else ()
-    yield ReportSection(Phrase("Use by rank", "title"), table=_ranks(found), notes=more)
-    known = {name: part for name, part in found.positions.items() if part.n}
+def _use(alignment: Alignment) -> Iterator[ReportSection]:
+    more = (
+        (f"ranks up to {alignment.ranks[-1].rank}: --json has them all",) if len(alignment.ranks) > MOST_RANKS else ()
+    )
+    yield ReportSection(Phrase("Use by rank", "title"), table=_ranks(alignment), notes=more)
+    known = {name: part for name, part in alignment.positions.items() if part.n}
     if known:
         table = _estimates("place", "passages", [(f"{name} third", part) for name, part in known.items()])
         yield ReportSection(Phrase("Relevant passages used, by their place in the context", "title"), table=table)
 
 
-def _ranks(found: Alignment) -> ReportTable:
-    judged = any(rank.relevant is not None for rank in found.ranks)
+def _ranks(alignment: Alignment) -> ReportTable:
+    judged = any(rank.relevant is not None for rank in alignment.ranks)
     scale = ReportColumn("0 %" + " " * (TRACK - 8) + "100 %", "bar", whole=True, tone="good")
     heads = *columns(numbers=("rank", "used in")), scale, *columns(numbers=("highest used",))
     rows = tuple(
@@ -60,22 +64,24 @@ def _ranks(found: Alignment) -> ReportTable:
             str(rank.rank), share(rank.used, rank.n), _bar(rank.used, rank.n), f"{rank.best:,}",
             *([_relevant(rank)] if judged else ()),
         )
-        for rank in found.ranks[:MOST_RANKS]
+        for rank in alignment.ranks[:MOST_RANKS]
     )     # fmt: skip
     return ReportTable((*heads, *columns(numbers=("used where relevant",) if judged else ())), rows)
 
 
 def whose(first: RankUse) -> str:
     """Whether it is the ranking or the generator that disagrees, from the first passages that are relevant."""
-    found = interval_of_rate(first.relevant_used or 0, first.relevant) if first.relevant else None
-    if found is None:
+    rate = interval_of_rate(first.relevant_used or 0, first.relevant) if first.relevant else None
+    if rate is None:
         return "Look at chunk size, embeddings and the reranker's calibration."
-    said = f"Where the first passage is relevant, {share(first.relevant_used or 0, first.relevant or 0)} answers use it"
-    if found.low > MOST_USED:
-        return f"{said}: it is mostly the ranking that puts others first. Look at embeddings and the reranker."
-    if found.high < MOST_USED:
-        return f"{said}: the generator passes over it. Look at the prompt, the order of passages and chunk size."
-    return f"{said}, which does not tell whose fault it is. Look at chunk size, embeddings and the reranker."
+    words = (
+        f"Where the first passage is relevant, {share(first.relevant_used or 0, first.relevant or 0)} answers use it"
+    )
+    if rate.low > MOST_USED:
+        return f"{words}: it is mostly the ranking that puts others first. Look at embeddings and the reranker."
+    if rate.high < MOST_USED:
+        return f"{words}: the generator passes over it. Look at the prompt, the order of passages and chunk size."
+    return f"{words}, which does not tell whose fault it is. Look at chunk size, embeddings and the reranker."
 
 
 def _relevant(rank: RankUse) -> str:
@@ -104,10 +110,10 @@ def _beside(overview: Overview) -> Iterator[ReportSection]:
 
 
 def _estimates(first: str, of: str, rows: Sequence[tuple[str, MeanEstimate]]) -> ReportTable:
-    shown = tuple((name, _estimate(found), f"{found.n:,}") for name, found in rows)
+    shown = tuple((name, _estimate(estimate), f"{estimate.n:,}") for name, estimate in rows)
     return ReportTable(columns(first, numbers=("share", of)), shown)
 
 
-def _estimate(found: MeanEstimate) -> str:
-    ends = "" if found.interval is None else f" [{number(found.interval.low)}, {number(found.interval.high)}]"
-    return f"{number(found.mean)}{ends}"
+def _estimate(estimate: MeanEstimate) -> str:
+    ends = "" if estimate.interval is None else f" [{number(estimate.interval.low)}, {number(estimate.interval.high)}]"
+    return f"{number(estimate.mean)}{ends}"

@@ -32,19 +32,19 @@ class Anchors:
         key = (kind, *names)
         if key not in self._ids:
             plain = (re.sub(r"[^A-Za-z0-9_]+", "-", str(name))[:MOST].strip("-") or "none" for name in names)
-            wanted = found = "-".join((kind, *plain))
+            wanted = anchor = "-".join((kind, *plain))
             count = 1
-            while found in self._taken:
+            while anchor in self._taken:
                 count += 1
-                found = f"{wanted}-{count}"
-            self._taken.add(found)
-            self._ids[key] = found
+                anchor = f"{wanted}-{count}"
+            self._taken.add(anchor)
+            self._ids[key] = anchor
         return self._ids[key]
 
     def link(self, kind: str, *names: object) -> str:
         """A link to a thing; "" when the page does not hold it."""
-        found = self._ids.get((kind, *names))
-        return self._pointed.get((kind, *names), "") if found is None else f"#{found}"
+        anchor = self._ids.get((kind, *names))
+        return self._pointed.get((kind, *names), "") if anchor is None else f"#{anchor}"
 
     def point(self, kind: str, *names: object, at: str) -> None:
         """Lets a thing that has no place of its own be found where something else is."""

@@ -84,47 +84,51 @@ class ChangeBars:
 
 def readings(finding: Finding, link: Callable[[str], str]) -> Iterator[Readings]:
     """The readings of a finding by what they were held against: a point on 0 to 1, or no difference."""
-    points = [one for one in finding.readings if one.difference is None]
+    points = [read for read in finding.readings if read.difference is None]
     if points:
-        rows = tuple(_read(one, _on_unit(one), link) for one in points)
+        rows = tuple(_read(point, _on_unit(point), link) for point in points)
         yield Readings(rows, POINTS_CAPTION)
-    shares = [one for one in finding.readings if one.difference is not None and not _is_amount(one.metric)]
+    shares = [read for read in finding.readings if read.difference is not None and not _is_amount(read.metric)]
     if shares:
-        most = scale(one.interval for one in shares)
-        rows = tuple(_read(one, _around(one.difference or 0.0, one.interval, most, _hue(one)), link) for one in shares)
+        most = scale(share.interval for share in shares)
+        rows = tuple(
+            _read(share, _around(share.difference or 0.0, share.interval, most, _hue(share)), link) for share in shares
+        )
         yield Readings(rows, f"Difference on a line from −{most:g} to +{most:g}; the upright mark is no difference.")
-    for one in finding.readings:
-        if one.difference is not None and _is_amount(one.metric):
-            most = 1.1 * max(abs(one.interval.low), abs(one.interval.high))
-            bar = _around(one.difference, one.interval, most, _hue(one))
+    for read in finding.readings:
+        if read.difference is not None and _is_amount(read.metric):
+            most = 1.1 * max(abs(read.interval.low), abs(read.interval.high))
+            bar = _around(read.difference, read.interval, most, _hue(read))
             ends = number(most, "amount")
-            yield Readings((_read(one, bar, link),), f"Difference on a line from −{ends} to +{ends}.")
+            yield Readings((_read(read, bar, link),), f"Difference on a line from −{ends} to +{ends}.")
 
 
-def _read(one: Reading, bar: Bar, link: Callable[[str], str]) -> ReadingBar:
-    return ReadingBar(one.metric, words(one).removeprefix(one.metric).lstrip(" ,"), bar, link(one.metric))
+def _read(reading: Reading, bar: Bar, link: Callable[[str], str]) -> ReadingBar:
+    name = reading.metric
+    return ReadingBar(name, words(reading).removeprefix(name).lstrip(" ,"), bar, link(name))
 
 
-def _on_unit(one: Reading) -> Bar:
-    bad = one.level == ("low" if parse(one.metric).direction == "higher" else "high")
-    return Bar(one.interval.low, one.mean, one.interval.high, one.point, "worse" if bad else "")
+def _on_unit(reading: Reading) -> Bar:
+    bad = reading.level == ("low" if parse(reading.metric).direction == "higher" else "high")
+    return Bar(reading.interval.low, reading.mean, reading.interval.high, reading.point, "worse" if bad else "")
 
 
-def _around(middle: float, found: Interval, most: float, hue: str, wide: Interval | None = None) -> Bar:
+def _around(middle: float, interval: Interval, most: float, hue: str, wide: Interval | None = None) -> Bar:
     """Around 0 in the middle of a line from −most to most."""
 
     def at(value: float) -> float:
         return 0.5 + value / (2 * most) if most else 0.5
 
     behind = None if wide is None else (at(wide.low), at(wide.high))
-    return Bar(at(found.low), at(middle), at(found.high), 0.5, hue, behind)
+    return Bar(at(interval.low), at(middle), at(interval.high), 0.5, hue, behind)
 
 
-def _hue(one: Reading) -> str:
-    if one.interval.low <= 0 <= one.interval.high:
+def _hue(reading: Reading) -> str:
+    if reading.interval.low <= 0 <= reading.interval.high:
         return ""
     return {("higher", True): "better", ("higher", False): "worse", ("lower", True): "worse",
-            ("lower", False): "better"}.get((parse(one.metric).direction, one.interval.low > 0), "")     # fmt: skip
+            ("lower", False): "better"}.get(
+                (parse(reading.metric).direction, reading.interval.low > 0), "")  # fmt: skip
 
 
 def _is_amount(metric: str) -> bool:
@@ -137,7 +141,7 @@ def scale(intervals: Iterable[Interval]) -> float:
     >>> scale([Interval(-0.12, 0.03, "t"), Interval(0.0, 0.01, "t")])
     0.2
     """
-    most = max((max(abs(found.low), abs(found.high)) for found in intervals), default=0.0)
+    most = max((max(abs(interval.low), abs(interval.high)) for interval in intervals), default=0.0)
     return next((end for end in SCALES if most <= end), most)
 
 
@@ -150,33 +154,37 @@ def changes(card: ScorecardData, anchors: Anchors, link: Callable[[str], str]) -
         return None
     kinds = {summary.metric: summary.kind for summary in card.summaries}
     drawn, wide = (
-        {one.metric: _drawn(one, found, kinds.get(one.metric, "mean")) for one, found in several}
+        {change.metric: _drawn(change, interval, kinds.get(change.metric, "mean")) for change, interval in several}
         for several in (
-            [(one, one.difference.interval) for one in card.baseline.metrics],
-            [(one, one.difference.judged) for one in card.baseline.metrics],
+            [(change, change.difference.interval) for change in card.baseline.metrics],
+            [(change, change.difference.judged) for change in card.baseline.metrics],
         )
     )
     ends = {
         amount: scale(
-            found for name, of in drawn.items() for found in (of, wide[name])
-            if found and (kinds.get(name) == "amount") == amount
+            interval for name, of in drawn.items() for interval in (of, wide[name])
+            if interval and (kinds.get(name) == "amount") == amount
         )
         for amount in (False, True)
     }     # fmt: skip
     groups = []
     for verdict, (sign, title) in VERDICTS.items():
         mine = []
-        for one in card.baseline.metrics:
-            if one.verdict == verdict:
-                kind, found = kinds.get(one.metric, "mean"), drawn[one.metric]
+        for change in card.baseline.metrics:
+            if change.verdict == verdict:
+                kind, drawn_interval = kinds.get(change.metric, "mean"), drawn[change.metric]
                 hue = verdict if verdict in ("worse", "better") else ""
-                middle = (one.difference.mean or 0.0) / _size(one, kind)
-                far = wide[one.metric]
-                bar = None if found is None else _around(middle, found, ends[kind == "amount"], hue, far)
-                mine.append(_row(one, kind, bar, anchors, link))
+                middle = (change.difference.mean or 0.0) / _size(change, kind)
+                far = wide[change.metric]
+                bar = (
+                    None
+                    if drawn_interval is None
+                    else _around(middle, drawn_interval, ends[kind == "amount"], hue, far)
+                )
+                mine.append(_row(change, kind, bar, anchors, link))
         if mine:
             groups.append(ChangeGroup(verdict, sign, title, tuple(mine)))
-    amounts = any(found and kinds.get(name) == "amount" for name, found in drawn.items())
+    amounts = any(interval and kinds.get(name) == "amount" for name, interval in drawn.items())
     return ChangeBars(tuple(groups), ends[False], ends[True], amounts)
 
 
@@ -185,16 +193,20 @@ def _size(change: MetricChange, kind: str) -> float:
     return (abs(change.base or 0.0) or 1.0) if kind == "amount" else 1.0
 
 
-def _drawn(change: MetricChange, found: Interval | None, kind: str) -> Interval | None:
+def _drawn(change: MetricChange, interval: Interval | None, kind: str) -> Interval | None:
     size = _size(change, kind)
-    return None if found is None else Interval(found.low / size, found.high / size, found.method, found.level)
+    return (
+        None
+        if interval is None
+        else Interval(interval.low / size, interval.high / size, interval.method, interval.level)
+    )
 
 
 def _row(change: MetricChange, kind: str, bar: Bar | None, anchors: Anchors, link: Callable[[str], str]) -> ChangeRow:
-    said, where_link = "", ""
+    where_words, where_link = "", ""
     if change.where is not None:
         inside, outside = (signed(value, kind) for value in (change.where.inside, change.where.outside))
-        said = f"{line(change.where.segment)} ({inside}, elsewhere {outside})"
+        where_words = f"{line(change.where.segment)} ({inside}, elsewhere {outside})"
         column, _, value = change.where.segment.partition("=")
         where_link = anchors.link("seg", column, value)
     part = f", {relative(change)}" if kind == "amount" and change.base else ""
@@ -202,5 +214,5 @@ def _row(change: MetricChange, kind: str, bar: Bar | None, anchors: Anchors, lin
         change, valued(change.base, change.metric, kind), valued(change.new, change.metric, kind),
         difference(change, kind) + part, bar,
         anchors.link("def", change.metric), anchors.link("moved", change.metric) or link(change.metric),
-        " ↓" if change.direction == "lower" else "", said, where_link,
+        " ↓" if change.direction == "lower" else "", where_words, where_link,
     )     # fmt: skip

@@ -19,25 +19,27 @@ MEANING = (
 )
 
 
-def experiments_say(found: Confirmed | None, cause: str) -> str:
+def experiments_say(confirmed: Confirmed | None, cause: str) -> str:
     """What experiments say of a cause: confirmed in 8 of 10 experiments, 0.80 [0.49, 0.94]; "" without one."""
-    one = found.of(cause) if found is not None else None
-    if one is None:
+    tally = confirmed.of(cause) if confirmed is not None else None
+    if tally is None:
         return ""
-    rest = [f"{count:,} {name}" for name, count in (("refuted", one.refuted), ("undecided", one.undecided)) if count]
+    rest = [
+        f"{count:,} {name}" for name, count in (("refuted", tally.refuted), ("undecided", tally.undecided)) if count
+    ]
     beside = f" ({', '.join(rest)})" if rest else ""
-    return f"confirmed in {one.confirmed:,} of {plural(one.made, 'experiment')}, {confirmed_share(one)}{beside}"
+    return f"confirmed in {tally.confirmed:,} of {plural(tally.made, 'experiment')}, {confirmed_share(tally)}{beside}"
 
 
-def confirmed_share(one: CauseTally) -> str:
+def confirmed_share(tally: CauseTally) -> str:
     """The confirmed share with its interval."""
-    return f"{number(one.share)} {between(one.interval)}".strip()
+    return f"{number(tally.share)} {between(tally.interval)}".strip()
 
 
-def by_example(found: Confirmed | None) -> dict[tuple[str, int], ExperimentOutcome]:
+def by_example(confirmed: Confirmed | None) -> dict[tuple[str, int], ExperimentOutcome]:
     """(query_id, repeat) -> what its experiment said."""
-    made = found.outcomes if found is not None else ()
-    return {(one.experiment.query_id, one.experiment.repeat): one for one in made}
+    made = confirmed.outcomes if confirmed is not None else ()
+    return {(outcome.experiment.query_id, outcome.experiment.repeat): outcome for outcome in made}
 
 
 
@@ -56,12 +58,12 @@ def sections(
     """A table of causes, and the examples with both answers, what the experiments contradict first."""
     told = f"{plural(len(outcomes), 'experiment')}, {asked:,} asked now; judge {safe(judge_id)}"
     without = tuple(
-        f"! {one.cause or UNNAMED}: {plural(count, 'example')} without an experiment: {safe(why)}."
-        for one in causes for why, count in one.without.items()
+        f"! {tally.cause or UNNAMED}: {plural(count, 'example')} without an experiment: {safe(why)}."
+        for tally in causes for why, count in tally.without.items()
     )     # fmt: skip
     yield ReportSection(safe(run.name), told, table=_table(causes), after=without)
     order = ("refuted", "undecided", "confirmed")
-    listed = sorted(outcomes, key=lambda one: order.index(one.verdict))
+    listed = sorted(outcomes, key=lambda outcome: order.index(outcome.verdict))
     yield from map(_example_section, listed[:MOST_EXAMPLES])
     if len(listed) > MOST_EXAMPLES:
         yield ReportSection(notes=(f"{len(listed) - MOST_EXAMPLES:,} more experiments: --json has them all.",))
@@ -72,17 +74,19 @@ def sections(
 def _table(causes: Sequence[CauseTally]) -> ReportTable:
     heads = columns("cause", "in", numbers=("inferred", "experiments", "confirmed", "refuted", "undecided", "share"))
     rows = []
-    for one in causes:
-        counts = (f"{count:,}" for count in (one.inferred, one.made, one.confirmed, one.refuted, one.undecided))
-        rows.append((one.cause or UNNAMED, one.component, *counts, confirmed_share(one)))
+    for tally in causes:
+        counts = (
+            f"{count:,}" for count in (tally.inferred, tally.made, tally.confirmed, tally.refuted, tally.undecided)
+        )
+        rows.append((tally.cause or UNNAMED, tally.component, *counts, confirmed_share(tally)))
     return ReportTable(heads, tuple(rows))
 
 
-def _example_section(one: ExperimentOutcome) -> ReportSection:
-    made = one.experiment
+def _example_section(outcome: ExperimentOutcome) -> ReportSection:
+    made = outcome.experiment
     heading = (
         Phrase(f"{safe(made.query_id)}  ", "faint"), made.cause, Phrase(f" · {made.rule.name}: ", "plain"),
-        Phrase(one.verdict, TONES[one.verdict]), Phrase(f", {line(one.why, MOST_ANSWER)}", "plain"),
+        Phrase(outcome.verdict, TONES[outcome.verdict]), Phrase(f", {line(outcome.why, MOST_ANSWER)}", "plain"),
     )     # fmt: skip
     before = f"  before: {line(made.answer, MOST_ANSWER) or '–'}  ({line(made.before.sign, MOST_ANSWER)})"
-    return ReportSection(heading, lead=(before, f"  after:  {line(one.answer, MOST_ANSWER) or '–'}"))
+    return ReportSection(heading, lead=(before, f"  after:  {line(outcome.answer, MOST_ANSWER) or '–'}"))

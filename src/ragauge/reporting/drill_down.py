@@ -85,7 +85,7 @@ class DrillDownLists:
         """A chapter a chart; some may be empty."""
         card = self._card
         for column, values in card.segments.items():
-            sizes = {value: max((one.n for one in found), default=0) for value, found in values.items()}
+            sizes = {value: max((gap.n for gap in gaps), default=0) for value, gaps in values.items()}
             yield DrillDownSection("segments", line(column), tuple(self._segment(column, sizes)))
         for shown in distributions(card):
             name = shown.metric
@@ -118,28 +118,28 @@ class DrillDownLists:
         if overview.lengths:
             unit = overview.lengths[0].unit
             bands = tuple(Bin(band.low, band.high, band.n) for band in overview.lengths)
-            found = self._bins("length", "", bands, "amount", _value(f"context_{unit}"), closed=True)
-            yield DrillDownSection("alignment", f"Context {unit}", tuple(found))
+            bins = self._bins("length", "", bands, "amount", _value(f"context_{unit}"), closed=True)
+            yield DrillDownSection("alignment", f"Context {unit}", tuple(bins))
 
     def _segment(self, column: str, sizes: Mapping[str, int]) -> Iterator[DrillDown]:
-        found: dict[str, list[ListedRow]] = {value: [] for value in sizes}
+        by_value: dict[str, list[ListedRow]] = {value: [] for value in sizes}
         for row in self._listed:
             value = row.listed.segments.get(column, NONE)
-            found.setdefault(value if value in found else OTHER if OTHER in found else value, []).append(row)
+            by_value.setdefault(value if value in by_value else OTHER if OTHER in by_value else value, []).append(row)
         for value, n in sizes.items():
-            parts = by_cause(found[value], ("seg-c", column, value))
+            parts = by_cause(by_value[value], ("seg-c", column, value))
             yield from self._behind(("seg", column, value), line(value), parts, n)
 
     def _bins(
         self, kind: str, name: str, bins: Sequence[Bin], scale: str, value: Callable[[ListedRow], float | None], *,
         closed: bool = False,
     ) -> Iterator[DrillDown]:     # fmt: skip
-        known = [(found, row) for row in self._listed if (found := value(row)) is not None]
-        for place, part in enumerate(bins):
-            last = closed or place == len(bins) - 1
-            mine = [row for found, row in known if part.low <= found < part.high or (last and found == part.high)
-                    or part.low == part.high == found]     # fmt: skip
-            yield from self._behind((kind, name, place), span(part, scale), by_cause(mine), part.count)
+        known = [(at, row) for row in self._listed if (at := value(row)) is not None]
+        for index, part in enumerate(bins):
+            last = closed or index == len(bins) - 1
+            mine = [row for at, row in known if part.low <= at < part.high or (last and at == part.high)
+                    or part.low == part.high == at]     # fmt: skip
+            yield from self._behind((kind, name, index), span(part, scale), by_cause(mine), part.count)
 
     def _rank(self, rank: int, used: int) -> Iterator[DrillDown]:
         mine = [row for row in self._listed if row.listed.used and rank in row.listed.used]
@@ -156,10 +156,10 @@ class DrillDownLists:
         over: list[ListedRow] = []
         used: list[ListedRow] = []
         for row in self._listed:
-            found = row.listed
-            ranks = [rank for rank in found.relevant or () if chosen(rank, found.handed)]
+            listed = row.listed
+            ranks = [rank for rank in listed.relevant or () if chosen(rank, listed.handed)]
             if ranks:
-                (used if set(ranks) <= set(found.used or ()) else over).append(row)
+                (used if set(ranks) <= set(listed.used or ()) else over).append(row)
         yield from self._behind(key, title, [ExampleGroup("not used", over), ExampleGroup("used", used)])
 
     def _stages(self) -> Iterator[DrillDown]:
@@ -181,8 +181,8 @@ class DrillDownLists:
         known = [(taken, row) for row in self._listed if (taken := row.listed.timings.get(timing.stage)) is not None]
         known.sort(key=lambda pair: -pair[0])
         parts = [
-            ExampleGroup(title, [row for took, row in known if low < took <= high], ("taken-part", timing.stage, place))
-            for place, (title, low, high) in enumerate((
+            ExampleGroup(title, [row for took, row in known if low < took <= high], ("taken-part", timing.stage, index))
+            for index, (title, low, high) in enumerate((
                 ("beyond p95", timing.p95, float("inf")), ("p50 to p95", timing.p50, timing.p95),
                 ("up to p50", float("-inf"), timing.p50),
             ))
@@ -196,10 +196,10 @@ class DrillDownLists:
         for row in self._listed:
             rows.setdefault(row.listed.query_id, row)
         for change in self._card.baseline.worse if self._card.baseline else ():
-            mine = {rows[one.query_id].id: one for one in change.moved if one.query_id in rows}
-            notes = {id_: f"{number(one.base)} → {number(one.new)}" for id_, one in mine.items()}
-            found = [rows[one.query_id] for one in mine.values()]
-            yield from self._behind(("moved", change.metric), change.metric, [ExampleGroup("", found)], 0, notes)
+            mine = {rows[delta.query_id].id: delta for delta in change.moved if delta.query_id in rows}
+            notes = {id_: f"{number(delta.base)} → {number(delta.new)}" for id_, delta in mine.items()}
+            chosen = [rows[delta.query_id] for delta in mine.values()]
+            yield from self._behind(("moved", change.metric), change.metric, [ExampleGroup("", chosen)], 0, notes)
 
     def _behind(
         self, key: Key, title: str, parts: Sequence[ExampleGroup], of: int = 0, notes: Notes | None = None
@@ -245,7 +245,10 @@ def _value(metric: str) -> Callable[[ListedRow], float | None]:
 
 def scores_link(card: ScorecardData, anchors: Anchors) -> Callable[[str], str]:
     """Where the bar of a metric's mean leads: its listed examples with the worst scores; "" where there are none."""
-    shown = {found.metric: ("bin", found.metric, len(found.bins)) for found in distributions(card)}
+    shown = {
+        distribution.metric: ("bin", distribution.metric, len(distribution.bins))
+        for distribution in distributions(card)
+    }
     timing = total_time(card)
     if timing is not None:
         shown["latency"] = ("time", "", len(timing.bins))
@@ -254,6 +257,6 @@ def scores_link(card: ScorecardData, anchors: Anchors) -> Callable[[str], str]:
     def link(metric: str) -> str:
         kind, name, bins = shown.get(metric, ("", "", 0))
         places = range(bins) if directions.get(metric) == "higher" else range(bins - 1, -1, -1)
-        return next((found for place in places if (found := anchors.link(kind, name, place))), "")
+        return next((link for key in places if (link := anchors.link(kind, name, key))), "")
 
     return link

@@ -90,13 +90,13 @@ def form_of(name: str) -> JsonForm | None:
 
 
 def _key(token: str) -> FormKey:
-    found = TOKEN.fullmatch(token)
-    if found is None:
+    match = TOKEN.fullmatch(token)
+    if match is None:
         raise ValueError(f"a form has {token!r}, which is no entry of one.")
-    path = tuple(found["path"].split("."))
-    optional = bool(found["optional"] or found["bare"])
-    end, by, form = (found[name] or "" for name in ("end", "by", "form"))
-    return FormKey(found["key"] or path[-1], path, bool(found["spread"]), optional, end, by, form)
+    path = tuple(match["path"].split("."))
+    optional = bool(match["optional"] or match["bare"])
+    end, by, form = (match[name] or "" for name in ("end", "by", "form"))
+    return FormKey(match["key"] or path[-1], path, bool(match["spread"]), optional, end, by, form)
 
 
 def _shaped(value: Any, name: str) -> Any:
@@ -104,30 +104,30 @@ def _shaped(value: Any, name: str) -> Any:
     if form is None:
         names = getattr(value, "_fields", None) or [part.name for part in dataclasses.fields(value)]
         return {part: encode(getattr(value, part)) for part in names}
-    found = [(one, _value(value, one)) for one in form.keys]
+    pairs = [(key, _value(value, key)) for key in form.keys]
     if form.values:
-        values = [item for _, item in found]
+        values = [item for _, item in pairs]
         return values if len(values) > 1 else values[0]
-    return dict(pair for one, item in found for pair in _pairs(one, item))
+    return dict(pair for key, item in pairs for pair in _pairs(key, item))
 
 
-def _pairs(one: FormKey, item: Any) -> Iterator[tuple[str, Any]]:
-    if one.spread:
+def _pairs(key: FormKey, item: Any) -> Iterator[tuple[str, Any]]:
+    if key.spread:
         yield from (item or {}).items()
-    elif not (one.optional and item in (None, {}, [])):
-        yield one.key, item
+    elif not (key.optional and item in (None, {}, [])):
+        yield key.key, item
 
 
-def _value(value: Any, one: FormKey) -> Any:
-    if one.end == "()":
+def _value(value: Any, key: FormKey) -> Any:
+    if key.end == "()":
         from ragauge.reporting import json_values
 
-        return encode(getattr(json_values, one.path[0])(value), one.form, one.by)
-    for part in one.path:
+        return encode(getattr(json_values, key.path[0])(value), key.form, key.by)
+    for part in key.path:
         value = value if part == "self" or value is None else getattr(value, part)
-    if one.end == "#":
+    if key.end == "#":
         return len(value)
-    return None if one.end == "!" and not value else encode(value, one.form, one.by)
+    return None if key.end == "!" and not value else encode(value, key.form, key.by)
 
 
 def _name(key: object) -> str:

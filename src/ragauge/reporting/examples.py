@@ -98,13 +98,14 @@ def seen(view: ExampleView) -> CauseContext:
 
 def answer_facts(view: ExampleView) -> AnswerFacts | None:
     """What the judge found about the answer; a claim whose support was not asked has no verdict on it."""
-    found = view.evidence.get("verify_answer")
-    if found is None or not isinstance(found.facts, AnswerFacts):
+    evidence = view.evidence.get("verify_answer")
+    if evidence is None or not isinstance(evidence.facts, AnswerFacts):
         return None
-    if found.facts.support_asked or view.response.passages == ():
-        return found.facts
+    if evidence.facts.support_asked or view.response.passages == ():
+        return evidence.facts
     return replace(
-        found.facts, claims=tuple(replace(one, status="failed", reason=UNVERIFIED) for one in found.facts.claims)
+        evidence.facts,
+        claims=tuple(replace(claim, status="failed", reason=UNVERIFIED) for claim in evidence.facts.claims),
     )
 
 
@@ -129,18 +130,18 @@ def untold(view: ExampleView, part: str) -> tuple[str, ...]:
     """
     if view.response.error is not None:
         return ()
-    facts, found = Facts(view.example, view.response, view.evidence), []
+    facts, parts = Facts(view.example, view.response, view.evidence), []
     for fact, what in TELLS[part]:
         value = resolve(fact, facts)
         if isinstance(value, NotAsked):
-            found.append(f"{what}: not asked")
+            parts.append(f"{what}: not asked")
         elif isinstance(value, Failed):
-            found.append(f"{what}: no verdict ({value.reason})")
+            parts.append(f"{what}: no verdict ({value.reason})")
     known = seen(view)
     if part == "reference" and known.reference is None and known.agreement is not None:
         stated = known.agreement.reference
-        found.append(f"reference claims that the answer states: {sum(map(bool, stated))} of {len(stated)}")
-    return tuple(found)
+        parts.append(f"reference claims that the answer states: {sum(map(bool, stated))} of {len(stated)}")
+    return tuple(parts)
 
 
 def pieces(view: ExampleView) -> tuple[AnswerPiece, ...]:
@@ -169,17 +170,17 @@ def _pieces(answer: str, claims: Sequence[Claim]) -> Iterator[AnswerPiece]:
 
 def _sentences(answer: str, claims: Sequence[Claim]) -> list[tuple[int, int, list[Claim]]]:
     """Stretches of the answer that do not overlap, each with the claims that begin in it."""
-    found: list[tuple[int, int, list[Claim]]] = []
+    sentences: list[tuple[int, int, list[Claim]]] = []
     for claim in sorted(claims, key=lambda claim: claim.start):
         start, end = max(0, claim.start), min(len(answer), claim.end)
         if end <= start:
             continue
-        if found and start < found[-1][1]:
-            first, last, mine = found.pop()
-            found.append((first, max(last, end), [*mine, claim]))
+        if sentences and start < sentences[-1][1]:
+            first, last, mine = sentences.pop()
+            sentences.append((first, max(last, end), [*mine, claim]))
         else:
-            found.append((start, end, [claim]))
-    return found
+            sentences.append((start, end, [claim]))
+    return sentences
 
 
 def _parts(text: str, missing: Sequence[str]) -> Iterator[tuple[str, bool]]:
@@ -188,9 +189,9 @@ def _parts(text: str, missing: Sequence[str]) -> Iterator[tuple[str, bool]]:
     if not words:
         yield text, False
         return
-    for place, part in enumerate(re.split(rf"(?<!\w)({words})(?!\w)", text)):
+    for index, part in enumerate(re.split(rf"(?<!\w)({words})(?!\w)", text)):
         if part:
-            yield part, place % 2 == 1
+            yield part, index % 2 == 1
 
 
 def says(claim: Claim) -> str:
@@ -227,44 +228,46 @@ def wanted(view: ExampleView) -> tuple[ReferenceClaimView, ...]:
 
 def checked(view: ExampleView) -> tuple[CheckedAspect, ...]:
     """The aspects and criteria of the example with what was found about them."""
-    found: list[CheckedAspect] = []
+    checked_aspects: list[CheckedAspect] = []
     for kind, texts in (("aspect", view.example.aspects), ("criterion", view.example.criteria)):
         facts = view.evidence.get("cover_aspects" if kind == "aspect" else "cover_criteria")
         if facts is not None and isinstance(facts.facts, CoverFacts):
-            found += [CheckedAspect(kind, text, met) for text, met in zip(texts or (), facts.facts.met, strict=False)]
-    return tuple(found)
+            checked_aspects += [
+                CheckedAspect(kind, text, met) for text, met in zip(texts or (), facts.facts.met, strict=False)
+            ]
+    return tuple(checked_aspects)
 
 
 def cited(view: ExampleView) -> tuple[Cited, ...]:
     """The citations of the answer: what they name, and whether that supports what they stand at."""
     answer, facts = view.response.answer or "", answer_facts(view)
-    passages, found = view.response.passages or (), []
+    passages, cited_places = view.response.passages or (), []
     for citation in view.response.citations or ():
         ranks = tuple(sorted(named(citation.target, passages)))
         here = [claim for claim in (facts.claims if facts else ()) if targets(claim, (citation,))]
         held = tuple(rank for rank in ranks if any(rank in claim.supporting for claim in here))
-        found.append(Cited(answer[citation.start : citation.end], citation.target, ranks, held))
-    return tuple(found)
+        cited_places.append(Cited(answer[citation.start : citation.end], citation.target, ranks, held))
+    return tuple(cited_places)
 
 
 def off_question(view: ExampleView) -> tuple[OffTopicSentence, ...]:
     """The sentences of the answer that do not bear on the question; () where nobody was asked."""
-    found = view.evidence.get("rate_answer")
-    if found is None or not isinstance(found.facts, RelevanceFacts):
+    evidence = view.evidence.get("rate_answer")
+    if evidence is None or not isinstance(evidence.facts, RelevanceFacts):
         return ()
-    texts = {one.n: one.text for one in split(view.response.answer or "")}
+    texts = {sentence.n: sentence.text for sentence in split(view.response.answer or "")}
     return tuple(
-        OffTopicSentence(one.sentence, texts[one.sentence], one.p) for one in found.facts.ratings
-        if one.relevant is False and one.sentence in texts
+        OffTopicSentence(rating.sentence, texts[rating.sentence], rating.p) for rating in evidence.facts.ratings
+        if rating.relevant is False and rating.sentence in texts
     )     # fmt: skip
 
 
 def missed(view: ExampleView) -> tuple[str, ...]:
     """Labelled documents that were not handed on, with their rank among the candidates where that is recorded."""
     known = seen(view)
-    found = []
+    missing = []
     for item in known.missed or ():
         rank = known.rank(item)
-        place = f" (rank {rank} of the candidates)" if rank else " (not among the candidates)" if known.ranks else ""
-        found.append(" or ".join(item.doc_ids) + place)
-    return tuple(found)
+        where = f" (rank {rank} of the candidates)" if rank else " (not among the candidates)" if known.ranks else ""
+        missing.append(" or ".join(item.doc_ids) + where)
+    return tuple(missing)

@@ -32,21 +32,23 @@ VERDICTS: Mapping[str, tuple[str, Tone]] = {
 Rows = list[tuple[str, Wording]]     # labels with their words
 
 
-def example_sections(found: ExampleExplained) -> Iterator[ReportSection]:
+def example_sections(explained: ExampleExplained) -> Iterator[ReportSection]:
     """Facts, every metric with its formula and numbers, and the cause table."""
-    repeat = f" (repeat {found.repeat})" if found.repeat else ""
-    heading = Phrase(f"{safe(found.query_id)}{repeat}  ", "faint"), Phrase(line(found.query), "strong")
-    yield ReportSection(heading, lead=(line(found.answer) if found.answer is not None else "answer not recorded",))
-    for about, facts in groupby(found.facts, key=lambda fact: fact.about):
+    repeat = f" (repeat {explained.repeat})" if explained.repeat else ""
+    heading = Phrase(f"{safe(explained.query_id)}{repeat}  ", "faint"), Phrase(line(explained.query), "strong")
+    yield ReportSection(
+        heading, lead=(line(explained.answer) if explained.answer is not None else "answer not recorded",)
+    )
+    for about, facts in groupby(explained.facts, key=lambda fact: fact.about):
         yield _table(ABOUT[about], [
             (line(fact.name, 24), (line(fact.says), Phrase(f"\n{line(fact.text, 140)}" if fact.text else "", "faint")))
             for fact in facts
         ])     # fmt: skip
-    focused = len(found.metrics) <= FOCUSED
+    focused = len(explained.metrics) <= FOCUSED
     for layer, name in SHORT_LAYERS.items():
-        if mine := tuple(_metric(worked, focused) for worked in found.metrics if worked.measures == layer):
+        if mine := tuple(_metric(worked, focused) for worked in explained.metrics if worked.measures == layer):
             yield ReportSection(Phrase(name, "title"), items=mine)
-    yield from _cause(found)
+    yield from _cause(explained)
 
 
 def _table(heading: str, rows: Sequence[tuple[TableCell, ...]], lead: tuple[Wording, ...] = ()) -> ReportSection:
@@ -66,7 +68,7 @@ def _metric(worked: Worked, focused: bool) -> ReportItem:
     rows += [("", Phrase(re.sub(" {2,}=", " =", formula), "link")) for formula in worked.formula.splitlines()]
     shown = [symbol for symbol in worked.symbols if symbol.value and (focused or symbol.meaning != PARAMETER)]
     if focused:
-        rows += [(one.name, (line(one.value), Phrase(f"  {one.meaning}", "faint"))) for one in shown]
+        rows += [(symbol.name, (line(symbol.value), Phrase(f"  {symbol.meaning}", "faint"))) for symbol in shown]
         rows += map(_item, worked.items)
         rows.append(("", Phrase(worked.cases if score.status != "scored" else "", "faint")))
     else:
@@ -98,44 +100,50 @@ def _counted(items: Sequence[CountedItem]) -> str:
     return " · ".join(f"{words}{', '.join(names[:MOST_NAMED])}{more.get(words, '')}" for words, names in parts if names)
 
 
-def _cause(found: ExampleExplained) -> Iterator[ReportSection]:
-    if found.cause is None:
-        said = f"It is not known whether it failed: {line(found.unknown)}." if found.unknown else "It did not fail."
-        yield ReportSection(lead=(Phrase(said, "unsure" if found.unknown else "good"),))
+def _cause(explained: ExampleExplained) -> Iterator[ReportSection]:
+    if explained.cause is None:
+        sentence = (
+            f"It is not known whether it failed: {line(explained.unknown)}."
+            if explained.unknown
+            else "It did not fail."
+        )
+        yield ReportSection(lead=(Phrase(sentence, "unsure" if explained.unknown else "good"),))
         return
     rows: list[tuple[TableCell, ...]] = []
-    for row in found.rows:
+    for row in explained.rows:
         words, tone = VERDICTS[row.verdict]
         rule = f"{row.rule} " if row.verdict in ("yes", "second") else ""
         rows.append((Phrase(words, tone), Phrase(row.cause, tone), (Phrase(rule, "faint"), line(row.why or row.rule))))
-    yield _table("Why it failed", rows, (f"{line(found.sign)}; the cause is the first row that applies:",))
-    lacking = f"would tell more: {line('; '.join(found.cause.lacking))}" if found.cause.lacking else ""
+    yield _table("Why it failed", rows, (f"{line(explained.sign)}; the cause is the first row that applies:",))
+    lacking = f"would tell more: {line('; '.join(explained.cause.lacking))}" if explained.cause.lacking else ""
     after = (
-        Phrase("" if found.cause.name else "no row applies: no cause can be named", "unsure"),
-        Phrase(f"fix: {found.cause.fix}" if found.cause.fix else ""), Phrase(lacking, "faint"),
-        Phrase(line(found.note), "unsure"),
+        Phrase("" if explained.cause.name else "no row applies: no cause can be named", "unsure"),
+        Phrase(f"fix: {explained.cause.fix}" if explained.cause.fix else ""), Phrase(lacking, "faint"),
+        Phrase(line(explained.note), "unsure"),
     )     # fmt: skip
     yield ReportSection(after=tuple(phrase for phrase in after if phrase.text))
 
 
-def run_sections(found: RunExplained) -> Iterator[ReportSection]:
+def run_sections(explained: RunExplained) -> Iterator[ReportSection]:
     """Every mean with its sum and interval, and the findings with their arithmetic."""
-    about = f"run {found.run_id} · {plural(found.n, 'example')}"
-    about += f" · judged by {safe(found.judge_id)}" if found.judge_id else ""
-    against = f"held against {line(found.against)}" if found.against else "held against starting points"
-    yield ReportSection(Phrase(line(found.name), "strong"), about, (f"{found.failures} · {against}",))
+    about = f"run {explained.run_id} · {plural(explained.n, 'example')}"
+    about += f" · judged by {safe(explained.judge_id)}" if explained.judge_id else ""
+    against = f"held against {line(explained.against)}" if explained.against else "held against starting points"
+    yield ReportSection(Phrase(line(explained.name), "strong"), about, (f"{explained.failures} · {against}",))
     for layer, name in SHORT_LAYERS.items():
-        if mine := tuple(_mean(worked, found.level) for worked in found.metrics if worked.summary.measures == layer):
+        if mine := tuple(
+            _mean(worked, explained.level) for worked in explained.metrics if worked.summary.measures == layer
+        ):
             yield ReportSection(Phrase(name, "title"), items=mine)
     findings = (
         ReportItem(
             opened(safe(worked.finding.headline)),
             tuple((label, line(words)) for label, _, words in (text.partition(": ") for text in worked.lines)),
-            f"{place}.",
+            f"{index}.",
         )
-        for place, worked in enumerate(found.findings, 1)
+        for index, worked in enumerate(explained.findings, 1)
     )
-    if found.findings:
+    if explained.findings:
         yield ReportSection(Phrase("What each finding rests on", "title"), items=tuple(findings))
 
 

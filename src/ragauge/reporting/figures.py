@@ -117,8 +117,8 @@ def by_segment(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
 def legend(card: ScorecardData) -> list[Meaning]:
     """Every cause with its colour and what it means; causes beyond the colours that there are share the last one."""
     return [
-        Meaning(place, cause or UNNAMED, WORDS[cause].headline if cause in WORDS else "")
-        for cause, place in failures.coloured(card).items()
+        Meaning(number, cause or UNNAMED, WORDS[cause].headline if cause in WORDS else "")
+        for cause, number in failures.coloured(card).items()
     ]
 
 
@@ -131,7 +131,7 @@ def spreads(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
 def _histogram(shown: Distribution, link: Callable[[int], str], leads: str = "") -> Figure:
     first, last = shown.bins[0], shown.bins[-1]
     rows = tuple(
-        (Cell(span(part, shown.kind), link(place)), Cell(f"{part.count:,}")) for place, part in enumerate(shown.bins)
+        (Cell(span(part, shown.kind), link(number)), Cell(f"{part.count:,}")) for number, part in enumerate(shown.bins)
     )
     many = sum(part.count for part in shown.bins)
     low, high = (0.0, 1.0) if spread.on_unit(shown.bins, shown.kind) else (first.low, last.high)
@@ -146,18 +146,18 @@ def ranks(card: ScorecardData, anchors: Anchors) -> Figure | None:
     alignment = card.overview.alignment
     if alignment is None or not alignment.ranks:
         return None
-    links = [anchors.link("rank", found.rank) for found in alignment.ranks]
-    relevant = [anchors.link("relevant", found.rank) for found in alignment.ranks]
+    links = [anchors.link("rank", rank.rank) for rank in alignment.ranks]
+    relevant = [anchors.link("relevant", rank.rank) for rank in alignment.ranks]
     rows = tuple(
         (
-            Cell(str(found.rank), link), Cell(f"{found.n:,}"), Cell(share(found.used, found.n)),
-            Cell(f"{found.best:,}"),
-            Cell("not known" if found.relevant is None else share(found.relevant_used or 0, found.relevant), leads),
+            Cell(str(rank.rank), link), Cell(f"{rank.n:,}"), Cell(share(rank.used, rank.n)),
+            Cell(f"{rank.best:,}"),
+            Cell("not known" if rank.relevant is None else share(rank.relevant_used or 0, rank.relevant), leads),
         )
-        for found, link, leads in zip(alignment.ranks, links, relevant, strict=True)
+        for rank, link, leads in zip(alignment.ranks, links, relevant, strict=True)
     )  # fmt: skip
     head = ("rank", "answers", "used", "first one used", "used where relevant")
-    known = any(found.relevant for found in alignment.ranks)
+    known = any(rank.relevant for rank in alignment.ranks)
     caption = "Bar: share of the answers that use the passage at this rank."
     caption += " Diamond: the same, where that passage is relevant." if known else ""
     return Figure("Use by rank", estimates.ranks(alignment, links, relevant), head, rows, caption)
@@ -167,8 +167,8 @@ def positions(card: ScorecardData, anchors: Anchors) -> Figure | None:
     """Use of relevant passages by where in the context they stand; a mark leads to the examples that have one there."""
     alignment = card.overview.alignment
     points = [
-        Point(name, found, anchors.link("third", name))
-        for name, found in (alignment.positions if alignment else {}).items()
+        Point(name, estimate, anchors.link("third", name))
+        for name, estimate in (alignment.positions if alignment else {}).items()
     ]
     caption = "Of the relevant passages in each third of the context, the share that the answer used."
     return _points("Effect of position", points, "share used", caption, ("third", "share used", "passages"))
@@ -185,10 +185,10 @@ def stages(card: ScorecardData, anchors: Anchors) -> Figure | None:
         "on), in what the generator was handed, in what the answer uses."
     )
     head = ("stage", "recall", "examples")
-    found = _points("Evidence through the stages", points, "recall", caption, head, bars=True)
-    if found is None or not any(point.link for point in points):
-        return found
-    return replace(found, caption=f"{caption} A bar leads to the examples that lost evidence there.")
+    figure = _points("Evidence through the stages", points, "recall", caption, head, bars=True)
+    if figure is None or not any(point.link for point in points):
+        return figure
+    return replace(figure, caption=f"{caption} A bar leads to the examples that lost evidence there.")
 
 
 def lengths(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
@@ -197,13 +197,13 @@ def lengths(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
     names = [name for name in headline(card.summaries, 6) if any(name in band.means for band in bands)]
     for name in names[:4]:
         points = [
-            Point(f"{_range(band)} {band.unit}", band.means[name], anchors.link("length", "", place))
-            for place, band in enumerate(bands)
+            Point(f"{_range(band)} {band.unit}", band.means[name], anchors.link("length", "", number))
+            for number, band in enumerate(bands)
             if name in band.means
         ]
-        found = _points(f"{name} by length", points, name, "", ("context", name, "examples"))
-        if found is not None:
-            yield replace(found, link=anchors.link("def", name))
+        figure = _points(f"{name} by length", points, name, "", ("context", name, "examples"))
+        if figure is not None:
+            yield replace(figure, link=anchors.link("def", name))
 
 
 def _range(band: LengthBand) -> str:

@@ -15,15 +15,15 @@ MOST_ROWS = 40     # of segments
 
 def sections(gaps: Gaps) -> Iterator[ReportSection]:
     """A table overall and one by segment."""
-    overall = _table([("", one) for one in leading(gaps)], "metric")
+    overall = _table([("", gap) for gap in leading(gaps)], "metric")
     yield ReportSection(safe(gaps.run), f"held against {against(gaps)}", (safe(sentence(gaps)),), overall)
     first = leading(gaps)[0].metric
     rows = [
-        (f"{line(column)} = {line(value)}", one)
+        (f"{line(column)} = {line(value)}", gap)
         for column, values in gaps.segments.items()
-        for value, found in values.items()
-        for one in found
-        if one.metric == first
+        for value, gaps_of in values.items()
+        for gap in gaps_of
+        if gap.metric == first
     ]
     if rows:
         more = f"{len(rows) - MOST_ROWS:,} more segments, and " if len(rows) > MOST_ROWS else ""
@@ -33,5 +33,5 @@ def sections(gaps: Gaps) -> Iterator[ReportSection]:
 
 
 def _table(rows: Sequence[tuple[str, MetricGaps]], head: str) -> ReportTable:
-    shown = ((label or named(one), *(" ".join(cell).strip() for cell in cells(one))) for label, one in rows)
+    shown = ((label or named(gap), *(" ".join(cell).strip() for cell in cells(gap))) for label, gap in rows)
     return ReportTable(columns(head, numbers=HEADS), tuple(shown))

@@ -61,10 +61,10 @@ def _rules(gated: Gated, signs: Mapping[Verdict, str]) -> ReportSection:
         tone = TONES[check.verdict]
         asked = check.asks if check.segment is None else f"↳ in {words.where(check)}"
         verdict = words.VERDICTS[check.verdict] if signs is words.MARKS else check.verdict.replace("_", " ")
-        said = Phrase(verdict, tone), " (warns)" if check.on_fail == "warn" else ""
+        verdict_words = Phrase(verdict, tone), " (warns)" if check.on_fail == "warn" else ""
         rows.append((
-            Phrase(signs[check.verdict], "" if signs is SIGNS else tone), said, safe(asked), words.change(check),
-            words.estimate(check), words.limit(check), words.counted(check),
+            Phrase(signs[check.verdict], "" if signs is SIGNS else tone), verdict_words, safe(asked),
+            words.change(check), words.estimate(check), words.limit(check), words.counted(check),
         ))  # fmt: skip
     rest = words.left_out(gated)
     return ReportSection(table=ReportTable(heads, tuple(rows), tight=True), notes=(rest,) if rest else ())

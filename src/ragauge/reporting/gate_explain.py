@@ -105,8 +105,8 @@ def _decision(check: Check) -> Iterator[str]:
 def _asked(check: Check, name: str, value: float | None, *, beyond: bool = False) -> str:
     """A comparison with the limit and its answer, as the decision makes it: rounding does not count."""
     limit = check.limit or 0.0
-    found = value or 0.0
-    lies = found < limit - NEAR if check.higher else found > limit + NEAR
+    share = value or 0.0
+    lies = share < limit - NEAR if check.higher else share > limit + NEAR
     allowed, outside = SYMBOLS[check.higher]
     symbol = outside if beyond else allowed
     shown = f"{words.valued(value, check)} {symbol} {words.valued(check.limit, check)}"

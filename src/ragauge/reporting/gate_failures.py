@@ -50,8 +50,8 @@ def _counted(lost: Lost) -> str:
 
 def remedies(gated: Gated, checks: Sequence[Check]) -> Iterator[str]:
     """What brings the scores back that these checks miss, a sentence for each whose calls failed."""
-    found = [check for check in checks if check.failed and (check.because in ("failed", "share") or check.unknown)]
-    known = [check.lost for check in found if check.lost is not None]
+    failing = [check for check in checks if check.failed and (check.because in ("failed", "share") or check.unknown)]
+    known = [check.lost for check in failing if check.lost is not None]
     if any(lost.system for lost in known):
         yield _answer_again(gated)
     if any(lost.judge for lost in known):

@@ -54,22 +54,22 @@ def where(check: Check) -> str:
     return WHOLE if check.segment is None else f"{safe(check.segment[0])}={safe(check.segment[1])}"
 
 
-def level(found: Interval) -> str:
+def level(interval: Interval) -> str:
     """An interval's level: 90 %, 99.2 %.
 
     >>> level(Interval(0, 1, "t", 0.9)), level(Interval(0, 1, "t", 0.99167))
     ('90 %', '99.2 %')
     """
-    share = f"{100 * found.level:.2f}" if found.level > 0.999 else f"{100 * found.level:.1f}"
+    share = f"{100 * interval.level:.2f}" if interval.level > 0.999 else f"{100 * interval.level:.1f}"
     return f"{share.removesuffix('.0')} %"
 
 
-def ends(found: Interval | None, check: Check) -> str:
+def ends(interval: Interval | None, check: Check) -> str:
     """An interval in brackets; of a difference with signs."""
-    if found is None:
+    if interval is None:
         return "no interval"
     write = signed if check.kind == "max_drop" else figure
-    return f"[{write(found.low, check.scale)}, {write(found.high, check.scale)}]"
+    return f"[{write(interval.low, check.scale)}, {write(interval.high, check.scale)}]"
 
 
 def limit(check: Check) -> str:
@@ -169,10 +169,10 @@ def reason(check: Check) -> str:
         case "unchanged":
             return f"the same score on every one of {check.n} examples in both runs."
         case "corrected":
-            found = ends(check.fail_interval, check)
+            interval_ends = ends(check.fail_interval, check)
             return (
-                f"worse by the 90 % interval {ends(check.interval, check)}, but not by {found}, the interval that "
-                "allows for so many checks."
+                f"worse by the 90 % interval {ends(check.interval, check)}, but not by {interval_ends}, the interval "
+                "that allows for so many checks."
             )
         case "unsupported":
             few = "too few examples, or clusters, differ"
@@ -218,24 +218,24 @@ def _examples(check: Check) -> str:
 
 def listed(examples: Sequence[CheckExample], most: int = 5) -> str:
     """Examples by id with what is known about them."""
-    shown = [f"{safe(one.query_id)}{_known(one)}" for one in examples[:most]]
+    shown = [f"{safe(example.query_id)}{_known(example)}" for example in examples[:most]]
     more = len(examples) - most
     return ", ".join([*shown, *([f"and {more} more"] if more > 0 else [])])
 
 
-def _known(one: CheckExample) -> str:
-    if one.new is not None and one.base is not None:
-        return f" ({figure(one.base)} → {figure(one.new)})"
-    if one.new is not None:
-        return f" ({figure(one.new)})"
-    return f" ({safe(one.why)})" if one.why else ""
+def _known(example: CheckExample) -> str:
+    if example.new is not None and example.base is not None:
+        return f" ({figure(example.base)} → {figure(example.new)})"
+    if example.new is not None:
+        return f" ({figure(example.new)})"
+    return f" ({safe(example.why)})" if example.why else ""
 
 
 def said(check: Check) -> str:
     """A check in one line: what is asked, where, and why the verdict."""
-    place = "" if check.segment is None else f" in {where(check)}"
+    place_words = "" if check.segment is None else f" in {where(check)}"
     numbers = f" {change(check)}, {estimate(check)}:" if change(check) else ""
-    return f"{check.asks}{place}:{numbers} {reason(check)}"
+    return f"{check.asks}{place_words}:{numbers} {reason(check)}"
 
 
 def title(gated: Gated) -> str:
@@ -252,10 +252,10 @@ def about(gated: Gated) -> str:
 
 def facts(gated: Gated) -> list[str]:
     """What the verdict rests on: checks, rules, examples, clusters, judge."""
-    found = [tally(gated), f"rules in {safe(gated.source)}"]
-    found += [unpaired.about(gated)] if gated.matched is not None else []
-    found += [f"{plural(gated.clusters, 'cluster')} of examples"] if gated.clusters else []
-    return found + ([f"judged by {safe(gated.judge_id)}"] if gated.judge_id else [])
+    words = [tally(gated), f"rules in {safe(gated.source)}"]
+    words += [unpaired.about(gated)] if gated.matched is not None else []
+    words += [f"{plural(gated.clusters, 'cluster')} of examples"] if gated.clusters else []
+    return words + ([f"judged by {safe(gated.judge_id)}"] if gated.judge_id else [])
 
 
 def minded(gated: Gated) -> list[str]:
@@ -366,27 +366,27 @@ def left_out(gated: Gated) -> str:
 
 def _too_few(gated: Gated, checks: Sequence[Check]) -> str:
     """The segments that are too small for a check, each with its examples."""
-    small = dict.fromkeys((where(one), counted(one), one.min_n) for one in checks if one.because == "few")
-    said = [f"{place} {n} (min_n {least})" for place, n, least in small]
-    said += [f"{safe(column)}={safe(value)} {n}" for column, value, n in gated.few]
-    more = f" and {len(said) - MOST_NAMED} more (all are in the JSON)" if len(said) > MOST_NAMED else ""
-    return f"Too few examples for a check of their own: {', '.join(said[:MOST_NAMED])}{more}." if said else ""
+    small = dict.fromkeys((where(check), counted(check), check.min_n) for check in checks if check.because == "few")
+    parts = [f"{where_small} {n} (min_n {least})" for where_small, n, least in small]
+    parts += [f"{safe(column)}={safe(value)} {n}" for column, value, n in gated.few]
+    more = f" and {len(parts) - MOST_NAMED} more (all are in the JSON)" if len(parts) > MOST_NAMED else ""
+    return f"Too few examples for a check of their own: {', '.join(parts[:MOST_NAMED])}{more}." if parts else ""
 
 
 def bounded(gated: Gated) -> list[str]:
     """How false alarms are bounded, a sentence a family."""
-    found = []
+    words = []
     for family in gated.families:
         n = family.whole + family.segments
         if n == 1:
-            found.append("The check that blocks fails at one-sided alpha = 0.05." if family.on_fail == "block"
+            words.append("The check that blocks fails at one-sided alpha = 0.05." if family.on_fail == "block"
                          else "The check that warns fails at one-sided alpha = 0.05.")     # fmt: skip
             continue
         split = "half of it for the whole run, half for the segments, " if family.whole and family.segments else ""
         verb = "block" if family.on_fail == "block" else "warn"
-        found.append(
+        words.append(
             f"{n} checks that {verb} ({family.whole} on the whole run, {family.segments} in segments) share "
             f"alpha = {family.alpha:g}, {split}by Holm's procedure: if nothing got worse, the chance that even one of "
             f"them fails is at most {100 * family.alpha:g} %."
         )
-    return found
+    return words

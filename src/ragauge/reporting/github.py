@@ -16,7 +16,7 @@ def commands(gated: Gated) -> list[str]:
     >>> command("error", "a: b", {"title": "x,y"})
     '::error title=x%2Cy::a: b'
     """
-    lines = [command("error", said, {"title": "every call failed"}) for said in failures.lead(gated)]
+    lines = [command("error", sentence, {"title": "every call failed"}) for sentence in failures.lead(gated)]
     stopping = words.stopping(gated)[: MOST - len(lines)]
     lines += [command("error", words.said(check), _place(gated, check)) for check in stopping]
     lines += [command("warning", words.said(check), _place(gated, check)) for check in words.warned(gated)[:MOST]]

@@ -43,15 +43,15 @@ def changed_words(row: HistoryRow, most: int = MOST_CHANGES) -> str:
         return "first run of this set"
     if not row.changed:
         return "no setting recorded differs"
-    shown = [_words(one) for one in row.changed[:most]]
+    shown = [_words(setting) for setting in row.changed[:most]]
     return "; ".join(shown) + (f"; {len(row.changed) - most} more" if len(row.changed) > most else "")
 
 
-def _words(one: Changed) -> str:
+def _words(changed: Changed) -> str:
     """Path, value before and value now; – for a setting that is not there."""
-    before = "–" if one.how == "added" else line(_written(one.base), MOST_VALUE)
-    now = "–" if one.how == "removed" else line(_written(one.new), MOST_VALUE)
-    return f"{line(one.path)}: {before} → {now}"
+    before = "–" if changed.how == "added" else line(_written(changed.base), MOST_VALUE)
+    now = "–" if changed.how == "removed" else line(_written(changed.new), MOST_VALUE)
+    return f"{line(changed.path)}: {before} → {now}"
 
 
 def _written(value: Any) -> str:
@@ -76,9 +76,9 @@ def history_csv(history: History) -> str:
 def _numbers(row: HistoryRow, columns: Sequence[str]) -> Iterator[float | None]:
     for name in columns:
         summary = row.metrics.get(name)
-        found = None if summary is None else summary.interval
+        interval = None if summary is None else summary.interval
         yield None if summary is None else summary.mean
-        yield from (None, None) if found is None else (found.low, found.high)
+        yield from (None, None) if interval is None else (interval.low, interval.high)
         yield None if summary is None else summary.scored
 
 

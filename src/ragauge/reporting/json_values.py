@@ -46,7 +46,7 @@ def segment_sizes(card: ScorecardData) -> dict[str, dict[str, SegmentSize]]:
 def judge_errors(card: ScorecardData) -> dict[str, JudgeMeanError]:
     """How far the judge's means lie from people's, by metric; of those that were computed."""
     errors = card.judge.errors
-    return {one.metric: errors[one.metric] for one in card.summaries if one.metric in errors}
+    return {summary.metric: errors[summary.metric] for summary in card.summaries if summary.metric in errors}
 
 
 def calls(card: ScorecardData) -> int:
@@ -100,19 +100,19 @@ class FailedQuestion(NamedTuple):
     error: str
 
 
-def such_as(found: RunCounts) -> dict[str, FailedQuestion]:
+def such_as(counts: RunCounts) -> dict[str, FailedQuestion]:
     """Kind of failure: one that failed so."""
-    return {kind: FailedQuestion(*one) for kind, one in found.such_as.items()}
+    return {kind: FailedQuestion(*question) for kind, question in counts.such_as.items()}
 
 
-def tokens(found: RunCounts) -> Mapping[str, float]:
+def tokens(counts: RunCounts) -> Mapping[str, float]:
     """Kind of token: how many, over the responses that recorded them."""
-    return {} if found.spending is None else found.spending.tokens
+    return {} if counts.spending is None else counts.spending.tokens
 
 
-def tested(found: Confirmed) -> list[CauseTally]:
+def tested(confirmed: Confirmed) -> list[CauseTally]:
     """The causes with an experiment."""
-    return [one for one in found.causes if one.made]
+    return [tally for tally in confirmed.causes if tally.made]
 
 
 class GradedAnswer(NamedTuple):
@@ -123,14 +123,14 @@ class GradedAnswer(NamedTuple):
     sign: str
 
 
-def graded_before(one: ExperimentOutcome) -> GradedAnswer:
+def graded_before(outcome: ExperimentOutcome) -> GradedAnswer:
     """The answer that failed."""
-    return _graded(one.experiment.answer, *one.experiment.before)
+    return _graded(outcome.experiment.answer, *outcome.experiment.before)
 
 
-def graded_after(one: ExperimentOutcome) -> GradedAnswer:
+def graded_after(outcome: ExperimentOutcome) -> GradedAnswer:
     """The answer from changed passages."""
-    return _graded(one.answer, *one.after)
+    return _graded(outcome.answer, *outcome.after)
 
 
 def _graded(answer: str, grade: int | None, sign: str) -> GradedAnswer:
@@ -144,9 +144,9 @@ class StartingPoint(NamedTuple):
     source: str
 
 
-def starting_point(found: Thresholds) -> StartingPoint | None:
+def starting_point(thresholds: Thresholds) -> StartingPoint | None:
     """Of the metric; None where none is known."""
-    return None if found.point is None else StartingPoint(found.point, found.source)
+    return None if thresholds.point is None else StartingPoint(thresholds.point, thresholds.source)
 
 
 def before_id(row: HistoryRow) -> str:
@@ -154,17 +154,17 @@ def before_id(row: HistoryRow) -> str:
     return "" if row.before is None else row.before.run_id
 
 
-def comparison_sentence(found: RunComparison) -> str:
+def comparison_sentence(comparison: RunComparison) -> str:
     """What changed, in a sentence."""
     from ragauge.reporting.comparing.words import sentence
 
-    return sentence(found)
+    return sentence(comparison)
 
 
-def changes_by_segment(found: RunComparison) -> dict[str, dict[str, dict[str, MetricChange]]]:
+def changes_by_segment(comparison: RunComparison) -> dict[str, dict[str, dict[str, MetricChange]]]:
     """Column, value, metric."""
     segments: dict[str, dict[str, dict[str, MetricChange]]] = {}
-    for part in found.segments:
+    for part in comparison.segments:
         segments.setdefault(part.column, {}).setdefault(part.value, {})[part.change.metric] = part.change
     return segments
 
@@ -201,7 +201,7 @@ class SmallSegment(NamedTuple):
 
 def too_few(gated: Gated) -> list[SmallSegment]:
     """The segments that are too small for a check of their own."""
-    return [SmallSegment(*one) for one in gated.few]
+    return [SmallSegment(*segment) for segment in gated.few]
 
 
 class SegmentName(NamedTuple):
@@ -228,9 +228,9 @@ def paired(check: Check) -> bool | None:
     return None if check.kind != "max_drop" else not check.unpaired
 
 
-def cause_of(found: ExampleExplained | ExampleView) -> dict[str, Any] | None:
+def cause_of(explained: ExampleExplained | ExampleView) -> dict[str, Any] | None:
     """Why it failed; null where nothing shows that it did."""
-    return None if found.cause is None else _named(found.cause, "name")
+    return None if explained.cause is None else _named(explained.cause, "name")
 
 
 def example_of(view: ExampleView) -> dict[str, Any]:
@@ -245,22 +245,22 @@ def response_of(view: ExampleView) -> dict[str, Any]:
 
 def evidence_of(view: ExampleView) -> dict[str, Any]:
     """Question: what the judge found."""
-    return {question: _named(found) for question, found in view.evidence.items()}
+    return {question: _named(evidence) for question, evidence in view.evidence.items()}
 
 
 def untold_of(view: ExampleView) -> dict[str, Sequence[str]]:
     """Part of the example: what is not known of it."""
     from ragauge.reporting.examples import TELLS, untold
 
-    return {part: list(said) for part in TELLS if (said := untold(view, part))}
+    return {part: list(sentences) for part in TELLS if (sentences := untold(view, part))}
 
 
 def _named(value: Any, *names: str) -> dict[str, Any]:
     """A stored value as it is stored, without defaults, but for the fields named."""
     from ragauge.data.identity import plain
 
-    found: dict[str, Any] = {name: getattr(value, name) for name in names} | plain(value)
-    return found
+    fields: dict[str, Any] = {name: getattr(value, name) for name in names} | plain(value)
+    return fields
 
 
 class JudgeWithErrors(NamedTuple):
@@ -270,12 +270,12 @@ class JudgeWithErrors(NamedTuple):
     error: Mapping[str, JudgeMeanError]
 
 
-def judges(found: JudgeCheck) -> list[JudgeWithErrors]:
+def judges(check: JudgeCheck) -> list[JudgeWithErrors]:
     """In the order asked for."""
     return [
-        JudgeWithErrors(one, {name: error for name, error in found.errors.get(one.said.judge_id, {}).items()
+        JudgeWithErrors(judge, {name: error for name, error in check.errors.get(judge.said.judge_id, {}).items()
                               if error.labels is not None})
-        for one in found.judges
+        for judge in check.judges
     ]     # fmt: skip
 
 
@@ -285,13 +285,13 @@ def reach_of(labels: LabelGap) -> tuple[float, tuple[float, float]]:
     return at.shift, (max(-1.0, at.shift - at.reach(LEVEL)), min(1.0, at.shift + at.reach(LEVEL)))
 
 
-def judge_name(one: CheckedJudge) -> str:
+def judge_name(judge: CheckedJudge) -> str:
     """What a judge is called in the tables: its spec, and how it was asked.
 
     The mode stands for itself, since the same model in another one is another judge.
     """
-    said = one.said
-    return safe(f"{said.name} ({said.mode})" if said.mode and "mode=" not in said.name else said.name)
+    answers = judge.said
+    return safe(f"{answers.name} ({answers.mode})" if answers.mode and "mode=" not in answers.name else answers.name)
 
 
 class NamedPair(NamedTuple):
@@ -303,23 +303,23 @@ class NamedPair(NamedTuple):
     accuracy_gain: Any
 
 
-def judge_pairs(found: JudgeCheck) -> list[NamedPair]:
+def judge_pairs(check: JudgeCheck) -> list[NamedPair]:
     """Every two judges."""
-    names = [judge_name(one) for one in found.judges]
-    return [NamedPair(names[pair.new], names[pair.base], pair.agreement, pair.gain) for pair in found.pairs]
+    names = [judge_name(judge) for judge in check.judges]
+    return [NamedPair(names[pair.new], names[pair.base], pair.agreement, pair.gain) for pair in check.pairs]
 
 
-def without_verdict(found: JudgeWithErrors) -> int:
+def without_verdict(judge: JudgeWithErrors) -> int:
     """Parts without a verdict."""
-    return sum(found.one.without.values())
+    return sum(judge.one.without.values())
 
 
-def part_text(one: Differs) -> str:
+def part_text(differs: Differs) -> str:
     """The part of the answer that is labelled."""
-    return one.row.answer[one.part.start : one.part.end]
+    return differs.row.answer[differs.part.start : differs.part.end]
 
 
-def window_text(one: Differs) -> str:
+def window_text(differs: Differs) -> str:
     """The text of the passage that decided; "" for none."""
-    window = one.verdict.window
-    return "" if window is None else one.row.passages[window.passage - 1][window.start : window.end]
+    window = differs.verdict.window
+    return "" if window is None else differs.row.passages[window.passage - 1][window.start : window.end]

@@ -34,120 +34,121 @@ Rows = list[tuple[str, ...]]
 HeadedRows = tuple[str, tuple[str, ...], Rows]     # heading, columns, rows
 
 
-def sections(found: JudgeCheck, most: int | None = MOST) -> Iterator[ReportSection]:
+def sections(check: JudgeCheck, most: int | None = MOST) -> Iterator[ReportSection]:
     """The whole report, tables and worst parts, `most` a judge; None for all."""
-    yield ReportSection(lead=tuple(_head(found)))
-    for heading, heads, rows in _tables(found):
+    yield ReportSection(lead=tuple(_head(check)))
+    for heading, heads, rows in _tables(check):
         yield ReportSection(heading, table=ReportTable(columns(heads[0], numbers=heads[1:]), tuple(rows)))
-    for one in found.judges:
-        if one.differs:
-            after = tuple(_differs(place, differs) for place, differs in enumerate(one.differs[:most], 1))
-            yield ReportSection(_differ_heading(one), after=after)
+    for judge in check.judges:
+        if judge.differs:
+            after = tuple(_differs(number, differs) for number, differs in enumerate(judge.differs[:most], 1))
+            yield ReportSection(_differ_heading(judge), after=after)
     yield ReportSection(notes=(SAYS,))
 
 
-def markdown(found: JudgeCheck) -> str:
+def markdown(check: JudgeCheck) -> str:
     """The whole report as Markdown."""
-    return writer.markdown("Judge check", sections(found, None))
+    return writer.markdown("Judge check", sections(check, None))
 
 
 
-def lines(found: JudgeCheck) -> str:
+def lines(check: JudgeCheck) -> str:
     """Every part on which a judge and people differ, one a line."""
-    rows = [{"judge": one.said.name, "mode": one.said.mode, **encode(differs)}
-            for one in found.judges for differs in one.differs]  # fmt: skip
+    rows = [{"judge": judge.said.name, "mode": judge.said.mode, **encode(differs)}
+            for judge in check.judges for differs in judge.differs]  # fmt: skip
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 
-def _head(found: JudgeCheck) -> Iterator[str]:
-    human = ", ".join(f"{count:,} {WORDS.get(label, label)}" for label, count in found.human.items())
-    yield f"{found.n_rows:,} rows, {found.n_parts:,} labelled parts: {human}"
-    if found.repeated:
-        yield f"{plural(found.repeated, 'row')} left out: a later one labels the same text, and counts"
-    if found.bare:
-        yield f"{plural(found.bare, 'row')} without passages: nothing can be supported there; is a column lacking?"
-    yield from (text for one in found.judges if (text := _doubted(one, found)))
-    if found.split:
-        yield f"{found.split:,} parts are left out: annotators are split on them"
-    if found.annotators is not None and found.annotators.value is not None:
-        alpha = "" if found.annotators_alpha is None else f", Krippendorff's alpha {_figure(found.annotators_alpha)}"
-        kappa = f"Fleiss' kappa {found.annotators.value:.2f}"
+def _head(check: JudgeCheck) -> Iterator[str]:
+    human = ", ".join(f"{count:,} {WORDS.get(label, label)}" for label, count in check.human.items())
+    yield f"{check.n_rows:,} rows, {check.n_parts:,} labelled parts: {human}"
+    if check.repeated:
+        yield f"{plural(check.repeated, 'row')} left out: a later one labels the same text, and counts"
+    if check.bare:
+        yield f"{plural(check.bare, 'row')} without passages: nothing can be supported there; is a column lacking?"
+    yield from (text for judge in check.judges if (text := _doubted(judge, check)))
+    if check.split:
+        yield f"{check.split:,} parts are left out: annotators are split on them"
+    if check.annotators is not None and check.annotators.value is not None:
+        alpha = "" if check.annotators_alpha is None else f", Krippendorff's alpha {_figure(check.annotators_alpha)}"
+        kappa = f"Fleiss' kappa {check.annotators.value:.2f}"
         yield f"annotators among themselves: {kappa}{alpha}; no judge can be asked for more"
-    if 0 < found.n_parts < FEW:
+    if 0 < check.n_parts < FEW:
         yield f"fewer than {FEW} labelled parts: the intervals are too wide to choose a judge by"
-    if found.calls:
-        calls = found.calls
+    if check.calls:
+        calls = check.calls
         cost = calls["cost"]
         yield (
             f"called now: {calls['calls']:,} times, {calls['replies_reused']:,} stored replies, "
             f"{money(None if cost is None else float(cost))}"
         )
-    if found.stopped:
-        yield f"Stopped: {found.stopped}"
+    if check.stopped:
+        yield f"Stopped: {check.stopped}"
 
 
-def _doubted(one: CheckedJudge, found: JudgeCheck) -> str:
+def _doubted(judge: CheckedJudge, check: JudgeCheck) -> str:
     """That a judge is no better than chance on these labels, in plain words; "" where it is, or where that is open.
 
     No better: the interval of kappa, by supported or not, ends below SLIGHT, or holds 0 or less while its estimate is
     not above 0.
     """
-    kappa = one.supported.kappa
-    if kappa.value is None or kappa.interval is None or one.supported.n < FEW:
+    kappa = judge.supported.kappa
+    if kappa.value is None or kappa.interval is None or judge.supported.n < FEW:
         return ""
     if kappa.interval.high >= SLIGHT and kappa.value > 0:
         return ""
-    said = f"{judge_name(one)}: this judge does not tell supported from unsupported on your labels"
-    said += f" (kappa {_figure(kappa)})."
-    own = [error for error in found.errors.get(one.said.judge_id, {}).values() if error.contradicted()]
+    words = f"{judge_name(judge)}: this judge does not tell supported from unsupported on your labels"
+    words += f" (kappa {_figure(kappa)})."
+    own = [error for error in check.errors.get(judge.said.judge_id, {}).values() if error.contradicted()]
     wide = " Your labels contradict public ones, and intervals of its scores hold both." if own else ""
-    return f"{said}{wide} Do not rely on its scores here: look at what differs, below, or take another judge."
+    return f"{words}{wide} Do not rely on its scores here: look at what differs, below, or take another judge."
 
 
-def _tables(found: JudgeCheck) -> Iterator[HeadedRows]:
+def _tables(check: JudgeCheck) -> Iterator[HeadedRows]:
     figures = ("judge", "n", "accuracy", "balanced", "Cohen's kappa", "no verdict")
-    yield "Agreement with people", figures, [_line(one, one.whole) for one in found.judges]
-    if len(found.labels) > len(("supported", "not")):
-        yield "Supported or not", figures, [_line(one, one.supported) for one in found.judges]
-    yield from _telling(found)
-    for one in found.judges:
-        labels = [WORDS.get(label, label) for label in found.labels]
+    yield "Agreement with people", figures, [_line(judge, judge.whole) for judge in check.judges]
+    if len(check.labels) > len(("supported", "not")):
+        yield "Supported or not", figures, [_line(judge, judge.supported) for judge in check.judges]
+    yield from _telling(check)
+    for checked in check.judges:
+        labels = [WORDS.get(label, label) for label in check.labels]
         rows: Rows = [(f"people: {label}", *(f"{n:,}" for n in row)) for label, row in
-                      zip(labels, one.whole.table, strict=True)]  # fmt: skip
-        yield f"{judge_name(one)}: people (rows) and judge (columns)", ("", *labels), rows
-    for column in dict.fromkeys(column for one in found.judges for column in one.segments):
+                      zip(labels, checked.whole.table, strict=True)]  # fmt: skip
+        yield f"{judge_name(checked)}: people (rows) and judge (columns)", ("", *labels), rows
+    for column in dict.fromkeys(column for judge in check.judges for column in judge.segments):
         rows = [
-            (f"{line(value, 40)}: {judge_name(one)}", f"{found_.n:,}", _figure(found_.accuracy), _figure(found_.kappa))
-            for value in dict.fromkeys(v for one in found.judges for v in one.segments.get(column, {}))
-            for one in found.judges if (found_ := one.segments.get(column, {}).get(value)) is not None
+            (f"{line(value, 40)}: {judge_name(judge)}", f"{agreement.n:,}", _figure(agreement.accuracy),
+             _figure(agreement.kappa))
+            for value in dict.fromkeys(v for judge in check.judges for v in judge.segments.get(column, {}))
+            for judge in check.judges if (agreement := judge.segments.get(column, {}).get(value)) is not None
         ]  # fmt: skip
         yield f"By {safe(column)}", ("", "n", "accuracy", "Cohen's kappa"), rows
-    if found.pairs:
-        pairs: Rows = [_pair(pair, found) for pair in found.pairs]
+    if check.pairs:
+        pairs: Rows = [_pair(pair, check) for pair in check.pairs]
         yield "Judges among themselves", ("", "n", "the same", "Cohen's kappa", "accuracy gained"), pairs
-    kept = _kept(found)
+    kept = _kept(check)
     if kept:
         yield KEPT, ("judge", "from", "by people", "by the judge", "difference"), kept
-    asked = [one for one in found.judges if one.said.took.replies]
+    asked = [judge for judge in check.judges if judge.said.took.replies]
     if asked:
         heads = ("judge", "calls", "tokens in", "tokens out", "cost", "per 1,000 parts")
-        yield "What it takes", heads, [_cost(one, found.n_parts) for one in asked]
-    without: Rows = [(f"{judge_name(one)}: {line(why, 90)}", f"{count:,}") for one in found.judges
-                     for why, count in one.without.items()]  # fmt: skip
+        yield "What it takes", heads, [_cost(one, check.n_parts) for one in asked]
+    without: Rows = [(f"{judge_name(judge)}: {line(why, 90)}", f"{count:,}") for judge in check.judges
+                     for why, count in judge.without.items()]  # fmt: skip
     if without:
         yield "Why there is no verdict", ("", "parts"), without
 
 
-def _telling(found: JudgeCheck) -> Iterator[HeadedRows]:
+def _telling(check: JudgeCheck) -> Iterator[HeadedRows]:
     """What the judges find of what is not supported, and what their probabilities are worth."""
     rows: Rows = [
-        (judge_name(one), *map(_figure, (of.precision, of.recall, of.f1, of.base_rate)),
+        (judge_name(judge), *map(_figure, (of.precision, of.recall, of.f1, of.base_rate)),
          "–" if of.majority is None else f"{of.majority:.2f}")
-        for one in found.judges for of in [one.detection]
+        for judge in check.judges for of in [judge.detection]
     ]  # fmt: skip
     yield "Finding what is not supported", ("judge", "precision", "recall", "F1", "base rate", "majority"), rows
-    sure = [(judge_name(one), one.probabilities) for one in found.judges if one.probabilities is not None]
+    sure = [(judge_name(judge), judge.probabilities) for judge in check.judges if judge.probabilities is not None]
     if sure:
         rows = [(name, _figure(p.auroc), _figure(p.brier), f"{p.brier_base:.2f}", f"{p.ece:.2f}") for name, p in sure]
         yield "Probabilities", ("judge", "AUROC", "Brier", "of the base rate", "ECE"), rows
@@ -157,14 +158,14 @@ def _telling(found: JudgeCheck) -> Iterator[HeadedRows]:
         yield f"{name}: its probabilities and people", ("p", "n", "mean p", "people: supported"), rows
 
 
-def _kept(found: JudgeCheck) -> Rows:
+def _kept(check: JudgeCheck) -> Rows:
     """How far each judge's means lie from people's, by all labels kept so far."""
     return [
         (
-            f"{judge_name(one)}: {metric}", _from(error), f"{error.labels.people:.2f}", f"{error.labels.judge:.2f}",
+            f"{judge_name(judge)}: {metric}", _from(error), f"{error.labels.people:.2f}", f"{error.labels.judge:.2f}",
             _gap(error),
         )
-        for one in found.judges for metric, error in found.errors.get(one.said.judge_id, {}).items()
+        for judge in check.judges for metric, error in check.errors.get(judge.said.judge_id, {}).items()
         if error.labels is not None and metric != "unsupported"
     ]  # fmt: skip
 
@@ -187,50 +188,52 @@ def _gap(error: JudgeMeanError) -> str:
 
 
 
-def _line(one: CheckedJudge, over: Agreement) -> tuple[str, ...]:
-    lacking = sum(one.without.values())
+def _line(judge: CheckedJudge, over: Agreement) -> tuple[str, ...]:
+    lacking = sum(judge.without.values())
     total = over.n + lacking
     share = f"{lacking:,} ({lacking / total:.0%})" if lacking else "0"
-    return judge_name(one), f"{over.n:,}", *map(_figure, (over.accuracy, over.balanced_accuracy, over.kappa)), share
+    return judge_name(judge), f"{over.n:,}", *map(_figure, (over.accuracy, over.balanced_accuracy, over.kappa)), share
 
 
-def _pair(pair: JudgePair, found: JudgeCheck) -> tuple[str, ...]:
-    new, base = judge_name(found.judges[pair.new]), judge_name(found.judges[pair.base])
+def _pair(pair: JudgePair, check: JudgeCheck) -> tuple[str, ...]:
+    new, base = judge_name(check.judges[pair.new]), judge_name(check.judges[pair.base])
     over = pair.agreement
     return f"{new} against {base}", f"{over.n:,}", _figure(over.accuracy), _figure(over.kappa), _figure(pair.gain, "+")
 
 
-def _cost(one: CheckedJudge, parts: int) -> tuple[str, ...]:
-    took = one.said.took
+def _cost(judge: CheckedJudge, parts: int) -> tuple[str, ...]:
+    took = judge.said.took
     each = None if took.cost is None else took.cost / parts * 1_000
     tokens = f"{took.input_tokens:,}", f"{took.output_tokens:,}"
-    return judge_name(one), f"{took.replies:,}", *tokens, money(took.cost), money(each)
+    return judge_name(judge), f"{took.replies:,}", *tokens, money(took.cost), money(each)
 
 
 def _figure(figure: AgreementFigure, sign: str = "") -> str:
     if figure.value is None:
         return "–"
     shown = f"{figure.value:{sign}.2f}"
-    found = figure.interval
-    return shown if found is None else f"{shown} [{found.low:{sign}.2f}, {found.high:{sign}.2f}]"
+    interval = figure.interval
+    return shown if interval is None else f"{shown} [{interval.low:{sign}.2f}, {interval.high:{sign}.2f}]"
 
 
-def _differ_heading(one: CheckedJudge) -> str:
-    return f"Where {judge_name(one)} and people differ ({len(one.differs):,}), worst first"
+def _differ_heading(judge: CheckedJudge) -> str:
+    return f"Where {judge_name(judge)} and people differ ({len(judge.differs):,}), worst first"
 
 
-def _differs(place: int, one: Differs) -> str:
-    verdict, text = one.verdict, one.row.answer[one.part.start : one.part.end]
+def _differs(number: int, differs: Differs) -> str:
+    verdict, text = differs.verdict, differs.row.answer[differs.part.start : differs.part.end]
     sure = "" if verdict.p is None else f" (p {verdict.p:.2f})"
     judge = WORDS.get(verdict.label or "", verdict.label or "")
-    where = f"line {one.row.line}"
-    if str(one.row.line) not in one.row.query_id.split():     # a row without an id of its own is called by its line
-        where += f", {line(one.row.query_id, 40)}"
-    said = f"{place}. {where}: people say {WORDS.get(one.human, one.human)}, the judge {judge}{sure}"
-    said += f"\n   {line(text, 220)}"
-    window = window_text(one)
+    where = f"line {differs.row.line}"
+    if (
+        str(differs.row.line) not in differs.row.query_id.split()
+    ):  # a row without an id of its own is called by its line
+        where += f", {line(differs.row.query_id, 40)}"
+    words = f"{number}. {where}: people say {WORDS.get(differs.human, differs.human)}, the judge {judge}{sure}"
+    words += f"\n   {line(text, 220)}"
+    window = window_text(differs)
     if window and verdict.window is not None:
-        said += f"\n   by passage {verdict.window.passage}: {line(window, 220)}"
-    return said
+        words += f"\n   by passage {verdict.window.passage}: {line(window, 220)}"
+    return words
 
 

@@ -71,12 +71,14 @@ class SpreadRow(NamedTuple):
 
 def spread_rows(use: JudgeUse | None) -> list[SpreadRow]:
     """The metrics between several askings; [] where the judge was asked once."""
-    return [_row(one) for one in use.spread] if use is not None else []
+    return [_row(spread) for spread in use.spread] if use is not None else []
 
 
-def _row(one: JudgeSpread) -> SpreadRow:
-    width, deviation = (f"{value:.3f}" if value is not None else "–" for value in (one.width, one.deviation))
-    return SpreadRow(one.metric, tuple(map(number, one.means)), width, deviation, f"{one.changed:,} of {one.n:,}")
+def _row(spread: JudgeSpread) -> SpreadRow:
+    width, deviation = (f"{value:.3f}" if value is not None else "–" for value in (spread.width, spread.deviation))
+    return SpreadRow(
+        spread.metric, tuple(map(number, spread.means)), width, deviation, f"{spread.changed:,} of {spread.n:,}"
+    )
 
 
 def spread_heads(rows: list[SpreadRow]) -> tuple[str, ...]:

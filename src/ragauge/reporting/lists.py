@@ -39,13 +39,13 @@ class CauseGroup:
 
 def rows(card: ScorecardData, anchors: Anchors) -> tuple[ListedRow, ...]:
     """The listed examples, with their ids; the ones shown in full are linked to."""
-    found = []
-    for place, listed in enumerate(card.overview.listed, 1):
+    rows_listed = []
+    for rank, listed in enumerate(card.overview.listed, 1):
         repeat = f" ({listed.repeat + 1})" if listed.repeat else ""
         name = line(listed.query_id, MOST_NAME) + repeat
         full = anchors.link("ex", listed.query_id, listed.repeat)
-        found.append(ListedRow(anchors.add(f"e{place}"), name, listed, full))
-    return tuple(found)
+        rows_listed.append(ListedRow(anchors.add(f"e{rank}"), name, listed, full))
+    return tuple(rows_listed)
 
 
 def groups(card: ScorecardData, listed: Sequence[ListedRow], anchors: Anchors) -> tuple[CauseGroup, ...]:
@@ -53,21 +53,21 @@ def groups(card: ScorecardData, listed: Sequence[ListedRow], anchors: Anchors) -
     if not listed:
         return ()
     causes = dict.fromkeys((*card.causes, *(row.listed.cause for row in listed if row.listed.failed)))
-    found = []
+    by_cause = []
     for cause in causes:
         mine = tuple(row for row in listed if row.listed.failed and row.listed.cause == cause)
         if mine:
             of = max(len(mine), card.causes.get(cause, 0))
-            found.append(CauseGroup(anchors.add("cause", cause), cause or UNNAMED, mine, of, True))
+            by_cause.append(CauseGroup(anchors.add("cause", cause), cause or UNNAMED, mine, of, True))
     unknown = tuple(row for row in listed if row.listed.unknown)
     if unknown:
         of = max(len(unknown), card.unknown_examples)
-        found.append(CauseGroup(anchors.add("unknown"), NOT_KNOWN, unknown, of, False))
+        by_cause.append(CauseGroup(anchors.add("unknown"), NOT_KNOWN, unknown, of, False))
     rest = tuple(row for row in listed if not row.listed.failed and not row.listed.unknown)
     if rest:
         of = max(len(rest), card.overview.listed_of - card.failed_examples - card.unknown_examples)
-        found.append(CauseGroup(anchors.add("fine"), NOT_FAILED, rest, of, False))
-    return tuple(found)
+        by_cause.append(CauseGroup(anchors.add("fine"), NOT_FAILED, rest, of, False))
+    return tuple(by_cause)
 
 
 def total_time(card: ScorecardData) -> Timing | None:

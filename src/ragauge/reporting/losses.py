@@ -65,37 +65,37 @@ def losses(gaps: Gaps | None, anchors: Anchors) -> Losses | None:
     first = leading(gaps)[0].metric
     by_segment = {
         line(column): tuple(
-            LossRow(line(value), anchors.link("seg", column, value), _cut(one), cells(one))
-            for value, found in values.items() for one in found if one.metric == first
+            LossRow(line(value), anchors.link("seg", column, value), _cut(gap), cells(gap))
+            for value, gaps_of in values.items() for gap in gaps_of if gap.metric == first
         )
         for column, values in gaps.segments.items()
     }     # fmt: skip
     rows = tuple(
-        LossRow(named(one), anchors.link("def", one.metric), _cut(one), cells(one)) for one in leading(gaps)
+        LossRow(named(gap), anchors.link("def", gap.metric), _cut(gap), cells(gap)) for gap in leading(gaps)
     )
     return Losses(sentence(gaps), against(gaps), first, rows, by_segment, tuple(minded(gaps)))
 
 
 def leading(gaps: Gaps) -> list[MetricGaps]:
     """The metrics, those first that stand for the whole answer."""
-    return sorted(gaps.metrics, key=lambda one: FIRST.index(one.metric) if one.metric in FIRST else len(FIRST))
+    return sorted(gaps.metrics, key=lambda gap: FIRST.index(gap.metric) if gap.metric in FIRST else len(FIRST))
 
 
 def sentence(gaps: Gaps) -> str:
     """What is lost where, of the metric that stands for all."""
     if not gaps.metrics:
         return ""
-    one = leading(gaps)[0]
-    oracle, alone = one.oracle, one.closed_book
-    said = [f"{one.metric} is {number(own_of(one))} on own retrieval."]
+    first = leading(gaps)[0]
+    oracle, alone = first.oracle, first.closed_book
+    words = [f"{first.metric} is {number(own_of(first))} on own retrieval."]
     if oracle is not None:
-        said.append(
+        words.append(
             f"On the labelled passages it is {number(oracle.oracle)}: {_said(oracle.gap)} is lost to retrieval, "
             f"and {_said(oracle.rest)} to generation."
         )
     if alone is not None:
-        said.append(f"Without passages it is {estimate(alone.alone)}.")
-    return " ".join(said)
+        words.append(f"Without passages it is {estimate(alone.alone)}.")
+    return " ".join(words)
 
 
 def against(gaps: Gaps) -> str:
@@ -107,62 +107,62 @@ def against(gaps: Gaps) -> str:
 def minded(gaps: Gaps) -> Iterator[str]:
     """What the reader must know before believing a number."""
     yield from gaps.notes
-    sides = [side for one in gaps.metrics for side in sides_of(one)]
+    sides = [side for gap in gaps.metrics for side in sides_of(gap)]
     if left := max((side.undefined for side in sides), default=0):
         yield f"Up to {plural(left, 'example')} in no pair: a score is undefined on one side, as for a refusal."
     if left := max((side.failed for side in sides), default=0):
         yield f"Up to {plural(left, 'example')} in no pair: a score failed on one side."
 
 
-def sides_of(one: MetricGaps) -> list[Oracle | ClosedBook]:
+def sides_of(gap: MetricGaps) -> list[Oracle | ClosedBook]:
     """The sides that there are."""
-    return [side for side in (one.oracle, one.closed_book) if side is not None]
+    return [side for side in (gap.oracle, gap.closed_book) if side is not None]
 
 
-def own_of(one: MetricGaps) -> float:
+def own_of(gap: MetricGaps) -> float:
     """The mean on own retrieval, over the pairs with the labelled passages where there are any."""
-    return sides_of(one)[0].own
+    return sides_of(gap)[0].own
 
 
-def named(one: MetricGaps) -> str:
+def named(gap: MetricGaps) -> str:
     """The metric, with an arrow where lower is better."""
-    return one.metric + ARROWS[one.direction]
+    return gap.metric + ARROWS[gap.direction]
 
 
-def cells(one: MetricGaps) -> tuple[tuple[str, str], ...]:
+def cells(gap: MetricGaps) -> tuple[tuple[str, str], ...]:
     """The columns of HEADS, each with its interval."""
-    oracle, alone = one.oracle, one.closed_book
+    oracle, alone = gap.oracle, gap.closed_book
     none = ("–", "")
     return (
-        (number(own_of(one)), ""),
+        (number(own_of(gap)), ""),
         none if oracle is None else _difference(oracle.gap),
         none if oracle is None else _difference(oracle.rest),
         none if alone is None else (number(alone.alone.mean), between(alone.alone.interval)),
         none if alone is None else _difference(alone.gap),
-        (" to ".join(f"{count:,}" for count in sorted({side.gap.n for side in sides_of(one)})), ""),
+        (" to ".join(f"{count:,}" for count in sorted({side.gap.n for side in sides_of(gap)})), ""),
     )
 
 
-def _difference(found: MeanEstimate) -> tuple[str, str]:
-    ends = found.interval
-    return signed(found.mean), "" if ends is None else f"[{signed(ends.low)}, {signed(ends.high)}]"
+def _difference(estimate: MeanEstimate) -> tuple[str, str]:
+    ends = estimate.interval
+    return signed(estimate.mean), "" if ends is None else f"[{signed(ends.low)}, {signed(ends.high)}]"
 
 
-def _said(found: MeanEstimate) -> str:
-    return " ".join(_difference(found)).strip()
+def _said(estimate: MeanEstimate) -> str:
+    return " ".join(_difference(estimate)).strip()
 
 
-def _cut(one: MetricGaps) -> Cut:
-    low, high = parse(one.metric).range
+def _cut(gap: MetricGaps) -> Cut:
+    low, high = parse(gap.metric).range
 
     def place(value: float) -> float:
         share = (value - low) / (high - low)
-        return 1 - share if one.direction == "lower" else share
+        return 1 - share if gap.direction == "lower" else share
 
-    own = place(own_of(one))
-    alone = None if one.closed_book is None or one.closed_book.alone.mean is None else place(one.closed_book.alone.mean)
-    if one.oracle is None:
+    own = place(own_of(gap))
+    alone = None if gap.closed_book is None or gap.closed_book.alone.mean is None else place(gap.closed_book.alone.mean)
+    if gap.oracle is None:
         return Cut(own, None, None, None, alone)
-    there = place(one.oracle.oracle)
+    there = place(gap.oracle.oracle)
     lost, worse = ((own, there), None) if there >= own else (None, (there, own))
     return Cut(own, lost, worse, (max(own, there), 1.0), alone)

@@ -66,18 +66,24 @@ def _answer(view: ExampleView) -> Iterator[Wording]:
     yield shown or Phrase("not recorded" if view.response.answer is None else "empty", "faint")
     facts = answer_facts(view)
     for claim in facts.claims if facts else ():
-        found = label(claim)
-        said = f"  {MARKS[found]} {claim.n}. {safe(says(claim))}"
+        verdict = label(claim)
+        words = f"  {MARKS[verdict]} {claim.n}. {safe(says(claim))}"
         if claim.supporting:
-            said += f"; by passage {_ranks(claim.supporting)}"
+            words += f"; by passage {_ranks(claim.supporting)}"
         if claim.contradicting:
-            said += f"; against passage {_ranks(claim.contradicting)}"
+            words += f"; against passage {_ranks(claim.contradicting)}"
         chance = f" (p {claim.p:.2f})" if claim.p is not None else ""
-        yield Phrase(said, TONES[found]), Phrase(chance, "faint"), f"  {safe(claim.text or '')}"
-    for one in cited(view):
-        place = f"passage {_ranks(one.ranks)}" if one.ranks else "nothing that was retrieved"
-        holds = "" if not one.ranks else ", which supports it" if one.supporting else ", which does not support it"
-        yield Phrase(f"  cites {safe(one.target)}: {place}{holds}", "" if one.supporting else "unsure")
+        yield Phrase(words, TONES[verdict]), Phrase(chance, "faint"), f"  {safe(claim.text or '')}"
+    for citation in cited(view):
+        target = f"passage {_ranks(citation.ranks)}" if citation.ranks else "nothing that was retrieved"
+        holds = (
+            ""
+            if not citation.ranks
+            else ", which supports it"
+            if citation.supporting
+            else ", which does not support it"
+        )
+        yield Phrase(f"  cites {safe(citation.target)}: {target}{holds}", "" if citation.supporting else "unsure")
     for beside in off_question(view):
         chance = "" if beside.p is None else f" (p {beside.p:.2f})"
         yield Phrase(f"  off the question{chance}: {safe(beside.text)}", "unsure")
@@ -91,16 +97,16 @@ def _ranks(ranks: tuple[int, ...]) -> str:
 
 
 def _untold(view: ExampleView, part: str) -> Iterator[Wording]:
-    yield from (Phrase(f"  {safe(said)}", "faint") for said in untold(view, part))
+    yield from (Phrase(f"  {safe(sentence)}", "faint") for sentence in untold(view, part))
 
 
 def _reference(view: ExampleView) -> Iterator[Wording]:
     yield safe(view.example.references[0])
     for claim in wanted(view):
-        found = f"in passage {_ranks(claim.passages)}" if claim.covered else "missed by retrieval"
+        where = f"in passage {_ranks(claim.passages)}" if claim.covered else "missed by retrieval"
         told = {True: ", stated", False: ", not stated", None: ""}[claim.stated]
-        said = f"  {'no verdict' if claim.covered is None else found}{told}"
-        yield Phrase(said, "good" if claim.covered else "unsure"), f"  {safe(claim.text)}"
+        words = f"  {'no verdict' if claim.covered is None else where}{told}"
+        yield Phrase(words, "good" if claim.covered else "unsure"), f"  {safe(claim.text)}"
     if gone := missed(view):
         yield Phrase(f"  labelled but not handed on: {safe(', '.join(gone))}", "bad")
 

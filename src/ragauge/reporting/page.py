@@ -122,14 +122,14 @@ def context(card: ScorecardData) -> dict[str, Any]:
     chapters = drill_down.chapters(card, rows, anchors)
     groups = lists.groups(card, rows, anchors)     # before the figures, whose bars lead to them
     low = drill_down.scores_link(card, anchors)
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "card": card, "anchors": anchors,
         "groups": groups, "listed": rows, "low": low,
-        "history": tuple(one.table for one in history.of_report(card.history)),
+        "history": tuple(section.table for section in history.of_report(card.history)),
         "behind_of": {name: [c for c in chapters if c.section == name] for name, _ in SECTIONS},
         "changes": {change.metric: change for change in card.baseline.metrics} if card.baseline else {},
         "changed": bars.changes(card, anchors, low),
-        "readings_of": {place: tuple(bars.readings(one, low)) for place, one in enumerate(card.findings, 1)},
+        "readings_of": {number: tuple(bars.readings(finding, low)) for number, finding in enumerate(card.findings, 1)},
         "heat": tuple(heat_maps(card, anchors)), "sizes": tuple(segment_sizes.sizes(card)),
         "pareto": figures.pareto(card, anchors), "by_segment": tuple(figures.by_segment(card, anchors)),
         "legend": figures.legend(card), "spreads": tuple(figures.spreads(card, anchors)),
@@ -140,25 +140,25 @@ def context(card: ScorecardData) -> dict[str, Any]:
         "shown": tuple(in_full(view, anchors) for view in card.worst), "columns": headline(card.summaries),
         "config": json.dumps(plain(card.run.config), indent=2, ensure_ascii=False, default=str),
     }  # fmt: skip
-    found |= {"interval_methods": interval_methods(card), "judging": tuple(judged.sentences(card.use))}
+    values |= {"interval_methods": interval_methods(card), "judging": tuple(judged.sentences(card.use))}
     leads = figures.cause_link(anchors, card)
     for cause in {*card.causes, *(card.baseline.failures.base if card.baseline else ())}:
         anchors.point("behind", cause, at=leads(cause))
     for summary in card.summaries:
         anchors.point("low", summary.metric, at=low(summary.metric))
-    found |= {"scores": scorecard.scores(card), "askings": scorecard.askings(card), "failed": _failed(card)}
-    return {**found, "sections": tuple(sections(found))}
+    values |= {"scores": scorecard.scores(card), "askings": scorecard.askings(card), "failed": _failed(card)}
+    return {**values, "sections": tuple(sections(values))}
 
 
-def sections(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def sections(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The sections that have something to show: (id, title)."""
-    card = found["card"]
+    card = values["card"]
     there = {
-        "todo": card.findings, "changes": found["changed"], "history": card.history,
-        "failures": found["pareto"], "losses": found["losses"], "segments": found["heat"] or found["sizes"],
-        "spread": found["spreads"],
-        "alignment": card.overview.alignment or found["stages"] or found["lengths"],
-        "cost": found["times"] or card.overview.spending, "examples": found["shown"], "all": found["groups"],
+        "todo": card.findings, "changes": values["changed"], "history": card.history,
+        "failures": values["pareto"], "losses": values["losses"], "segments": values["heat"] or values["sizes"],
+        "spread": values["spreads"],
+        "alignment": card.overview.alignment or values["stages"] or values["lengths"],
+        "cost": values["times"] or card.overview.spending, "examples": values["shown"], "all": values["groups"],
         "definitions": card.definitions,
     }  # fmt: skip
     for name, title in SECTIONS:
@@ -191,7 +191,7 @@ def _heat(mine: Summary | None, whole: Summary) -> Heat:
 
 def in_full(view: ExampleView, anchors: Anchors) -> ShownExample:
     """One example with everything that a reader needs to check a number."""
-    found = anchors.add("ex", view.example.query_id, view.response.repeat)
+    anchor = anchors.add("ex", view.example.query_id, view.response.repeat)
     stood = shelves(view)
     marked = {
         (shelf.rank, claim.n) for shelf in stood for stretch in shelf.stretches for claim in stretch.begins
@@ -203,19 +203,19 @@ def in_full(view: ExampleView, anchors: Anchors) -> ShownExample:
             status = score.status.replace("_", " ")
             reasons.setdefault(f"{status}: {score.reason}" if score.reason else status, []).append(name)
     return ShownExample(
-        found, view, examples.pieces(view),
-        {claim.n: _verdict(claim, found, marked, len(stood)) for claim in (facts.claims if facts else ())},
+        anchor, view, examples.pieces(view),
+        {claim.n: _verdict(claim, anchor, marked, len(stood)) for claim in (facts.claims if facts else ())},
         stood, examples.wanted(view), examples.checked(view), examples.cited(view), examples.off_question(view),
         examples.missed(view), {part: examples.untold(view, part) for part in examples.TELLS},
         tuple((reason, ", ".join(names)) for reason, names in reasons.items()),
     )     # fmt: skip
 
 
-def _verdict(claim: Claim, found: str, marked: set[tuple[int, int]], passages: int) -> ClaimVerdict:
+def _verdict(claim: Claim, name: str, marked: set[tuple[int, int]], passages: int) -> ClaimVerdict:
     label = examples.label(claim)
 
     def place(rank: int) -> str:
-        return f"#{found}-p{rank}-w{claim.n}" if (rank, claim.n) in marked else f"#{found}-p{rank}"
+        return f"#{name}-p{rank}-w{claim.n}" if (rank, claim.n) in marked else f"#{name}-p{rank}"
 
     ranks = [rank for rank in (*claim.supporting, *claim.contradicting) if 1 <= rank <= passages]
     window = claim.window.passage if claim.window is not None else 0

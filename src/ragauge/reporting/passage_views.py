@@ -89,7 +89,7 @@ def shelves(view: ExampleView) -> tuple[PassageView, ...]:
     gold = {doc_id for item in known.relevant for doc_id in item.doc_ids}
     against = {number for claim in claims for number in claim.contradicting}
     ratings = known.marks or {}
-    found = []
+    views = []
     for rank, passage in enumerate(view.response.passages or (), 1):
         text = passage.text if passage.text is not None else "(no text recorded)"
         marks = [*_windows(claims, rank, text), *_gold(passage, known.spans)] if passage.text else []
@@ -97,11 +97,11 @@ def shelves(view: ExampleView) -> tuple[PassageView, ...]:
         shown = sum(len(stretch.text) for stretch in stretches if not stretch.gap)
         labelled, rated = passage.doc_id in gold, ratings.get(rank)
         relevant = rated or None if labelled else rated
-        found.append(PassageView(
+        views.append(PassageView(
             rank, passage, stretches, shown, labelled, rank in known.used, relevant, rank in against,
             rank in known.stale,
         ))  # fmt: skip
-    return tuple(found)
+    return tuple(views)
 
 
 def _windows(claims: Iterable[Claim], rank: int, text: str) -> Iterator[PassageMark]:
@@ -114,11 +114,11 @@ def _windows(claims: Iterable[Claim], rank: int, text: str) -> Iterator[PassageM
 
 def _gold(passage: Passage, spans: Sequence[Span]) -> Iterator[PassageMark]:
     """Labelled spans inside the passage; only where its place in the document fits its text."""
-    place = passage.span
-    if place is None or passage.text is None or place.end - place.start != len(passage.text):
+    own = passage.span
+    if own is None or passage.text is None or own.end - own.start != len(passage.text):
         return
     for span in spans:
-        start, end = max(span.start, place.start) - place.start, min(span.end, place.end) - place.start
+        start, end = max(span.start, own.start) - own.start, min(span.end, own.end) - own.start
         if span.doc_id == passage.doc_id and start < end:
             yield PassageMark(start, end)
 
@@ -141,22 +141,22 @@ def _shorten(text: str, marks: Sequence[PassageMark]) -> Iterator[TextSegment]:
 def _word(text: str, at: int, step: int) -> int:
     """The nearest place in the direction of `step` that cuts no word, unless the word is very long."""
     at = min(len(text), max(0, at))
-    for place in range(at, at + LONGEST * step, step):
-        if place <= 0 or place >= len(text):
-            return min(len(text), max(0, place))
-        if text[place - 1].isspace() or text[place].isspace():
-            return place
+    for end in range(at, at + LONGEST * step, step):
+        if end <= 0 or end >= len(text):
+            return min(len(text), max(0, end))
+        if text[end - 1].isspace() or text[end].isspace():
+            return end
     return at
 
 
 def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for start, end in sorted(ranges):
-        if found and start <= found[-1][1] + AROUND:
-            found[-1] = found[-1][0], max(found[-1][1], end)
+        if joined and start <= joined[-1][1] + AROUND:
+            joined[-1] = joined[-1][0], max(joined[-1][1], end)
         else:
-            found.append((start, end))
-    return found
+            joined.append((start, end))
+    return joined
 
 
 def _cut(text: str, first: int, last: int, marks: Sequence[PassageMark]) -> Iterator[TextSegment]:

@@ -28,14 +28,16 @@ def sections(cost: RunCost) -> Iterator[ReportSection]:
     notes = ("RAGAUGE_PRICES names a file with prices of your own.",) if cost.paid.unpriced else ()
     yield ReportSection(name, run, (f"Judging it took {paid_words(cost.paid)}.",), notes=notes)
     if len(cost.models) > 1:
-        yield ReportSection("By model", table=_table(("model",), (((one,), paid) for one, paid in cost.models.items())))
+        yield ReportSection(
+            "By model", table=_table(("model",), (((model,), paid) for model, paid in cost.models.items()))
+        )
     for judge in cost.judges:
         yield from _judge(judge)
     if cost.examples:
         most = f" ({MOST_EXAMPLES} of {len(cost.examples):,}; --json lists all)"
         shown = (
-            ((line(one.query_id) + (f" #{one.repeat}" if one.repeat else ""),), one.paid)
-            for one in cost.examples[:MOST_EXAMPLES]
+            ((line(example.query_id) + (f" #{example.repeat}" if example.repeat else ""),), example.paid)
+            for example in cost.examples[:MOST_EXAMPLES]
         )
         heading = f"Most expensive examples{most if len(cost.examples) > MOST_EXAMPLES else ''}"
         yield ReportSection(heading, table=_table(("example",), shown))
@@ -46,16 +48,16 @@ def _judge(judge: JudgeCost) -> Iterator[ReportSection]:
     if not judge.asked:
         yield ReportSection(heading, lead=("asked no model for this run",))
         return
-    asked = (((one.question, one.model), one.paid) for one in judge.asked)
+    asked = (((question.question, question.model), question.paid) for question in judge.asked)
     yield ReportSection(heading, table=_table(("question", "model"), asked))
     if judge.metrics:
         table = _table(("metric", "asks", "shared with", "alone"), map(_metric, judge.metrics))
         yield ReportSection(table=table, notes=(SHARED,))
 
 
-def _metric(one: MetricCost) -> tuple[tuple[str, ...], Paid]:
-    shared = _shared(len(one.shared_with))
-    return (one.metric, ", ".join(one.questions), shared, money(one.alone.known_cost)), one.paid
+def _metric(cost: MetricCost) -> tuple[tuple[str, ...], Paid]:
+    shared = _shared(len(cost.shared_with))
+    return (cost.metric, ", ".join(cost.questions), shared, money(cost.alone.known_cost)), cost.paid
 
 
 def _shared(others: int) -> str:

@@ -38,11 +38,13 @@ def _lines(run: Run, counts: RunCounts, asked: int, again: Mapping[str, int]) ->
             query_id, error = counts.such_as[kind]
             yield f"  {kind}, such as {line(query_id)}: {line(error)}"
     if again:
-        yield "tried again: " + ", ".join(f"{kind} {n:,}" for kind, n in sorted(again.items(), key=lambda one: -one[1]))
-    for one in counts.timings:
-        stage = "latency" if one.stage == "total" else f"  {line(one.stage)}"
-        times = f"median {_time(one.p50)}, 95 % {_time(one.p95)}, 99 % {_time(one.p99)}"
-        yield f"{stage}: {times} ({plural(one.n, 'response')}{', failed ones included' if counts.n_failed else ''})"
+        yield "tried again: " + ", ".join(
+            f"{kind} {n:,}" for kind, n in sorted(again.items(), key=lambda entry: -entry[1])
+        )
+    for timing in counts.timings:
+        stage = "latency" if timing.stage == "total" else f"  {line(timing.stage)}"
+        times = f"median {_time(timing.p50)}, 95 % {_time(timing.p95)}, 99 % {_time(timing.p99)}"
+        yield f"{stage}: {times} ({plural(timing.n, 'response')}{', failed ones included' if counts.n_failed else ''})"
     spending = counts.spending
     if spending is not None:
         tokens = ", ".join(f"{line(kind)} {int(n):,}" for kind, n in spending.tokens.items())

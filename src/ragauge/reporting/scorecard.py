@@ -76,21 +76,21 @@ def sections(card: ScorecardData, report: Path | None = None) -> Iterator[Report
         yield ReportSection("Failures by cause", lead=(pareto_line(card),), table=_causes(card))
     if card.findings:
         yield ReportSection("What to do", items=tuple(
-            _finding(place, one, experiments_say(card.confirmed, one.cause))
-            for place, one in enumerate(card.findings[:MOST_FINDINGS], 1)
+            _finding(number, finding, experiments_say(card.confirmed, finding.cause))
+            for number, finding in enumerate(card.findings[:MOST_FINDINGS], 1)
         ))     # fmt: skip
     if (worst := _worst_segments(card)) is not None:
         yield worst
     if named := segment_sizes.sizes(card):
-        yield ReportSection("Examples by segment", lead=tuple(f"  {one.words}" for one in named))
+        yield ReportSection("Examples by segment", lead=tuple(f"  {segment.words}" for segment in named))
     yield from history.of_report(card.history)
     if card.gaps is not None:
         gaps = command("show", card.run.name, "--gaps")
         yield ReportSection("Where quality is lost", lead=(sentence(card.gaps),), commands=(gaps,))
     alignment = card.overview.alignment
     if alignment is not None and alignment.answers:
-        said = Phrase(ignored(alignment), "unsure" if alignment.flagged else "")
-        yield ReportSection("Ranking and answers", lead=(said,))
+        ignoring = Phrase(ignored(alignment), "unsure" if alignment.flagged else "")
+        yield ReportSection("Ranking and answers", lead=(ignoring,))
     yield from _trust(card)
     yield _full_report(card, report)
 
@@ -110,14 +110,14 @@ def _head(card: ScorecardData) -> ReportSection:
 def scores(card: ScorecardData) -> ReportTable:
     """Every metric by layer: mean, interval, change, micro mean and counts."""
     changes = {change.metric: change for change in card.baseline.metrics} if card.baseline else {}
-    wide = [one for one in card.summaries if one.judged is not None]
+    wide = [summary for summary in card.summaries if summary.judged is not None]
     heads = [
         ReportColumn("metric", fold=True), ReportColumn("mean", "number", whole=True, tone="strong"),
         ReportColumn(f"{card.level:.0%} interval", whole=True, joins="after"),
         ReportColumn("on 0 to 1", "bar", whole=True, room=3, joins="after", ends=("0", "1")),
     ]     # fmt: skip
     if wide:
-        instead = f"{opened(JUDGED)}: {', '.join(f'{one.metric} {with_error(one)}' for one in wide)}"
+        instead = f"{opened(JUDGED)}: {', '.join(f'{summary.metric} {with_error(summary)}' for summary in wide)}"
         heads.append(ReportColumn(JUDGED, whole=True, room=5, joins="named", tone="faint", instead=(instead,)))
     if changes:
         heads += [ReportColumn("change", whole=True, carried=True), ReportColumn("", whole=True, room=4, joins="after")]
@@ -131,24 +131,24 @@ def scores(card: ScorecardData) -> ReportTable:
     for layer, summaries in by_layer(card.summaries):
         name, _, question = LAYERS[layer].partition(":")
         rows.append(((name, f":{question}"),))
-        for one in summaries:
-            change = _change(changes.get(one.metric), one.kind) if changes else ()
+        for summary in summaries:
+            change = _change(changes.get(summary.metric), summary.kind) if changes else ()
             rows.append((
-                (Phrase(f"  {one.metric}", to=("def", one.metric)), ARROWS[one.direction]),
-                valued(one.mean, one.metric, one.kind), interval(one), track(one) or "",
-                *((with_error(one),) if wide else ()), *change,
-                number(one.micro) if one.micro is not None else "", _counts(one),
-                *((_bounds(one),) if bounded else ()),
+                (Phrase(f"  {summary.metric}", to=("def", summary.metric)), ARROWS[summary.direction]),
+                valued(summary.mean, summary.metric, summary.kind), interval(summary), track(summary) or "",
+                *((with_error(summary),) if wide else ()), *change,
+                number(summary.micro) if summary.micro is not None else "", _counts(summary),
+                *((_bounds(summary),) if bounded else ()),
             ))     # fmt: skip
     return ReportTable(tuple(heads), tuple(rows), tight=True)
 
 
 def track(summary: Summary) -> Bar | None:
     """The mean with its intervals on a line from 0 to 1; None for other ranges."""
-    mean, found, wide = summary.mean, summary.interval, summary.judged
+    mean, interval, wide = summary.mean, summary.interval, summary.judged
     if summary.kind == "amount" or mean is None or not 0 <= mean <= 1:
         return None
-    low, high = (mean, mean) if found is None else (found.low, found.high)
+    low, high = (mean, mean) if interval is None else (interval.low, interval.high)
     to = ("low", summary.metric)
     return Bar(low, mean, high, wide=None if wide is None else (wide.low, wide.high), to=to)
 
@@ -157,10 +157,10 @@ def _change(change: MetricChange | None, kind: str) -> tuple[Wording, Wording]:
     if change is None:
         return "", ""
     tone = TONES.get(change.verdict, "faint")
-    said = f"{difference(change, kind)}{SIGNS.get(change.verdict, '')}"
+    words = f"{difference(change, kind)}{SIGNS.get(change.verdict, '')}"
     if change.difference.interval is None:     # no sign says it
-        return Phrase(f"{said} {change.verdict}", tone), ""
-    return Phrase(said, tone), Phrase(change.verdict, tone)
+        return Phrase(f"{words} {change.verdict}", tone), ""
+    return Phrase(words, tone), Phrase(change.verdict, tone)
 
 
 def _counts(summary: Summary) -> str:
@@ -180,16 +180,16 @@ def _alike(card: ScorecardData) -> Iterator[Wording]:
     for _, summaries in by_layer(card.summaries):
         for summary in summaries:
             alike.setdefault(_counts(summary), []).append(summary.metric)
-    most = max(alike, key=lambda said: len(alike[said]), default="")
-    for said, names in sorted(alike.items(), key=lambda item: item[0] == most):
-        which = ", ".join(names) if said != most else "all" if len(alike) == 1 else "the others"
-        yield Phrase(f"{which}: {said}", "faint")
+    most = max(alike, key=lambda words: len(alike[words]), default="")
+    for counted, names in sorted(alike.items(), key=lambda item: item[0] == most):
+        which = ", ".join(names) if counted != most else "all" if len(alike) == 1 else "the others"
+        yield Phrase(f"{which}: {counted}", "faint")
 
 
 def _under(card: ScorecardData) -> Iterator[str]:
     yield from rectified_means(card)
-    if said := interval_methods(card):
-        yield said
+    if methods := interval_methods(card):
+        yield methods
     yield from (f"Not applicable ({reason}): {', '.join(names)}." for reason, names in left_out(card.summaries))
 
 
@@ -218,13 +218,13 @@ def _causes(card: ScorecardData) -> ReportTable:
     return ReportTable(heads, tuple(rows), bare=True)
 
 
-def _finding(place: int, finding: Finding, tested: str) -> ReportItem:
-    seen = [f"· {words(one)}" for one in finding.readings]
+def _finding(number: int, finding: Finding, tested: str) -> ReportItem:
+    seen = [f"· {words(reading)}" for reading in finding.readings]
     why = "\n".join([finding.evidence, *seen] if finding.evidence else seen)
     return ReportItem(opened(finding.headline), (
         ("fix", Phrase(finding.fix, "strong")), ("why", why), ("tested", tested), ("leave", finding.leave),
         ("then", finding.measure_again), ("sure", Phrase(confidence(finding), "faint")),
-    ), f"{place}.")     # fmt: skip
+    ), f"{number}.")     # fmt: skip
 
 
 def _worst_segments(card: ScorecardData) -> ReportSection | None:
@@ -234,14 +234,14 @@ def _worst_segments(card: ScorecardData) -> ReportSection | None:
         return None
     known = any(segment.failed is not None for segment in worst)
     heads = [ReportColumn("segment", fold=True), *columns(numbers=("n", *(("failed",) if known else ())))]
-    for place, name in enumerate(names):
-        heads.append(ReportColumn(name, "number", fold=True, room=place - 1 if place > 1 else 0))
+    for index, name in enumerate(names):
+        heads.append(ReportColumn(name, "number", fold=True, room=index - 1 if index > 1 else 0))
         heads.append(ReportColumn("", whole=True, room=len(names), joins="after"))
     rows = []
-    for one in worst:
-        lost = (("–" if one.failed is None else f"{one.failed:,}",) if known else ())
-        cells: list[TableCell] = [f"{one.column} = {one.value}", segment_sizes.counted(one.n), *lost]
-        for mean, ends, worse in one.cells:
+    for value in worst:
+        lost = (("–" if value.failed is None else f"{value.failed:,}",) if known else ())
+        cells: list[TableCell] = [f"{value.column} = {value.value}", segment_sizes.counted(value.n), *lost]
+        for mean, ends, worse in value.cells:
             cells += [Phrase(f"{mean} ▼" if worse else mean, "bad" if worse else ""), Phrase(ends, "faint")]
         rows.append(tuple(cells))
     heading = f"Worst value of each segment{', where most failed' if known else ''}"
@@ -263,11 +263,11 @@ def askings(card: ScorecardData) -> ReportSection | None:
 def _trust(card: ScorecardData) -> Iterator[ReportSection]:
     if card.judge.what:
         took = judged.sentences(card.use)
-        said: list[Wording] = [f"{card.judge.what} {card.judge.observed}".strip(), *took]
+        lead: list[Wording] = [f"{card.judge.what} {card.judge.observed}".strip(), *took]
         if card.judge.uncertain is not None:
-            said.append(Phrase(f"{card.judge.uncertain:.0%} of the claims lie in its uncertain middle.", "unsure"))
+            lead.append(Phrase(f"{card.judge.uncertain:.0%} of the claims lie in its uncertain middle.", "unsure"))
         by = f"by {card.judge.judge_id}" if card.judge.judge_id else ""
-        yield ReportSection("How it was judged", by, after=tuple(said))
+        yield ReportSection("How it was judged", by, after=tuple(lead))
         if card.judge.limits:
             limits = tuple(Phrase(f"  · {limit}", "faint") for limit in card.judge.limits)
             yield ReportSection("What to mind", lead=limits, skip=("markdown",))

@@ -180,20 +180,20 @@ def columns(*heads: str, numbers: tuple[str, ...] = ()) -> tuple[ReportColumn, .
 def phrases(wording: Wording) -> tuple[Phrase, ...]:
     """Words as phrases, whichever way they are given."""
     parts = wording if isinstance(wording, tuple) else (wording,)
-    return tuple(Phrase(one) if isinstance(one, str) else one for one in parts)
+    return tuple(Phrase(part) if isinstance(part, str) else part for part in parts)
 
 
-def plain(found: TableCell) -> str:
+def plain(cell: TableCell) -> str:
     """Words without their tones; "" for what is drawn."""
-    return "" if isinstance(found, Bar | Lengths) else "".join(one.text for one in phrases(found))
+    return "" if isinstance(cell, Bar | Lengths) else "".join(phrase.text for phrase in phrases(cell))
 
 
 def merged(table: ReportTable) -> list[list[int]]:
     """The places of the columns that stand in one cell, for each cell of a row."""
-    found: list[list[int]] = []
-    for place, column in enumerate(table.columns):
-        if column.joins and found:
-            found[-1].append(place)
+    cells: list[list[int]] = []
+    for index, column in enumerate(table.columns):
+        if column.joins and cells:
+            cells[-1].append(index)
         else:
-            found.append([place])
-    return found
+            cells.append([index])
+    return cells

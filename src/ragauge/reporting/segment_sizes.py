@@ -38,12 +38,12 @@ class Sizes:
 
 def sizes(card: ScorecardData) -> list[Sizes]:
     """One a declared column, in the order of the columns."""
-    found = []
+    counted = []
     for column, values in card.named.items():
         order = sorted(values.items(), key=lambda item: (-item[1], item[0]))
         enough, few = ([item for item in order if (item[1] < FEWEST) is small] for small in (False, True))
-        found.append(Sizes(column, tuple(enough), tuple(few), OTHER in card.segments.get(column, {})))
-    return found
+        counted.append(Sizes(column, tuple(enough), tuple(few), OTHER in card.segments.get(column, {})))
+    return counted
 
 
 

@@ -49,26 +49,26 @@ def ranked(card: ScorecardData, column: str, names: Sequence[str]) -> list[Segme
     have a mean of none of these metrics come last.
     """
     failed = card.overview.causes_by_segment.get(column)
-    found = []
+    values = []
     for name, summaries in card.segments[column].items():
         mine = {summary.metric: summary for summary in summaries}
         lost = None if failed is None else sum(failed.get(name, {}).values())
         value = SegmentValue(name, max((summary.n for summary in summaries), default=0), lost, mine)
         if value.n and (value.has_mean(names) or lost):
-            found.append(value)
-    return sorted(found, key=lambda value: (not value.has_mean(names), -(value.failed or 0) / value.n))
+            values.append(value)
+    return sorted(values, key=lambda value: (not value.has_mean(names), -(value.failed or 0) / value.n))
 
 
 def worst_segments(card: ScorecardData, names: Sequence[str]) -> list[WorstSegment]:
     """The worst value of every segment column, with the metrics named; a column without any mean has none."""
     whole = {summary.metric: summary for summary in card.summaries}
-    found = []
+    worst = []
     for column in card.segments:
         value = next(iter(ranked(card, column, names)), None)
         if value is not None and value.has_mean(names):
             cells = tuple(_cell(value.summaries.get(name), whole[name]) for name in names)
-            found.append(WorstSegment(column, value.name, value.n, value.failed, cells))
-    return found
+            worst.append(WorstSegment(column, value.name, value.n, value.failed, cells))
+    return worst
 
 
 def _cell(mine: Summary | None, whole: Summary) -> tuple[str, str, bool]:

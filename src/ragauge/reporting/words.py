@@ -78,9 +78,9 @@ def cell(text: str) -> str:
     return " ".join(text.split())
 
 
-def between(found: Interval | None, kind: str = "mean") -> str:
+def between(interval: Interval | None, kind: str = "mean") -> str:
     """An interval in brackets; "" where there is none."""
-    return "" if found is None else f"[{number(found.low, kind)}, {number(found.high, kind)}]"
+    return "" if interval is None else f"[{number(interval.low, kind)}, {number(interval.high, kind)}]"
 
 
 def interval(summary: Summary) -> str:
@@ -131,8 +131,8 @@ def rectified_means(card: ScorecardData) -> list[str]:
 
 def difference(change: MetricChange, kind: str = "mean") -> str:
     """A change with its interval, the judge's error in it where that is known: −0.10 [−0.15, −0.05]."""
-    found = change.difference.widest
-    ends = "" if found is None else f" [{signed(found.low, kind)}, {signed(found.high, kind)}]"
+    interval = change.difference.widest
+    ends = "" if interval is None else f" [{signed(interval.low, kind)}, {signed(interval.high, kind)}]"
     return signed(change.difference.mean, kind) + ends
 
 
@@ -147,8 +147,8 @@ def relative(change: MetricChange) -> str:
 
 def counts(summary: Summary) -> str:
     """The counts of all four statuses; they sum to n. Zeros other than scored are left out."""
-    found = {status: getattr(summary, status) for status in STATUSES}
-    shown = {status.replace("_", " "): count for status, count in found.items() if count or status == "scored"}
+    by_status = {status: getattr(summary, status) for status in STATUSES}
+    shown = {status.replace("_", " "): count for status, count in by_status.items() if count or status == "scored"}
     return " · ".join(f"{count} {status}" for status, count in shown.items())
 
 
@@ -230,12 +230,12 @@ def outcomes(card: ScorecardData) -> str:
     if not card.n:
         return ""
     by = ", ".join(f"{count:,} {SHOWN_BY.get(name, name)}" for name, count in card.failed_by.items())
-    said = [f"{card.failed_examples:,} failed{f' ({by})' if by else ''}", f"{card.passed_examples:,} passed"]
+    parts = [f"{card.failed_examples:,} failed{f' ({by})' if by else ''}", f"{card.passed_examples:,} passed"]
     if card.unknown:
         several = len(card.unknown) > 1
         why = ", ".join((f"{n:,} " if several else "") + line(reason) for reason, n in card.unknown.items())
-        said.append(f"{card.unknown_examples:,} not known ({why})")
-    return " · ".join(said)
+        parts.append(f"{card.unknown_examples:,} not known ({why})")
+    return " · ".join(parts)
 
 
 def _before(card: ScorecardData) -> str:
@@ -274,9 +274,9 @@ def first_of_layers(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
     for layer, preferred in FIRST_OF_LAYER.items():
         scored = [s for s in summaries if s.measures == layer and s.mean is not None and s.kind != "amount"]
         names = [s.metric.partition("@")[0] for s in scored]
-        place = next((names.index(name) for name in preferred if name in names), 0)
+        index = next((names.index(name) for name in preferred if name in names), 0)
         if scored:
-            chosen.append((layer, scored[place]))
+            chosen.append((layer, scored[index]))
     return chosen
 
 
@@ -299,30 +299,30 @@ def pareto_line(card: ScorecardData, most: int = 3) -> str:
 
 def ignored(alignment: Alignment) -> str:
     """How often the first passage went unused, and what that says against the starting point of 30 %."""
-    found = alignment.ignored_share
-    if found.mean is None:
+    share_ignored = alignment.ignored_share
+    if share_ignored.mean is None:
         return "No answer makes claims over passages, so their use cannot be told."
-    ends = f" [{found.interval.low:.0%}, {found.interval.high:.0%}]" if found.interval else ""
-    said = (
+    ends = f" [{share_ignored.interval.low:.0%}, {share_ignored.interval.high:.0%}]" if share_ignored.interval else ""
+    words = (
         f"The first passage was not used in {alignment.ignored_top:,} of {alignment.answers:,} answers, "
-        f"{found.mean:.0%}{ends}"
+        f"{share_ignored.mean:.0%}{ends}"
     )
     if alignment.flagged:
-        return f"{said}: more than 30%, so ranking and generator disagree."
+        return f"{words}: more than 30%, so ranking and generator disagree."
     if alignment.barren:
-        return f"{said}: hardly any passage is relevant, so that says nothing of the ranking or the generator."
-    if found.interval is None or found.interval.high > MOST_IGNORED:
-        return f"{said}: whether that is more than 30% cannot be told from so few."
-    return f"{said}: below 30%, where ranking and generator would be said to disagree."
+        return f"{words}: hardly any passage is relevant, so that says nothing of the ranking or the generator."
+    if share_ignored.interval is None or share_ignored.interval.high > MOST_IGNORED:
+        return f"{words}: whether that is more than 30% cannot be told from so few."
+    return f"{words}: below 30%, where ranking and generator would be said to disagree."
 
 
 def correlation(alignment: Alignment) -> str:
     """How rank and use go together, in a sentence; "" where it is not known."""
     if alignment.correlation is None:
         return ""
-    found = alignment.correlation_interval
-    ends = f" [{signed(found.low)}, {signed(found.high)}]" if found else ""
-    sure = found is None or found.low > 0 or found.high < 0
+    interval = alignment.correlation_interval
+    ends = f" [{signed(interval.low)}, {signed(interval.high)}]" if interval else ""
+    sure = interval is None or interval.low > 0 or interval.high < 0
     way = "no clear order" if not sure else "passages further up are used more" if alignment.correlation < 0 else (
         "passages further down are used more"
     )     # fmt: skip
@@ -350,6 +350,6 @@ def interval_methods(card: ScorecardData) -> str:
         if summary.interval is not None:
             by.setdefault(summary.interval.method, []).append(summary.metric)
     most = max(by, key=lambda method: len(by[method]), default="")
-    said = [f"{method} for {', '.join(names)}" for method, names in by.items() if method != most]
-    said += [f"{most} for {'the others' if said else 'every metric'}"] if most else []
-    return f"{card.level:.0%} intervals: {'; '.join(said)}." if said else ""
+    methods = [f"{method} for {', '.join(names)}" for method, names in by.items() if method != most]
+    methods += [f"{most} for {'the others' if methods else 'every metric'}"] if most else []
+    return f"{card.level:.0%} intervals: {'; '.join(methods)}." if methods else ""

@@ -213,10 +213,10 @@ def _jackknife(
         gone = np.bincount(cells, minlength=size).reshape(-1, width)
         gone_hits = np.bincount(cells[y[mine] == 1], minlength=size).reshape(-1, width)
         without.append(_rho(pairs - gone, hits - gone_hits))
-    found = np.concatenate(without)
-    if not bool((np.abs(found) < 1 - 1e-12).all()):     # false for what is not a number too
+    estimates = np.concatenate(without)
+    if not bool((np.abs(estimates) < 1 - 1e-12).all()):     # false for what is not a number too
         return None
-    z = np.arctanh(found)
+    z = np.arctanh(estimates)
     error = sqrt((count - 1) / count * float(((z - z.mean()) ** 2).sum()))
     half = t_quantile(count - 1, level) * error
     return Interval(tanh(atanh(rho) - half), tanh(atanh(rho) + half), "jackknife over clusters", level)

@@ -137,16 +137,16 @@ def unpaired_test(
     if plain and kind == "rate" and min(side.size for side in sides) > 1 and binary(*sides):
         hits, other_hits = (int(side.sum()) for side in sides)
         return fisher_mid_p(hits, sides[0].size, other_hits, sides[1].size, alternative)
-    found = welch_t(sides[0], sides[1], weights=w, clusters=groups, alternative=alternative)
-    if found is not None:
-        return found
+    tested = welch_t(sides[0], sides[1], weights=w, clusters=groups, alternative=alternative)
+    if tested is not None:
+        return tested
     units = [_units(*side) for side in zip(sides, w, groups, strict=True)]
     if min(units) < 2:
         return None
     means = [float(np.average(side, weights=weight)) for side, weight in zip(sides, w, strict=True)]
     above = means[0] > means[1]
-    found = fisher_mid_p(units[0] if above else 0, units[0], 0 if above else units[1], units[1], alternative)
-    return found and Tested(found.p_value, found.method, means[0] - means[1], found.n, alternative)
+    tested = fisher_mid_p(units[0] if above else 0, units[0], 0 if above else units[1], units[1], alternative)
+    return tested and Tested(tested.p_value, tested.method, means[0] - means[1], tested.n, alternative)
 
 
 def _check_sides(x: Array, y: Array) -> None:

@@ -90,11 +90,11 @@ def standardized_difference(differences: Values, level: float = 0.95) -> Effect 
     if not 0 < level < 1:
         raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
     d = np.asarray(differences, dtype=float)
-    found = estimate(d)
-    if found is None or d.size < 3 or found.error <= 1e-12 * abs(found.mean):
+    paired = estimate(d)
+    if paired is None or d.size < 3 or paired.error <= 1e-12 * abs(paired.mean):
         return None
     df, root = d.size - 1, sqrt(d.size)
-    t = found.mean / found.error
+    t = paired.mean / paired.error
     correction = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2)
     low, high = (_noncentrality(t, df, share) / root for share in ((1 + level) / 2, (1 - level) / 2))
     return Effect(correction * t / root, Interval(low, high, "noncentral t", level), d.size)
@@ -195,7 +195,7 @@ def _noncentral(weights: Floats, points: Floats, shift: float) -> tuple[float, f
     import numpy as np
 
     z = points - shift
-    normal = np.array([0.5 * erfc(-one / ROOT_2) for one in z.tolist()])
+    normal = np.array([0.5 * erfc(-bound / ROOT_2) for bound in z.tolist()])
     return float((weights * normal).sum()), float((weights * np.exp(-z * z / 2)).sum()) / sqrt(2 * pi)
 
 

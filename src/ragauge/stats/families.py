@@ -23,8 +23,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     adjusted, least = [0.0] * len(p_values), 0.0
-    for place, index in enumerate(order):
-        least = max(least, min(1.0, (len(p_values) - place) * p_values[index]))
+    for rank, index in enumerate(order):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[index]))
         adjusted[index] = least
     return adjusted
 

@@ -171,9 +171,9 @@ def widened(
     >>> round(wide.low, 2), round(wide.high, 2)
     (0.48, 0.74)
     """
-    found = [(one.shift, one.reach(interval.level)) for one in error.offsets(values, weights)]
-    low = min(mean + shift - sqrt((mean - interval.low) ** 2 + reach**2) for shift, reach in found)
-    high = max(mean + shift + sqrt((interval.high - mean) ** 2 + reach**2) for shift, reach in found)
+    offsets = [(offset.shift, offset.reach(interval.level)) for offset in error.offsets(values, weights)]
+    low = min(mean + shift - sqrt((mean - interval.low) ** 2 + reach**2) for shift, reach in offsets)
+    high = max(mean + shift + sqrt((interval.high - mean) ** 2 + reach**2) for shift, reach in offsets)
     low, high = max(0.0, min(low, interval.low)), min(1.0, max(high, interval.high))
     return Interval(round(low, 12), round(high, 12), interval.method + WITH_ERROR, interval.level)
 

@@ -76,14 +76,14 @@ def scaled_wilson(
     low, high = bounds
     if not (isfinite(low) and isfinite(high) and low < high):
         raise UsageError(f"scaled_wilson: bounds must be two finite numbers, low first, got {low:g} and {high:g}.")
-    found = estimate(values, weights, clusters)
-    if found is None:
+    sample = estimate(values, weights, clusters)
+    if sample is None:
         return None
     method = "scaled wilson" if clusters is None else "clustered scaled wilson"
-    r = min(1.0, max(0.0, (found.mean - low) / (high - low)))
+    r = min(1.0, max(0.0, (sample.mean - low) / (high - low)))
     if r in (0.0, 1.0):
-        return Interval(found.mean, found.mean, method, level)
-    k = (t_quantile(found.df, level) * found.error / (high - low)) ** 2 / (r * (1 - r))
+        return Interval(sample.mean, sample.mean, method, level)
+    k = (t_quantile(sample.df, level) * sample.error / (high - low)) ** 2 / (r * (1 - r))
     return _within(r, k, (low, high), method, level)
 
 
@@ -112,8 +112,11 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval | None:
         return None
     if not 0 <= successes <= n:
         raise UsageError(f"wilson: successes must be between 0 and n={n:g}, got {successes:g}.")
-    found = _within(successes / n, normal_quantile(level) ** 2 / n, (0.0, 1.0), "wilson", level)
-    low, high = (0.0 if successes == 0 else found.low), (1.0 if successes == n else found.high)     # without rounding
+    interval = _within(successes / n, normal_quantile(level) ** 2 / n, (0.0, 1.0), "wilson", level)
+    low, high = (
+        (0.0 if successes == 0 else interval.low),
+        (1.0 if successes == n else interval.high),
+    )  # without rounding
     return Interval(low, high, "wilson", level)
 
 
@@ -211,10 +214,10 @@ def mean_interval(
         return wilson(mean_of(x, w) * n, n, level)
     if clusters is None or count == x.size:
         clusters, values, weights = None, x, w
-    found = _of_varying(values, weights, clusters, (low, high), level)
-    if found and found.high - found.low <= 1e-12 * max(1.0, abs(largest)):     # clusters that are all alike
-        return _constant(found.low, n, low, high, "wilson, clusters alike", level)
-    return found
+    interval = _of_varying(values, weights, clusters, (low, high), level)
+    if interval and interval.high - interval.low <= 1e-12 * max(1.0, abs(largest)):     # clusters that are all alike
+        return _constant(interval.low, n, low, high, "wilson, clusters alike", level)
+    return interval
 
 
 def _of_varying(
@@ -223,8 +226,8 @@ def _of_varying(
     low, high = bounds
     if isfinite(low) and isfinite(high):
         return scaled_wilson(values, bounds, weights=weights, clusters=clusters, level=level)
-    found = skew_corrected_t(values, weights, clusters, level)
-    return found and Interval(max(low, found.low), min(high, found.high), found.method, level)
+    interval = skew_corrected_t(values, weights, clusters, level)
+    return interval and Interval(max(low, interval.low), min(high, interval.high), interval.method, level)
 
 
 def _within(r: float, k: float, bounds: tuple[float, float], method: str, level: float) -> Interval:
@@ -243,8 +246,8 @@ def _constant(value: float, n: float, low: float, high: float, method: str, leve
         named = method.replace("wilson", "rule of three")
         return Interval(max(low, value - reach), min(high, value + reach), named, level) if other else None
     width = high - low
-    found = wilson(n * min(1.0, max(0.0, (value - low) / width)), n, level)
-    return found and Interval(low + width * found.low, low + width * found.high, method, level)
+    interval = wilson(n * min(1.0, max(0.0, (value - low) / width)), n, level)
+    return interval and Interval(low + width * interval.low, low + width * interval.high, method, level)
 
 
 ROUNDING = 1e-9     # of a rank: what lies this little above one is that rank, whose neighbour may be infinite
@@ -284,9 +287,9 @@ def quantile_reach(values: Values, low: Values, high: Values, q: float) -> tuple
     if not k.size:
         return -inf, inf
     last = known.size + k - 1
-    place = last * q
-    below = np.floor(place).astype(np.int64)
-    above, share = np.minimum(below + 1, last), np.where(place - below < ROUNDING, 0.0, place - below)
+    position = last * q
+    below = np.floor(position).astype(np.int64)
+    above, share = np.minimum(below + 1, last), np.where(position - below < ROUNDING, 0.0, position - below)
     least = _between(_at(below, known, lows, k), _at(above, known, lows, k), share)
     known, highs = -known[::-1], -highs[::-1]     # ranks from above
     greatest = _between(-_at(last - below, known, highs, k), -_at(last - above, known, highs, k), share)
@@ -306,11 +309,11 @@ def _at(rank: Ranks, known: Floats, more: Floats, k: Ranks) -> Floats:
     return np.where(beyond, known[np.where(beyond, rank - k, 0)] if known.size else inf, every[order][rank])
 
 
-def _between(one: Floats, other: Floats, share: Floats) -> Floats:
+def _between(lower: Floats, other: Floats, share: Floats) -> Floats:
     """A share of the way from one to the other, rounded as NumPy does; infinite where an end that counts is."""
     import numpy as np
 
-    finite = np.isfinite(one) & np.isfinite(other)
-    a, b = np.where(finite, one, 0.0), np.where(finite, other, 0.0)
+    finite = np.isfinite(lower) & np.isfinite(other)
+    a, b = np.where(finite, lower, 0.0), np.where(finite, other, 0.0)
     inner = np.where(share < 0.5, a + share * (b - a), b - (1 - share) * (b - a))
-    return np.where(finite, inner, np.where((share > 0) & np.isfinite(one), other, one))
+    return np.where(finite, inner, np.where((share > 0) & np.isfinite(lower), other, lower))

@@ -83,8 +83,8 @@ def krippendorff_alpha(
     patterns, often = np.unique(pairs.reshape(len(several), -1), axis=0, return_counts=True)
     draws = np.random.default_rng(SEED).multinomial(len(several), often / len(several), RESAMPLES)
     flat = draws @ patterns
-    found = [_alpha(one.reshape(names.size, names.size), names, scale) for one in flat]
-    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    alphas = [_alpha(matrix.reshape(names.size, names.size), names, scale) for matrix in flat]
+    low, high = np.quantile(alphas, [(1 - level) / 2, (1 + level) / 2])
     interval = Interval(float(low), float(high), "percentiles over units", level)
     return Alpha(whole, interval, len(several), sum(map(len, several)))
 

@@ -120,12 +120,12 @@ def updated(prior: Bands, labels: LabelGap, shares: Floats, mean: float) -> Offs
 def _seen(labels: LabelGap, edges: tuple[float, ...]) -> _Seen:
     import numpy as np
 
-    judge, gaps = (np.array(one) for one in zip(*labels.points, strict=True))
+    judge, gaps = (np.array(column) for column in zip(*labels.points, strict=True))
     band = np.searchsorted(np.array(edges), judge, side="right")
     bands, counts = np.unique(band, return_counts=True)
-    mine = [gaps[band == one] for one in bands]
-    return _Seen(bands, counts / gaps.size, np.array([one.mean() for one in mine]),
-                 np.array([variance_of(one) for one in mine]))  # fmt: skip
+    mine = [gaps[band == number] for number in bands]
+    return _Seen(bands, counts / gaps.size, np.array([gap.mean() for gap in mine]),
+                 np.array([variance_of(gap) for gap in mine]))  # fmt: skip
 
 
 def _usual_most(df: int) -> float:

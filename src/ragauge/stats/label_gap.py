@@ -135,9 +135,9 @@ class LabelGap:
     def _readings(self, mean: float) -> tuple[float, float]:
         """The lowest and the highest people's mean may be where the judge's is this one."""
         away = mean - self.judge
-        found = [min(1.0, max(0.0, mean + self.gap + away * one)) for one in (self.least, self.most)]
-        found += [] if self.tells else [self.people]
-        return min(found), max(found)
+        readings = [min(1.0, max(0.0, mean + self.gap + away * bound)) for bound in (self.least, self.most)]
+        readings += [] if self.tells else [self.people]
+        return min(readings), max(readings)
 
     def mirrored(self) -> LabelGap:
         """That of 1 less the metric."""
@@ -167,11 +167,11 @@ def label_gap(scored: Iterable[Scored]) -> LabelGap | None:
     every = list(scored)
     if not every:
         return None
-    if any(not 0 <= one <= 1 for text in every for one in (text.people, text.judge)):
+    if any(not 0 <= number <= 1 for text in every for number in (text.people, text.judge)):
         raise UsageError("label_gap: scores of people and judge must be in [0, 1].")
     codes = {example: n for n, example in enumerate(dict.fromkeys(text.example for text in every))}
     at = np.array([codes[text.example] for text in every])
-    people, judge = (_means(np.array(one), at) for one in zip(*((text.people, text.judge) for text in every),
+    people, judge = (_means(np.array(column), at) for column in zip(*((text.people, text.judge) for text in every),
                                                               strict=True))  # fmt: skip
     files = {text.example: text.file for text in every}
     gaps = people - judge
@@ -221,8 +221,8 @@ def _between(gaps: Floats, files: Sequence[bytes]) -> tuple[float, int]:
     names = list(dict.fromkeys(files))
     if len(names) < 2:
         return 0.0, 1
-    mine = [gaps[np.array([one == name for one in files])] for name in names]
-    within = sum(float(np.square(one - one.mean()).sum()) for one in mine) / max(1, gaps.size - len(mine))
-    variances = [within / one.size if within else variance_of(one) for one in mine]
-    tau = pooled([float(one.mean()) for one in mine], variances).tau
-    return tau**2 * (1 + sum((one.size / gaps.size) ** 2 for one in mine)), len(names)
+    mine = [gaps[np.array([file == name for file in files])] for name in names]
+    within = sum(float(np.square(part - part.mean()).sum()) for part in mine) / max(1, gaps.size - len(mine))
+    variances = [within / part.size if within else variance_of(part) for part in mine]
+    tau = pooled([float(part.mean()) for part in mine], variances).tau
+    return tau**2 * (1 + sum((part.size / gaps.size) ** 2 for part in mine)), len(names)

@@ -75,8 +75,8 @@ def may_be_best(
     """
     if not 0 < level < 1:
         raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
-    found = rivalries(values, clusters=clusters, alpha=1 - level, span=span, draws=draws, seed=seed)
-    return tuple([not one.beaten for one in found])
+    rivals = rivalries(values, clusters=clusters, alpha=1 - level, span=span, draws=draws, seed=seed)
+    return tuple([not rivalry.beaten for rivalry in rivals])
 
 
 def rivalries(
@@ -188,8 +188,8 @@ def looks(n: int, first: int = 30, factor: float = 1.5) -> tuple[int, ...]:
     >>> looks(20)
     (20,)
     """
-    found, at = [], float(first)
+    numbers, at = [], float(first)
     while round(at) < n:
-        found.append(round(at))
+        numbers.append(round(at))
         at *= factor
-    return (*found, n)
+    return (*numbers, n)

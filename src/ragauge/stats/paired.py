@@ -68,8 +68,8 @@ def paired_interval(
     x, y = _joined(new, base)
     width = 1.0 if kind == "rate" else bounds[1] - bounds[0]
     groups = together(x.size, clusters)
-    found = skew_corrected_t(x - y, weights, groups, level, shorten=not coarse(parts_of(x - y, weights, groups)[0]))
-    if found is None:
+    interval = skew_corrected_t(x - y, weights, groups, level, shorten=not coarse(parts_of(x - y, weights, groups)[0]))
+    if interval is None:
         return None
     w = np.ones(x.size) if weights is None else np.asarray(weights, dtype=float)
     kept, n = w > 0, float(w.sum()) ** 2 / float((w * w).sum())
@@ -80,7 +80,7 @@ def paired_interval(
     if kind != "amount" and groups is None and binary(x[kept], y[kept]):
         gained, lost = (float(w[d == sign].sum() / w.sum()) * n for sign in (1, -1))
         return agresti_min(gained, lost, n, level)
-    return Interval(max(-width, found.low), min(width, found.high), f"paired {found.method}", level)
+    return Interval(max(-width, interval.low), min(width, interval.high), f"paired {interval.method}", level)
 
 
 def agresti_min(gained: float, lost: float, n: float, level: float = 0.95) -> Interval | None:
@@ -158,14 +158,14 @@ def unpaired_interval(
 
     sides = []
     for values, w, groups in zip((new, base), weights, clusters, strict=True):
-        found = mean_interval(values, kind=kind, weights=w, clusters=groups, level=level, bounds=bounds)
-        if found is None:
+        interval = mean_interval(values, kind=kind, weights=w, clusters=groups, level=level, bounds=bounds)
+        if interval is None:
             return None
-        sides.append((float(np.average(np.asarray(values, dtype=float), weights=w)), found))
-    (m1, one), (m2, two) = sides
-    low = m1 - m2 - sqrt((m1 - one.low) ** 2 + (two.high - m2) ** 2)
-    high = m1 - m2 + sqrt((one.high - m1) ** 2 + (m2 - two.low) ** 2)
-    methods = " and ".join(dict.fromkeys((one.method, two.method)))
+        sides.append((float(np.average(np.asarray(values, dtype=float), weights=w)), interval))
+    (m1, first), (m2, two) = sides
+    low = m1 - m2 - sqrt((m1 - first.low) ** 2 + (two.high - m2) ** 2)
+    high = m1 - m2 + sqrt((first.high - m1) ** 2 + (m2 - two.low) ** 2)
+    methods = " and ".join(dict.fromkeys((first.method, two.method)))
     return Interval(low, high, f"unpaired, from {methods}", level)
 
 

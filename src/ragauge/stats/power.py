@@ -161,10 +161,10 @@ def power_of_rate(
         middle_p = (_at_most(bdtr, more, d) + _at_most(bdtr, more - (d <= NEARLY_ALL * trials), d)) / 2
         last = np.where((middle_p <= tail) & (more <= d), more, last)
     fewer = min(gained, lost) / changed
-    found = np.where(last >= 0, bdtr(np.maximum(last, 0), d, fewer), 0.0)
+    power = np.where(last >= 0, bdtr(np.maximum(last, 0), d, fewer), 0.0)
     if sides == 2:
-        found = found + np.where(last >= 0, bdtrc(np.maximum(d - last - 1, 0), d, fewer), 0.0)
-    return float((chance * found).sum())
+        power = power + np.where(last >= 0, bdtrc(np.maximum(d - last - 1, 0), d, fewer), 0.0)
+    return float((chance * power).sum())
 
 
 def detectable_rate(
@@ -266,14 +266,14 @@ def detectable(
     if x.shape != y.shape:
         raise UsageError(f"detectable: new and base must be as many, got {x.size} and {y.size}. Join them first.")
     groups = together(x.size, clusters)
-    found = estimate(x - y, weights, groups)
-    if found is None or found.error == 0:
+    spread = estimate(x - y, weights, groups)
+    if spread is None or spread.error == 0:
         return None
     alike = weights is None or effective_number(np.asarray(weights, dtype=float), x.size) > x.size - 1e-9
     changed = int((x != y).sum())
     if kind != "amount" and groups is None and alike and changed <= COUNTED and binary(x, y):
         return detectable_rate(changed / x.size, x.size, power=power, alpha=alpha, sides=sides)
-    return _least_shift(found.df, power, alpha, sides) * found.error
+    return _least_shift(spread.df, power, alpha, sides) * spread.error
 
 
 def design_effect_of(differences: Values, clusters: Clusters, weights: Values | None = None) -> float | None:

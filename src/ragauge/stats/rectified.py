@@ -150,15 +150,15 @@ def rectified_mean(
     (0.8, 0.3)
     """
     arrays = _read(sample)
-    found = _estimate(arrays, sample, weight, bounds)
-    if found is None:
+    fitted = _estimate(arrays, sample, weight, bounds)
+    if fitted is None:
         return None
     n = arrays.y.size
     chosen = (sample.inclusion, sample.strata, sample.clusters)
-    d = _ratio(found, n, plain=all(one is None for one in chosen))
+    d = _ratio(fitted, n, plain=all(stratum is None for stratum in chosen))
     trials = n / d if isfinite(bounds[0]) and isfinite(bounds[1]) else None
-    interval = _interval(found, trials, bounds, alternative, level)
-    return _told(found, arrays, interval, bounds, n / d if found.error > 0 else None)
+    interval = _interval(fitted, trials, bounds, alternative, level)
+    return _told(fitted, arrays, interval, bounds, n / d if fitted.error > 0 else None)
 
 
 def rectified_difference(
@@ -178,26 +178,26 @@ def rectified_difference(
         The difference with its interval; None as `rectified_mean`.
     """
     arrays = _read(sample)
-    found = _estimate(arrays, sample, None, (-1.0, 1.0), DOUBT)
-    if found is None:
+    fitted = _estimate(arrays, sample, None, (-1.0, 1.0), DOUBT)
+    if fitted is None:
         return None
-    interval = _interval(found, None, (-1.0, 1.0), alternative, level)
-    return _told(found, arrays, interval, (-1.0, 1.0), found.variance / found.error**2 if found.error > 0 else None)
+    interval = _interval(fitted, None, (-1.0, 1.0), alternative, level)
+    return _told(fitted, arrays, interval, (-1.0, 1.0), fitted.variance / fitted.error**2 if fitted.error > 0 else None)
 
 
 def _told(
-    found: _Found, arrays: _Arrays, interval: Interval, bounds: tuple[float, float], effective: float | None
+    fitted: _Found, arrays: _Arrays, interval: Interval, bounds: tuple[float, float], effective: float | None
 ) -> Rectified:
     n, rest = arrays.y.size, arrays.g.size
     whole = float((arrays.f.sum() + arrays.g.sum()) / (n + rest))
-    mean = min(bounds[1], max(bounds[0], found.mean))
-    return Rectified(mean, interval, found.weight, found.classical, whole, n, rest, effective)
+    mean = min(bounds[1], max(bounds[0], fitted.mean))
+    return Rectified(mean, interval, fitted.weight, fitted.classical, whole, n, rest, effective)
 
 
 def _read(sample: LabelSample) -> _Arrays:
     import numpy as np
 
-    y, f, g = (np.asarray(one, dtype=float) for one in (sample.labels, sample.judged, sample.others))
+    y, f, g = (np.asarray(numbers, dtype=float) for numbers in (sample.labels, sample.judged, sample.others))
     if y.shape != f.shape:
         raise UsageError(f"rectified_mean: labels and judged scores must be as many, got {y.size} and {f.size}.")
     pi = None if sample.inclusion is None else np.asarray(sample.inclusion, dtype=float)
@@ -205,7 +205,7 @@ def _read(sample: LabelSample) -> _Arrays:
         raise UsageError("rectified_mean: inclusion must be a chance in (0, 1] for each label.")
     mine = theirs = None
     if sample.clusters is not None:
-        mine, theirs = (np.unique(np.asarray(one), return_inverse=True)[1] for one in sample.clusters)
+        mine, theirs = (np.unique(np.asarray(cluster), return_inverse=True)[1] for cluster in sample.clusters)
     return _Arrays(y, f, g, pi, mine, theirs)
 
 
@@ -282,7 +282,7 @@ def _stratified(
     width = bounds[1] - bounds[0]
     if not isfinite(width):
         raise UsageError("rectified_mean: strata need finite bounds. Give bounds=(0, 1) for shares.")
-    mine, theirs = (np.asarray(one) for one in strata)
+    mine, theirs = (np.asarray(stratum) for stratum in strata)
     total = arrays.y.size + arrays.g.size
     mean = square = freedom = followed = classical = 0.0
     parts: list[tuple[float, float, float]] = []
@@ -290,13 +290,13 @@ def _stratified(
         y, f, g = arrays.y[mine == name], arrays.f[mine == name], arrays.g[theirs == name]
         if y.size < FEWEST:
             return None
-        share, found = (y.size + g.size) / total, _part(y, f, g, weight, bounds)
-        mean, followed = mean + share * found.mean, followed + share * found.weight
-        classical += share * found.classical
-        square += (share * found.error) ** 2
-        freedom += (share * found.error) ** 4 / found.df
-        parts.append((share, found.classical, found.variance))
-    variance = sum(share * (spread + (one - classical) ** 2) for share, one, spread in parts)
+        share, fitted = (y.size + g.size) / total, _part(y, f, g, weight, bounds)
+        mean, followed = mean + share * fitted.mean, followed + share * fitted.weight
+        classical += share * fitted.classical
+        square += (share * fitted.error) ** 2
+        freedom += (share * fitted.error) ** 4 / fitted.df
+        parts.append((share, fitted.classical, fitted.variance))
+    variance = sum(share * (spread + (value - classical) ** 2) for share, value, spread in parts)
     return _Found(mean, sqrt(square), followed, square**2 / freedom if freedom else 1.0, classical, variance)
 
 
@@ -319,28 +319,28 @@ def _part(y: Array, f: Array, g: Array, weight: float | None, bounds: tuple[floa
     return _Found(float(y.mean()) + shift, sqrt(square), weight, n - 2, float(y.mean()), float(dy @ dy) / (n - 1))
 
 
-def _ratio(found: _Found, n: int, *, plain: bool) -> float:
+def _ratio(fitted: _Found, n: int, *, plain: bool) -> float:
     """d: the variance of the mean over that of the mean of n labels alone."""
-    if found.variance == 0 or found.error == 0:
+    if fitted.variance == 0 or fitted.error == 0:
         return 1.0
-    d = n * found.error**2 / found.variance
+    d = n * fitted.error**2 / fitted.variance
     return max(LEAST, min(MOST, d) if plain else d)
 
 
 def _interval(
-    found: _Found, trials: float | None, bounds: tuple[float, float], alternative: Alternative, level: float
+    fitted: _Found, trials: float | None, bounds: tuple[float, float], alternative: Alternative, level: float
 ) -> Interval:
     """Wilson's interval of the mean, by as many trials as it is worth; None = Student's."""
     low, high = bounds
-    z = _quantile(found.df, alternative, level)
+    z = _quantile(fitted.df, alternative, level)
     if trials is None:
-        ends = (found.mean - z * found.error, found.mean + z * found.error)
+        ends = (fitted.mean - z * fitted.error, fitted.mean + z * fitted.error)
         return _ended(ends, bounds, alternative, level, "rectified t")
     width = high - low
-    r = min(1.0, max(0.0, (found.mean - low) / width))
-    own = min(1.0, max(0.0, (found.classical - low) / width))
-    if found.variance > 0:     # labels between the bounds vary less than 0 and 1 with the same mean
-        trials *= max(1.0, own * (1 - own) * width * width / found.variance)
+    r = min(1.0, max(0.0, (fitted.mean - low) / width))
+    own = min(1.0, max(0.0, (fitted.classical - low) / width))
+    if fitted.variance > 0:     # labels between the bounds vary less than 0 and 1 with the same mean
+        trials *= max(1.0, own * (1 - own) * width * width / fitted.variance)
     k = z * z / trials
     half = sqrt(k * r * (1 - r) + k * k / 4)
     ends = ((r + k / 2 - half) / (1 + k), (r + k / 2 + half) / (1 + k))

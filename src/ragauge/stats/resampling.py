@@ -222,11 +222,11 @@ def bootstrap(
         return resample_means(x, resamples=resamples, seed=seed).intervals("percentile", level)[0]
     generator = np.random.default_rng(seed)
     block = max(1, CELLS // x.size)
-    found = []
+    statistics = []
     for start in range(0, resamples, block):
         rows = generator.integers(0, len(x), size=(min(block, resamples - start), len(x)))
-        found.append(statistic(x[rows]))
-    low, high = np.quantile(np.concatenate(found), [(1 - level) / 2, (1 + level) / 2])
+        statistics.append(statistic(x[rows]))
+    low, high = np.quantile(np.concatenate(statistics), [(1 - level) / 2, (1 + level) / 2])
     if not (np.isfinite(low) and np.isfinite(high)):
         return None
     return Interval(float(low), float(high), "bootstrap", level)
@@ -266,7 +266,7 @@ def _ratios(top: Array, bottom: Array, resamples: int, seed: int) -> Array:
     n, m = top.shape
     alike = bool((bottom == bottom[:, :1]).all())     # nothing missing: one sum of weights serves every metric
     both = np.hstack([top, bottom[:, :1] if alike else bottom])
-    generator, found = np.random.default_rng(seed), np.empty((resamples, m))
+    generator, ratios = np.random.default_rng(seed), np.empty((resamples, m))
     block = max(1, min(ROWS, CELLS // max(n, 1)))
     counts = np.empty((block, n))
     for start in range(0, resamples if n else 0, block):
@@ -274,8 +274,8 @@ def _ratios(top: Array, bottom: Array, resamples: int, seed: int) -> Array:
         for row in rows:
             row[:] = np.bincount(generator.integers(0, n, size=n), minlength=n)
         sums = _product(rows, both)
-        found[start : start + len(rows)] = sums[:, :m] / sums[:, m:]
-    return found if n else np.full((resamples, m), np.nan)
+        ratios[start : start + len(rows)] = sums[:, :m] / sums[:, m:]
+    return ratios if n else np.full((resamples, m), np.nan)
 
 
 def _product(counts: Array, values: Array) -> Array:
@@ -310,10 +310,10 @@ def _quantiles(draws: Array, shares: Array) -> Array:
     import numpy as np
 
     ordered = np.sort(draws.T, axis=1)     # NaN last
-    place = shares * np.maximum(np.isfinite(ordered).sum(axis=1) - 1, 0)
-    known = np.isfinite(place)
-    floor = np.floor(np.where(known, place, 0)).astype(np.intp)
+    position = shares * np.maximum(np.isfinite(ordered).sum(axis=1) - 1, 0)
+    known = np.isfinite(position)
+    floor = np.floor(np.where(known, position, 0)).astype(np.intp)
     columns = np.arange(draws.shape[1])
     low, high = ordered[columns, floor], ordered[columns, np.minimum(floor + 1, draws.shape[0] - 1)]
-    part = np.where(known, place - floor, np.nan)
+    part = np.where(known, position - floor, np.nan)
     return np.asarray(np.where(part == 0, low, low + part * (high - low)))

@@ -62,5 +62,5 @@ def expected_on_new(
         inside, outside = (drawn @ sums) / (drawn @ counts), (left @ sums) / (left @ counts)
     inside = np.where(np.isnan(inside), -np.inf, inside)
     chosen = inside.argmax(axis=1) if choose is None else np.array([choose(row) for row in inside])
-    found = outside[np.arange(resamples), chosen]
-    return None if np.isnan(found).all() else float(np.nanmean(found))
+    chosen_outside = outside[np.arange(resamples), chosen]
+    return None if np.isnan(chosen_outside).all() else float(np.nanmean(chosen_outside))

@@ -135,10 +135,10 @@ def signed_sums(rows: Array, resamples: int, seed: int) -> tuple[Array, bool]:
     else:
         drawn = np.random.default_rng(seed).bytes(resamples * places)
         patterns = np.frombuffer(drawn, dtype=np.uint8).reshape(resamples, places)
-    found = np.zeros((len(patterns), len(rows)))
-    for place in range(places):
-        found += tables[place].take(patterns[:, place], axis=0)
-    return np.ascontiguousarray(found.T), every
+    sums = np.zeros((len(patterns), len(rows)))
+    for column in range(places):
+        sums += tables[column].take(patterns[:, column], axis=0)
+    return np.ascontiguousarray(sums.T), every
 
 
 def _table(parts: Array) -> Array:
@@ -271,10 +271,10 @@ class Signed:
         # where the statistic gets as far t is at least `least`, and the total at least this: it tells of most patterns
         least = self._least_t(observed)
         left = np.flatnonzero(np.abs(totals) >= (1 - TIED) * sqrt(n * spread / (1 + (n - 1) / least**2)))
-        ppp, ppw, pww, www = (one[left] for one in (ppp, ppw, pww, www))
+        ppp, ppw, pww, www = (column[left] for column in (ppp, ppw, pww, www))
         cubes = ppp - moved * (3 * ppw - moved * (3 * pww - moved * www))
-        found = self._statistic(n, _shape(totals[left], cubes, spread, fourth, n)) >= observed
-        count = int(np.count_nonzero(found))
+        reached = self._statistic(n, _shape(totals[left], cubes, spread, fourth, n)) >= observed
+        count = int(np.count_nonzero(reached))
         return (max(2, count) if self._every else count + 1) / (2 * self._patterns)
 
 
@@ -296,8 +296,8 @@ def _t(totals: Array, spread: float, n: int) -> Array:
     import numpy as np
 
     squared = totals * totals / n
-    found: Array = np.sqrt((n - 1) * squared / np.maximum(spread - squared, ALIKE * spread))
-    return found
+    statistic: Array = np.sqrt((n - 1) * squared / np.maximum(spread - squared, ALIKE * spread))
+    return statistic
 
 
 def _shape(totals: Array, cubes: Array, spread: float, fourth: float, n: int) -> Shape:

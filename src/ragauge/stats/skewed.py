@@ -94,16 +94,16 @@ def skew_corrected_t(
     >>> round(found.low, 2), round(found.high, 2)
     (0.82, 2.87)
     """
-    if (found := estimate(values, weights, clusters)) is None:
+    if (sample := estimate(values, weights, clusters)) is None:
         return None
     method = "skew-corrected t" if clusters is None else "skew-corrected clustered t"
-    x, alpha = t_quantile(found.df, level), (1 - level) / 2
-    if not found.error or not signs_decide(found, shorten):
-        return Interval(*_ends(x, found, shorten), method, level)
+    x, alpha = t_quantile(sample.df, level), (1 - level) / 2
+    if not sample.error or not signs_decide(sample, shorten):
+        return Interval(*_ends(x, sample, shorten), method, level)
     signed = _signed(values, weights, clusters)
-    low, high = (signed.end(alpha, found.mean + side * x * found.error) for side in (-1, 1))
+    low, high = (signed.end(alpha, sample.mean + side * x * sample.error) for side in (-1, 1))
     if alpha < signed.least:     # what patterns cannot tell Student's t does
-        below, above = _ends(x, found, shorten)
+        below, above = _ends(x, sample, shorten)
         low, high = min(low, below), max(high, above)
     return Interval(low, high, method + BY_SIGNS, level)
 
@@ -140,37 +140,37 @@ def skew_corrected_test(
     >>> round(skew_corrected_test([1, 2, 3, 0]).p_value, 4)
     0.0998
     """
-    found = estimate(differences, weights, clusters)
-    if found is None:
+    sample = estimate(differences, weights, clusters)
+    if sample is None:
         return None
-    method = "paired skew-corrected t" if found.units == found.values else "paired skew-corrected clustered t"
-    x = corrected(found, shorten) if found.error else inf
-    by_t = tested(found.mean, found.error, x, found.df, method, found.values, alternative)
-    if by_t is None or found.mean == 0 or not signs_decide(found, shorten):
+    method = "paired skew-corrected t" if sample.units == sample.values else "paired skew-corrected clustered t"
+    x = corrected(sample, shorten) if sample.error else inf
+    by_t = tested(sample.mean, sample.error, x, sample.df, method, sample.values, alternative)
+    if by_t is None or sample.mean == 0 or not signs_decide(sample, shorten):
         return by_t
     signed = _signed(differences, weights, clusters)
     p = signed.p_value()
     if p <= signed.least:     # what patterns cannot tell Student's t does
-        p = min(p, student_below(found.df, -abs(x)))
+        p = min(p, student_below(sample.df, -abs(x)))
     if alternative == "two-sided":
         p = 2 * p
-    elif (found.mean > 0) != (alternative == "greater"):
+    elif (sample.mean > 0) != (alternative == "greater"):
         p = 1 - p
     return replace(by_t, p_value=min(1.0, max(SMALLEST, p)), method=method + BY_SIGNS)
 
 
-def signs_decide(found: Estimate, shorten: bool = True) -> bool:
+def signs_decide(estimate: Estimate, shorten: bool = True) -> bool:
     """Whether random signs tell how large the corrected t may be by chance, and not Student's distribution."""
-    return shorten and found.units >= LEAST_FLIPPED and min(found.parts, 3 * found.carriers) < MANY
+    return shorten and estimate.units >= LEAST_FLIPPED and min(estimate.parts, 3 * estimate.carriers) < MANY
 
 
-def corrected(found: Estimate, shorten: bool = True) -> float:
+def corrected(estimate: Estimate, shorten: bool = True) -> float:
     """T of the test that the mean is 0, with the sign of the mean."""
-    side = -1.0 if found.mean < 0 else 1.0
-    t = abs(found.mean) / (found.error * _wider(found))
+    side = -1.0 if estimate.mean < 0 else 1.0
+    t = abs(estimate.mean) / (estimate.error * _wider(estimate))
     if t in (0.0, inf):
         return side * t
-    return side * bent(t, side * found.skewness, found.excess, found.parts, shorten)
+    return side * bent(t, side * estimate.skewness, estimate.excess, estimate.parts, shorten)
 
 
 def least_reach(level: float, n: int) -> float:
@@ -215,8 +215,8 @@ def bent(t: T, skewness: T, excess: T, n: float, shorten: bool = True) -> T:
     else:
         k = -_above(-k)
     k = k - _above(k - MOST) + _above(-k - MOST)
-    found = _halls(t, k)
-    return found + _above(t / FURTHEST - found)
+    bent_t = _halls(t, k)
+    return bent_t + _above(t / FURTHEST - bent_t)
 
 
 def _above(x: T) -> T:
@@ -252,16 +252,16 @@ def _least_t(x: float) -> float:
     return max(TINY, 3 / MOST * (cbrt(1 + MOST * (x - MOST / 6)) - 1))
 
 
-def _wider(found: Estimate) -> float:
+def _wider(estimate: Estimate) -> float:
     """What the standard error is multiplied by."""
-    return 1.0 if found.units == found.values else 1 + 1 / (found.units + FEW_CLUSTERS)
+    return 1.0 if estimate.units == estimate.values else 1 + 1 / (estimate.units + FEW_CLUSTERS)
 
 
-def _ends(x: float, found: Estimate, shorten: bool) -> tuple[float, float]:
+def _ends(x: float, estimate: Estimate, shorten: bool) -> tuple[float, float]:
     """Where T is x, below the mean and above it."""
     def end(side: int) -> float:
-        t = _solved(x, lambda t: bent(t, -side * found.skewness, found.excess, found.parts, shorten))
-        return found.mean + side * found.error * _wider(found) * t
+        t = _solved(x, lambda t: bent(t, -side * estimate.skewness, estimate.excess, estimate.parts, shorten))
+        return estimate.mean + side * estimate.error * _wider(estimate) * t
 
     return end(-1), end(1)
 

@@ -74,8 +74,8 @@ def fisher_mid_p(
     if not n or not other_n:
         return None
     tails = []
-    for one, size, two, other_size in ((hits, n, other_hits, other_n), (other_hits, other_n, hits, n)):
-        greater, equal = _hypergeometric(one, size, two, other_size)
+    for first, size, two, other_size in ((hits, n, other_hits, other_n), (other_hits, other_n, hits, n)):
+        greater, equal = _hypergeometric(first, size, two, other_size)
         tails.append(max(0.0, greater - equal / 2))
     estimate = hits / n - other_hits / other_n
     return Tested(_tail(tails[0], tails[1], alternative), "mid-p Fisher", estimate, n + other_n, alternative)
@@ -150,7 +150,7 @@ def _log_choose(n: int, k: Array) -> Array:
     import numpy as np
 
     whole = lgamma(n + 1.0)     # some dozens of numbers: SciPy's takes longer to load than they take
-    return np.array([whole - lgamma(one + 1) - lgamma(n - one + 1) for one in k.tolist()])
+    return np.array([whole - lgamma(count + 1) - lgamma(n - count + 1) for count in k.tolist()])
 
 
 def welch_t(
@@ -185,16 +185,16 @@ def welch_t(
     >>> round(welch_t([1, 2, 3], [2, 4, 6]).p_value, 4)
     0.2209
     """
-    one, two = (estimate(x, w, g) for x, w, g in zip((new, base), weights, clusters, strict=True))
-    if one is None or two is None:
+    first, two = (estimate(x, w, g) for x, w, g in zip((new, base), weights, clusters, strict=True))
+    if first is None or two is None:
         return None
-    alone = one.units == one.values and two.units == two.values
+    alone = first.units == first.values and two.units == two.values
     method = "Welch's t" if alone else "clustered Welch's t"
-    variances = (one.error**2, two.error**2)
+    variances = (first.error**2, two.error**2)
     error = sum(variances) ** 0.5
-    df = _satterthwaite((one, two)) if error else 1.0
-    mean = one.mean - two.mean
-    return tested(mean, error, mean / error if error else inf, df, method, one.values + two.values, alternative)
+    df = _satterthwaite((first, two)) if error else 1.0
+    mean = first.mean - two.mean
+    return tested(mean, error, mean / error if error else inf, df, method, first.values + two.values, alternative)
 
 
 def _satterthwaite(sides: tuple[Estimate, Estimate]) -> float:
@@ -259,5 +259,5 @@ def wilcoxon(
         return Tested(1.0, method, mean, d.size, alternative, 0.0)
     from scipy.stats import wilcoxon as signed_rank
 
-    found = signed_rank(d, zero_method=zeros, alternative=alternative)
-    return Tested(min(1.0, float(found.pvalue)), method, mean, d.size, alternative, float(found.statistic))
+    ranked = signed_rank(d, zero_method=zeros, alternative=alternative)
+    return Tested(min(1.0, float(ranked.pvalue)), method, mean, d.size, alternative, float(ranked.statistic))

@@ -70,15 +70,15 @@ def transferred_rate(labels: Values, judged: Values, others: Values, *, level: f
     """
     import numpy as np
 
-    y, f, g = (np.asarray(one, dtype=float) for one in (labels, judged, others))
-    if y.shape != f.shape or any(not np.isin(one, (0.0, 1.0)).all() for one in (y, f, g)):
+    y, f, g = (np.asarray(numbers, dtype=float) for numbers in (labels, judged, others))
+    if y.shape != f.shape or any(not np.isin(numbers, (0.0, 1.0)).all() for numbers in (y, f, g)):
         raise UsageError("transferred_rate: labels and verdicts must be as many, and each 0 or 1.")
     ones, zeros = int(y.sum()), int((1 - y).sum())
     if min(ones, zeros) < 2 or not g.size:
         return None
     hits, rejects, called = float(f[y == 1].sum()), float((1 - f)[y == 0].sum()), float(g.sum())
-    found = _lang_reiczigel((hits, ones), (rejects, zeros), (called, g.size), level)
-    return None if found is None else TransferredRate(*found, hits / ones, rejects / zeros)
+    transferred = _lang_reiczigel((hits, ones), (rejects, zeros), (called, g.size), level)
+    return None if transferred is None else TransferredRate(*transferred, hits / ones, rejects / zeros)
 
 
 def _lang_reiczigel(
@@ -96,5 +96,5 @@ def _lang_reiczigel(
     half = z * sqrt(p * (1 - p) / size + pi * pi * of_se + (1 - pi) ** 2 * of_sp) / tells
     interval = Interval(min(1.0, max(0.0, middle - half)), min(1.0, max(0.0, middle + half)), "lang-reiczigel", level)
     apart = right[0] / right[1] + wrong[0] / wrong[1] - 1
-    found = (run[0] / run[1] + wrong[0] / wrong[1] - 1) / apart if apart > 0 else pi
-    return min(1.0, max(0.0, found)), interval
+    share = (run[0] / run[1] + wrong[0] / wrong[1] - 1) / apart if apart > 0 else pi
+    return min(1.0, max(0.0, share)), interval

@@ -104,7 +104,7 @@ def summed_up(x: Array, w: Array | None, groups: Numbers | None) -> tuple[Array,
     if groups is None:
         return parts, size
     count = group_count(groups)
-    parts, size = (np.bincount(groups, weights=one, minlength=count).astype(float) for one in (parts, size))
+    parts, size = (np.bincount(groups, weights=sums, minlength=count).astype(float) for sums in (parts, size))
     return parts, size
 
 

@@ -87,5 +87,5 @@ def plain(text: str) -> str:
     if text.isascii():
         return text
     pattern, same = _table()
-    text = pattern.sub(lambda found: same[found[0]], text)
-    return text if ASTRAL.search(text) is None else ASTRAL.sub(lambda found: same.get(found[0], found[0]), text)
+    text = pattern.sub(lambda match: same[match[0]], text)
+    return text if ASTRAL.search(text) is None else ASTRAL.sub(lambda match: same.get(match[0], match[0]), text)

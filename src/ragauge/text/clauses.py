@@ -74,16 +74,16 @@ def clauses(sentence: str) -> tuple[Clause, ...]:
     whole = (Clause(sentence, sentence, 0, len(sentence)),)
     if len(sentence) > LONGEST:
         return whole
-    found = _Cutter(sentence).all()
-    if len(found) < 2 or _through_code(sentence, found):
+    cut = _Cutter(sentence).all()
+    if len(cut) < 2 or _through_code(sentence, cut):
         return whole
-    return tuple(sorted(found, key=lambda one: (one.start, one.end)))
+    return tuple(sorted(cut, key=lambda clause: (clause.start, clause.end)))
 
 
-def _through_code(sentence: str, found: Sequence[Clause]) -> bool:
+def _through_code(sentence: str, clauses: Sequence[Clause]) -> bool:
     """Whether a clause begins or ends within a code span."""
     spans = [span.span() for span in CODE.finditer(sentence)] if "`" in sentence else []
-    return any(low < at < high for one in found for at in (one.start, one.end) for low, high in spans)
+    return any(low < at < high for clause in clauses for at in (clause.start, clause.end) for low, high in spans)
 
 
 class _Cutter:
@@ -187,11 +187,11 @@ class _Cutter:
         last = parts[-1][1:] if self.words[parts[-1][0]] == "and" else ()
         head = next((k for k in range(gaps[0] - 1, 0, -1) if words[k] in PREPOSITIONS or finite(words, k)), 0) + 1
         listed = [main[head : gaps[0]], *parts[1:-1], last]
-        shared = all(len(one) == 1 for one in listed[:-1]) and len(last) > 1     # "the first, second and third"
+        shared = all(len(run) == 1 for run in listed[:-1]) and len(last) > 1     # "the first, second and third"
         if shared or self.read.strong(main[:head]) is None or not all(map(self.read.thing, listed)):
             return []
         own = [self._clause((*lead, *main[: gaps[0]]), main[0], main[gaps[0] - 1])]
-        return own + [self._clause((*lead, *main[:head], *one), one[0], one[-1]) for one in listed[1:]]
+        return own + [self._clause((*lead, *main[:head], *run), run[0], run[-1]) for run in listed[1:]]
 
     def _divides(self, main: Sequence[int], at: int, lead: Words) -> bool:
         """Whether the word at this place of a main clause joins two statements."""

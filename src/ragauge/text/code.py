@@ -35,14 +35,14 @@ def codes(text: str) -> tuple[str, ...]:
     >>> codes("Run `close_all()` with --no-cache and/or -v, then read ~/app/a.toml in v2.1.3 e.g. at 3.11 km/h.")
     ('close_all', '--no-cache', '-v', '~/app/a.toml', '2.1.3')
     """
-    found: dict[str, None] = {}
+    spans: dict[str, None] = {}
     masked = ADDRESS.sub(" ", _readable(text))     # web addresses are names
     for run in _RUN.finditer(masked):
         before = masked[run.start() - 1 : run.start()]
         code = _code(run[0], glued=before.isalnum()) if len(run[0]) <= LONGEST else ""
         if code:
-            found[code] = None
-    return tuple(found)
+            spans[code] = None
+    return tuple(spans)
 
 
 def _code(run: str, *, glued: bool) -> str:

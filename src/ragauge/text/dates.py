@@ -62,9 +62,9 @@ def at(plain: str, pos: int, digits: int) -> Mark | None:
     """
     if digits > 4 or digits == 3:
         return None
-    found = _by_year(plain, pos) if digits == 4 else _by_day(plain, pos)
-    if found is not None:
-        return found
+    mark = _by_year(plain, pos) if digits == 4 else _by_day(plain, pos)
+    if mark is not None:
+        return mark
     before = plain[max(0, pos - LONGEST_MONTH) : pos]
     words = before.replace("-", " ").split() if before[-1:] in (" ", "-", "\n", "\t") else []
     named = _month_before(words)
@@ -114,59 +114,59 @@ def _mark(start: int, end: int, year: str | None, month: int, day: str | None, o
 
 
 def _by_year(plain: str, pos: int) -> Mark | None:
-    if found := YEAR_FIRST.match(plain, pos):
-        return _mark(pos, found.end(), found[1], int(found[3]), found[4])
-    if found := CJK_DATE.match(plain, pos):
-        if found[2] is None:
-            return Mark("date", pos, found.end(), found[1])
-        return _mark(pos, found.end(), found[1], int(found[2]), found[3])
-    if found := YEAR_MONTH.match(plain, pos):
-        return _mark(pos, found.end(), found[1], int(found[2]), None)
+    if match := YEAR_FIRST.match(plain, pos):
+        return _mark(pos, match.end(), match[1], int(match[3]), match[4])
+    if match := CJK_DATE.match(plain, pos):
+        if match[2] is None:
+            return Mark("date", pos, match.end(), match[1])
+        return _mark(pos, match.end(), match[1], int(match[2]), match[3])
+    if match := YEAR_MONTH.match(plain, pos):
+        return _mark(pos, match.end(), match[1], int(match[2]), None)
     return None
 
 
 def _by_day(plain: str, pos: int) -> Mark | None:
-    if found := CJK_DAY.match(plain, pos):
-        return _mark(pos, found.end(), None, int(found[1]), found[2])
+    if match := CJK_DAY.match(plain, pos):
+        return _mark(pos, match.end(), None, int(match[1]), match[2])
     return _numeric(plain, pos) or _day_first(plain, pos)
 
 
 def _numeric(plain: str, pos: int) -> Mark | None:
     """3.4.2024 has the day first; 3/4/2024 is read both ways, the month first."""
-    found = YEAR_LAST.match(plain, pos)
-    if found is None:
+    match = YEAR_LAST.match(plain, pos)
+    if match is None:
         return None
-    first, second, year = found[1], found[3], found[4]
-    day_first = _mark(pos, found.end(), year, int(second), first)
-    month_first = _mark(pos, found.end(), year, int(first), second)
-    if found[2] == "." or month_first is None or day_first is None:
+    first, second, year = match[1], match[3], match[4]
+    day_first = _mark(pos, match.end(), year, int(second), first)
+    month_first = _mark(pos, match.end(), year, int(first), second)
+    if match[2] == "." or month_first is None or day_first is None:
         return day_first or month_first
     return month_first._replace(other=day_first.normal if day_first.normal != month_first.normal else "")
 
 
 def _day_first(plain: str, pos: int) -> Mark | None:
-    found = DAY_MONTH.match(plain, pos)
-    if found is None or not (month := _month(found[3])):
+    match = DAY_MONTH.match(plain, pos)
+    if match is None or not (month := _month(match[3])):
         return None
-    last = _mark(pos, found.end(), found[4], month, found[2]) if found[2] else None
-    return _mark(pos, found.end(), found[4], month, found[1], last.normal if last else "")
+    last = _mark(pos, match.end(), match[4], month, match[2]) if match[2] else None
+    return _mark(pos, match.end(), match[4], month, match[1], last.normal if last else "")
 
 
 def _month_first(plain: str, pos: int, start: int, month: int) -> Mark | None:
-    if found := BARE_YEAR.match(plain, pos):
-        return _mark(start, found.end(), found[1], month, None)
-    if found := DAY_YEAR.match(plain, pos):
-        last = _mark(start, found.end(), found[3], month, found[2]) if found[2] else None
-        return _mark(start, found.end(), found[3], month, found[1], last.normal if last else "")
+    if match := BARE_YEAR.match(plain, pos):
+        return _mark(start, match.end(), match[1], month, None)
+    if match := DAY_YEAR.match(plain, pos):
+        last = _mark(start, match.end(), match[3], month, match[2]) if match[2] else None
+        return _mark(start, match.end(), match[3], month, match[1], last.normal if last else "")
     return None
 
 
 def _year(plain: str, pos: int, before: str) -> Mark | None:
-    if found := DECADE.match(plain, pos):
-        return Mark("date", pos, found.end(), f"{found[1]}s")
-    found = BARE_YEAR.match(plain, pos)
-    if found is None or int(found[1]) > LAST_YEAR:
+    if match := DECADE.match(plain, pos):
+        return Mark("date", pos, match.end(), f"{match[1]}s")
+    match = BARE_YEAR.match(plain, pos)
+    if match is None or int(match[1]) > LAST_YEAR:
         return None
-    if (before in LEADING or int(found[1]) >= FIRST_LIKELY) and not COUNTED.match(plain, found.end()):
-        return Mark("date", pos, found.end(), found[1])
+    if (before in LEADING or int(match[1]) >= FIRST_LIKELY) and not COUNTED.match(plain, match.end()):
+        return Mark("date", pos, match.end(), match[1])
     return None

@@ -158,18 +158,18 @@ def frequent(language: str) -> frozenset[str]:
 
 
 def _latin(text: str) -> str:
-    found = (ASCII_WORD if text.isascii() else WORD).findall(text.replace("’", "'"))
-    if not found:
+    words = (ASCII_WORD if text.isascii() else WORD).findall(text.replace("’", "'"))
+    if not words:
         return "und"
     votes = dict.fromkeys(_COMMON, 0.0)
-    for index, word in enumerate(found):
+    for index, word in enumerate(words):
         if word == "I" if index else word.lower() == "do" and "?" in text:
             votes["en"] += 1
         else:
             _vote(votes, word, inside=index > 0)
     second, most = sorted(votes.values())[-2:]
     best = max(votes, key=lambda code: (votes[code], code == "en"))
-    if most < max(EVIDENCE, FEWEST * len(found)):
+    if most < max(EVIDENCE, FEWEST * len(words)):
         return "und"
     return best if best == "en" or most - second >= max(LEAD, AHEAD * most) else "und"
 

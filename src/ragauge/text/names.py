@@ -52,16 +52,16 @@ def _words(*, ascii_only: bool, linked: bool) -> re.Pattern[str]:
 def addresses(text: str) -> Iterator[Mark]:
     """Web and mail addresses, and titles in 《》; each kind in order."""
     if "://" in text or "www." in text or "@" in text:
-        for found in ADDRESS.finditer(text):
-            end = found.start() + len(found[0].rstrip(".,;:!?)'*]"))
-            normal = canonical(text[found.start() : end])
+        for match in ADDRESS.finditer(text):
+            end = match.start() + len(match[0].rstrip(".,;:!?)'*]"))
+            normal = canonical(text[match.start() : end])
             if normal:
-                yield Mark("name", found.start(), end, normal)
+                yield Mark("name", match.start(), end, normal)
     if "《" in text:
-        for found in CJK_TITLE.finditer(text):
-            normal = canonical(found[1])
+        for match in CJK_TITLE.finditer(text):
+            normal = canonical(match[1])
             if normal:
-                yield Mark("name", found.start(1), found.end(1), normal)
+                yield Mark("name", match.start(1), match.end(1), normal)
 
 
 def find(text: str, language: str = "en") -> Iterator[Mark]:
@@ -76,11 +76,11 @@ def find(text: str, language: str = "en") -> Iterator[Mark]:
     waiting: list[Mark] = []      # a sentence begins with them: names only if capitalised elsewhere
     sure: list[Mark] = []
     inside: set[str] = set()
-    for found in pattern.finditer(text):
-        body = found[0]
+    for match in pattern.finditer(text):
+        body = match[0]
         if body.lower() in SKIPPED and (len(body) < 2 or not body.isupper()):
             continue
-        mark, doubtful = _read(text, found.start(), found.end(), language, common)
+        mark, doubtful = _read(text, match.start(), match.end(), language, common)
         if mark is None:
             continue
         if doubtful:
@@ -198,8 +198,8 @@ def written(text: str) -> list[str]:
     return PIECE.findall(ACCENT.sub("", unicodedata.normalize("NFKD", ACRONYM.sub(_undotted, text))))
 
 
-def _undotted(found: re.Match[str]) -> str:
-    return found[0].replace(".", "") + " "
+def _undotted(match: re.Match[str]) -> str:
+    return match[0].replace(".", "") + " "
 
 
 def fold(word: str) -> str:

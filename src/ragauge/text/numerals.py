@@ -59,45 +59,45 @@ def spelled(names: Iterable[str]) -> str:
 
 def suffix_after(plain: str, end: int, *, currency: bool = False) -> Tail | None:
     """What follows the number that ends here; None where a letter is glued to it, so that it is a code (3D)."""
-    found = SUFFIX.match(plain, end)
-    if found is None:
+    match = SUFFIX.match(plain, end)
+    if match is None:
         return None if plain[end : end + 1] == "_" else Tail(end)
-    tail = _multiplied(found, end, currency=currency)
+    tail = _multiplied(match, end, currency=currency)
     if tail.end > end:
-        found = SUFFIX.match(plain, tail.end)
-        if found is None:
+        match = SUFFIX.match(plain, tail.end)
+        if match is None:
             return tail
-    last = _per_cent(plain, found)
+    last = _per_cent(plain, match)
     if last:
         return tail._replace(end=last, percent=True)
-    unit = _unit(found[1])
+    unit = _unit(match[1])
     letter = plain[end]
     if tail.end == end and not unit and letter.isalpha() and ord(letter) < SPACED_UNTIL:
         return None
     return tail._replace(unit=unit)
 
 
-def _multiplied(found: re.Match[str], end: int, *, currency: bool) -> Tail:
+def _multiplied(match: re.Match[str], end: int, *, currency: bool) -> Tail:
     """The number with its multiplier or ordinal ending, as far as the first word says."""
-    word, glued = found[1].lower(), found.start(1) == end
+    word, glued = match[1].lower(), match.start(1) == end
     if word in SCALES:
-        full_stop = found.string[found.end() : found.end() + 1] == "." and len(word) <= 3     # Mio.
-        return Tail(found.end() + full_stop, SCALES[word])
+        full_stop = match.string[match.end() : match.end() + 1] == "." and len(word) <= 3     # Mio.
+        return Tail(match.end() + full_stop, SCALES[word])
     if word in SHORT_SCALES and (glued or currency or word in CERTAIN_SCALES):
-        return Tail(found.end(), SHORT_SCALES[word], None if currency or word in CERTAIN_SCALES else 0)
+        return Tail(match.end(), SHORT_SCALES[word], None if currency or word in CERTAIN_SCALES else 0)
     if word[0] in CJK_SCALES:
-        return Tail(found.start(1) + 1, CJK_SCALES[word[0]])
-    return Tail(found.end() if glued and word in ORDINAL_ENDINGS else end)
+        return Tail(match.start(1) + 1, CJK_SCALES[word[0]])
+    return Tail(match.end() if glued and word in ORDINAL_ENDINGS else end)
 
 
-def _per_cent(plain: str, found: re.Match[str]) -> int:
+def _per_cent(plain: str, match: re.Match[str]) -> int:
     """Where a per cent sign or word ends; 0 where there is none."""
-    word = found[1].lower()
+    word = match[1].lower()
     if word in PERCENT:
-        return found.end()
+        return match.end()
     phrase = PERCENT_PHRASES.get(word)
-    if phrase and plain[found.end() : found.end() + len(phrase)].lower() == phrase:
-        last = found.end() + len(phrase)
+    if phrase and plain[match.end() : match.end() + len(phrase)].lower() == phrase:
+        last = match.end() + len(phrase)
         return 0 if plain[last : last + 1].isalpha() else last
     return 0
 
@@ -159,21 +159,21 @@ def find_spelled(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
             else:
                 yield Mark("number", start, end, str(value), tail.unit)
     if liberal:
-        for found in ORDINAL.finditer(plain):
-            if not _inside_word(plain, found.start()):
-                yield Mark("number", found.start(), found.end(), str(ORDINALS[found[0].lower()]))
+        for match in ORDINAL.finditer(plain):
+            if not _inside_word(plain, match.start()):
+                yield Mark("number", match.start(), match.end(), str(ORDINALS[match[0].lower()]))
 
 
 def _phrases(plain: str) -> Iterator[tuple[int, int]]:
     """Where words stand that may make a number; the end of "written" is none, nor part of one ("written two")."""
     at = 0
-    while found := PHRASE.search(plain, at):
-        if _inside_word(plain, found.start()):
-            word = ENGLISH_WORD.match(plain, found.start())
-            at = word.end() if word else found.end()
+    while match := PHRASE.search(plain, at):
+        if _inside_word(plain, match.start()):
+            word = ENGLISH_WORD.match(plain, match.start())
+            at = word.end() if word else match.end()
         else:
-            at = found.end()
-            yield found.span()
+            at = match.end()
+            yield match.span()
 
 
 def _inside_word(plain: str, start: int) -> bool:
@@ -254,12 +254,12 @@ def find(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
     """
     taken = _skipped(plain)
     pos = 0
-    while found := DIGITS.search(plain, pos):
-        pos = found.start()
+    while digits := DIGITS.search(plain, pos):
+        pos = digits.start()
         if pos in taken:
             pos = taken[pos]
             continue
-        mark = _at(plain, pos, found.end() - pos)
+        mark = _at(plain, pos, digits.end() - pos)
         if mark is None:
             run = NUMBER.match(plain, pos)
             pos = run.end() if run else pos + 1
@@ -274,10 +274,10 @@ def _skipped(plain: str) -> dict[int, int]:
     if "[" not in plain and "【" not in plain:
         return {}
     skipped = {}
-    for found in BRACKETS.finditer(plain):
-        first = DIGITS.search(plain, found.start(), found.end())
+    for match in BRACKETS.finditer(plain):
+        first = DIGITS.search(plain, match.start(), match.end())
         if first:
-            skipped[first.start()] = found.end()
+            skipped[first.start()] = match.end()
     return skipped
 
 
@@ -291,30 +291,30 @@ def _at(plain: str, pos: int, digits: int) -> Mark | None:
     date = dates.at(plain, pos, digits)
     if date is not None:
         return date
-    found = NUMBER.match(plain, pos)
-    if found is None or found.end() - pos > LONGEST:
+    match = NUMBER.match(plain, pos)
+    if match is None or match.end() - pos > LONGEST:
         return None
-    return None if _enumerates(plain, pos, found) else _number(plain, pos, found)
+    return None if _enumerates(plain, pos, match) else _number(plain, pos, match)
 
 
-def _enumerates(plain: str, pos: int, found: re.Match[str]) -> bool:
+def _enumerates(plain: str, pos: int, match: re.Match[str]) -> bool:
     """Whether this is the number of a list item: "1. " at the start of a line, "(1) " anywhere."""
-    if found.lastgroup != "whole" or found.end() - pos > 3 or not LIST_MARK.match(plain, found.end()):
+    if match.lastgroup != "whole" or match.end() - pos > 3 or not LIST_MARK.match(plain, match.end()):
         return False
-    if plain[pos - 1 : pos] == "(" and plain[found.end()] == ")":
+    if plain[pos - 1 : pos] == "(" and plain[match.end()] == ")":
         return True
     line = plain.rfind("\n", max(0, pos - 40), pos) + 1
     return (line > 0 or pos <= 40) and not plain[line:pos].strip(" \t(")
 
 
-def _number(plain: str, pos: int, found: re.Match[str]) -> Mark | None:
+def _number(plain: str, pos: int, match: re.Match[str]) -> Mark | None:
     symbol = CURRENCY_BEFORE.search(plain, max(0, pos - 5), pos)
-    tail = suffix_after(plain, found.end(), currency=symbol is not None)
+    tail = suffix_after(plain, match.end(), currency=symbol is not None)
     if tail is None:
         return None
-    whole, fraction, other = _read(found)
+    whole, fraction, other = _read(match)
     if fraction is None:
-        return Mark("number", pos, found.end(), whole, tail.unit)
+        return Mark("number", pos, match.end(), whole, tail.unit)
     unit = CURRENCIES[(symbol[1] or symbol[2]).lower()] if symbol else tail.unit
     before = symbol.start() if symbol else pos
     sign = "-" if SIGNED.search(plain, max(0, before - 2), before) else ""
@@ -339,16 +339,16 @@ def figure(plain: str, start: int, end: int) -> str:
     ('1577', '')
     """
     first = DIGITS.search(plain, start, end)
-    found = NUMBER.match(plain, first.start(), end) if first else None
-    if found is None or not plain[found.end() : end].strip(" .-").isalpha():
+    match = NUMBER.match(plain, first.start(), end) if first else None
+    if match is None or not plain[match.end() : end].strip(" .-").isalpha():
         return ""
-    whole, fraction, _ = _read(found)
+    whole, fraction, _ = _read(match)
     return "" if fraction is None else canonical(whole, fraction)
 
 
-def _read(found: re.Match[str]) -> tuple[str, str | None, str]:
+def _read(match: re.Match[str]) -> tuple[str, str | None, str]:
     """Whole part, fraction (None: taken as it stands) and the digits of the other reading."""
-    text, kind = found[0], found.lastgroup
+    text, kind = match[0], match.lastgroup
     if kind == "clock":
         return text.lstrip("0") if text[1] != ":" else text, None, ""
     if kind == "dotted":

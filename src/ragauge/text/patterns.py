@@ -39,8 +39,8 @@ def _json(text: str) -> bool:
 
 def _fenced_json(text: str) -> bool:
     """JSON alone, or in one fenced block."""
-    found = FENCED.match(text)
-    return _json(found[1] if found else text)
+    match = FENCED.match(text)
+    return _json(match[1] if match else text)
 
 
 def _lines(text: str) -> list[str]:

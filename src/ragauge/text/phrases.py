@@ -68,7 +68,7 @@ class TokenizedSentence:
 
     def __init__(self, sentence: str) -> None:
         self.text = sentence
-        self.spans = [found.span() for found in TOKEN.finditer(sentence)]
+        self.spans = [match.span() for match in TOKEN.finditer(sentence)]
         self.words = _worded(sentence[start:end] for start, end in self.spans)
         self.stop = len(self.words)     # nothing is cut from here on
 
@@ -143,8 +143,8 @@ class TokenizedSentence:
             return self._without_auxiliary(lead)
         ids = self._behind_opening(ids)
         words = [self.words[at] for at in ids]
-        said = () if outer else range(1, len(words))
-        begin = next((k + 1 for k in said if words[k] == "that" and finite(words, k - 1)), 0)
+        positions = () if outer else range(1, len(words))
+        begin = next((k + 1 for k in positions if words[k] == "that" and finite(words, k - 1)), 0)
         verb = self.strong(ids[begin:]) or self.verb(ids[begin:])
         if not verb:
             return None
@@ -176,8 +176,8 @@ class TokenizedSentence:
             end -= 1
         return lead[:end]
 
-    def _word(self, one: int | str) -> str:
-        return self.words[one] if isinstance(one, int) else one
+    def _word(self, word: int | str) -> str:
+        return self.words[word] if isinstance(word, int) else word
 
     def _behind_opening(self, ids: Sequence[int]) -> Sequence[int]:
         """The tokens behind "In 1990," or "However,"; all of them where they begin otherwise."""
@@ -268,19 +268,19 @@ class TokenizedSentence:
     def _runs(self, words: Words) -> Iterator[str]:
         """The words as they stand in the sentence, neighbours with what is between them."""
         start, before, shown = -1, -1, 0
-        for one in (*words, ""):
-            if isinstance(one, int) and start >= 0 and self._follows(before, one):
-                before = one
+        for word in (*words, ""):
+            if isinstance(word, int) and start >= 0 and self._follows(before, word):
+                before = word
                 continue
             if start >= 0:
                 run = self.text[self.spans[start][0] : self.spans[before][1]]
                 yield run if shown == 0 or start or not self._small() else run[0].lower() + run[1:]
                 shown += 1
             start = -1
-            if isinstance(one, int):
-                start = before = one
-            elif one:
-                yield one
+            if isinstance(word, int):
+                start = before = word
+            elif word:
+                yield word
                 shown += 1
 
     def _small(self) -> bool:
@@ -288,8 +288,8 @@ class TokenizedSentence:
         word = self.words[0]
         return word in SMALL or participle(word) or gerund(word)
 
-    def _follows(self, before: int, one: int) -> bool:
-        return one == before + 1 or (one == before + 2 and self.words[before + 1] in SEPARATORS)
+    def _follows(self, before: int, word: int) -> bool:
+        return word == before + 1 or (word == before + 2 and self.words[before + 1] in SEPARATORS)
 
     def pronoun(self, start: int, end: int) -> int | None:
         """The place of the relative pronoun of "who", "in which", "many of whom"; None where there is none."""

@@ -152,8 +152,8 @@ def unmarked(sentence: str, also: re.Pattern[str]) -> str:
     """
     spans: list[str] = []
 
-    def hold(found: re.Match[str]) -> str:
-        spans.append(found[2])
+    def hold(match: re.Match[str]) -> str:
+        spans.append(match[2])
         return _HELD
 
     text = _SPAN.sub(hold, sentence.replace(_HELD, " "))
@@ -164,16 +164,16 @@ def unmarked(sentence: str, also: re.Pattern[str]) -> str:
     return text
 
 
-def _without_line(found: re.Match[str]) -> str:
-    return found[0] if _DUNDER.fullmatch(found[0]) else found[2]
+def _without_line(match: re.Match[str]) -> str:
+    return match[0] if _DUNDER.fullmatch(match[0]) else match[2]
 
 
-def _without_star(found: re.Match[str]) -> str:
+def _without_star(match: re.Match[str]) -> str:
     """Nothing in the place of stars that mark emphasis."""
-    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
     word = [char.isalnum() or char == "_" for char in (before, after)]
-    operator = before == after == " " and len(found[0]) < 3
-    return found[0] if all(word) or operator or _STARRED.match(found.string, found.end()) else ""
+    operator = before == after == " " and len(match[0]) < 3
+    return match[0] if all(word) or operator or _STARRED.match(match.string, match.end()) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +270,7 @@ def _unwrapped(text: str, lines: Spans) -> Spans:
     rest = lines[1:]
     if any(MARKER.match(text, start, end) for start, end in rest):
         return lines
-    if not any((found := LOWER_START.match(text, start, end)) and found[0][-1].islower() for start, end in rest):
+    if not any((match := LOWER_START.match(text, start, end)) and match[0][-1].islower() for start, end in rest):
         return lines
     return [(lines[0][0], lines[-1][1])]
 
@@ -312,12 +312,12 @@ def _after_citations(piece: str, stop: int) -> int:
     at = stop
     while at and piece[at - 1].isspace():
         at -= 1
-    found = CITED.match(piece, at)
-    if found is None:
+    match = CITED.match(piece, at)
+    if match is None:
         return stop
-    after = NEXT.match(piece, found.end())
+    after = NEXT.match(piece, match.end())
     glued = not piece[at].isspace()
-    return found.end() if glued or after is None or not after[1].islower() else stop
+    return match.end() if glued or after is None or not after[1].islower() else stop
 
 
 def _whole_words(text: str, spans: Spans) -> Spans:

@@ -44,8 +44,8 @@ def find_quotes(text: str) -> Iterator[Mark]:
     """What stands in quotation marks: at least three words, or six characters of a script without spaces."""
     if not any(mark in text for mark in MARKS) and "'" not in text:
         return
-    for found in QUOTED.finditer(text):
-        start, end = found.span(found.lastindex or 0)
+    for match in QUOTED.finditer(text):
+        start, end = match.span(match.lastindex or 0)
         normal = canonical_quote(text[start:end])
         least = FEWEST_CHARACTERS if SPACELESS.search(normal) else FEWEST_WORDS
         if len(normal.replace("… ", "").split()) >= least:
@@ -174,20 +174,20 @@ def _haystack(texts: tuple[str, ...]) -> Haystack:
     places: dict[str, list[int]] = {}
     capital: set[int] = set()
     shouted: set[str] = set()
-    place = 0
+    offset = 0
     for text in texts:
         same = plain(text)
         for mark in numerals.find(same, liberal=True):
             exact |= _readings(mark, same)
         for word in names.written(text):
             small = names.fold(word)
-            places.setdefault(small, []).append(place)
+            places.setdefault(small, []).append(offset)
             if small != word and word[0].isupper():
-                capital.add(place)
+                capital.add(offset)
                 if word.isupper() and len(word) > 1:
                     shouted.add(small)
-            place += 1
-        place += APART
+            offset += 1
+        offset += APART
     return Haystack(frozenset(exact), places, frozenset(capital), frozenset(shouted))
 
 
@@ -260,17 +260,17 @@ def _in_a_row(words: Sequence[str], haystack: Haystack) -> int | None:
     if not words or any(word not in haystack.places for word in words):
         return None
     rarest = min(range(len(words)), key=lambda n: len(haystack.places[words[n]]))
-    for place in haystack.places[words[rarest]]:
-        start = place - rarest
+    for position in haystack.places[words[rarest]]:
+        start = position - rarest
         if all(_stands(word, start + n, haystack) for n, word in enumerate(words)):
             return start
     return None
 
 
-def _stands(word: str, place: int, haystack: Haystack) -> bool:
+def _stands(word: str, index: int, haystack: Haystack) -> bool:
     places = haystack.places[word]
-    at = bisect_left(places, place)
-    return at < len(places) and places[at] == place
+    at = bisect_left(places, index)
+    return at < len(places) and places[at] == index
 
 
 def _joined(words: Sequence[str], haystack: Haystack) -> bool:
@@ -283,15 +283,15 @@ def _joined(words: Sequence[str], haystack: Haystack) -> bool:
 
 def _between_capitals(first: str, last: str, haystack: Haystack) -> bool:
     """Two words with up to two capitalised ones between, or the other way round."""
-    for place in haystack.places[first]:
-        if place not in haystack.capital:
+    for start in haystack.places[first]:
+        if start not in haystack.capital:
             continue
-        if place - 1 in haystack.capital and _stands(last, place - 1, haystack):
+        if start - 1 in haystack.capital and _stands(last, start - 1, haystack):
             return True
         for gap in (1, 2):
-            if place + gap not in haystack.capital:
+            if start + gap not in haystack.capital:
                 break
-            if _stands(last, place + gap + 1, haystack):
+            if _stands(last, start + gap + 1, haystack):
                 return True
     return False
 
@@ -301,13 +301,13 @@ def _together(words: Sequence[str], haystack: Haystack) -> bool:
     reach = 2 * len(words) + 2
     rarest = min(words, key=lambda word: len(haystack.places[word]))
     return any(
-        all(_near(haystack.places[word], place, reach) for word in words) for place in haystack.places[rarest]
+        all(_near(haystack.places[word], index, reach) for word in words) for index in haystack.places[rarest]
     )
 
 
-def _near(places: Sequence[int], place: int, reach: int) -> bool:
-    at = bisect_left(places, place - reach)
-    return at < len(places) and places[at] <= place + reach
+def _near(places: Sequence[int], index: int, reach: int) -> bool:
+    at = bisect_left(places, index - reach)
+    return at < len(places) and places[at] <= index + reach
 
 
 ClaimKind = Literal["amount", "phrase", "sentence"]

@@ -55,8 +55,8 @@ def blocks(text: str) -> Iterator[Block]:
     >>> [[[field.text for field in row] for row in rows] for rows, _ in blocks("Fees  12  10\nRent  7  6")]
     [[['Fees', '12', '10'], ['Rent', '7', '6']]]
     """
-    found = _html(text) if CELL_TAG.search(text) else _lined(text)
-    return ((rows, above) for rows, above in found if len(rows) >= FEWEST_ROWS)
+    runs = _html(text) if CELL_TAG.search(text) else _lined(text)
+    return ((rows, above) for rows, above in runs if len(rows) >= FEWEST_ROWS)
 
 
 @lru_cache(maxsize=512)
@@ -119,10 +119,10 @@ def _fields(line: str, at: int) -> tuple[str, list[Field]]:
     if "\t" in line:
         return "tab", _cut(line, at, "\t")
     if line.count("|") > 1 or " | " in line:
-        found = _cut(line, at, "|")
+        fields = _cut(line, at, "|")
         if line.lstrip().startswith("|"):
-            found = found[1:]
-        return "bar", found[:-1] if line.rstrip().endswith("|") else found
+            fields = fields[1:]
+        return "bar", fields[:-1] if line.rstrip().endswith("|") else fields
     if len(GAP.findall(line.strip())) > 0:
         return "gap", _gapped(line, at)
     if len(COMMA.findall(line)) >= FEWEST_FIELDS - 1 and not PROSE.search(line):
@@ -131,50 +131,50 @@ def _fields(line: str, at: int) -> tuple[str, list[Field]]:
 
 
 def _cut(line: str, at: int, mark: str) -> list[Field]:
-    found = []
+    fields = []
     for piece in line.split(mark)[:MOST_COLUMNS]:
         lead = len(piece) - len(piece.lstrip())
         stripped = piece.strip()
-        found.append(Field(stripped, at + lead, at + lead + len(stripped)))
+        fields.append(Field(stripped, at + lead, at + lead + len(stripped)))
         at += len(piece) + 1
-    return found
+    return fields
 
 
 def _gapped(line: str, at: int) -> list[Field]:
     """Fields parted by two spaces or more; a currency sign belongs to the number behind it."""
-    found: list[Field] = []
+    fields: list[Field] = []
     pos = 0
     for gap in [*GAP.finditer(line), None]:
         end = gap.start() if gap else len(line)
         piece = line[pos:end].strip()
-        if piece and found and re.fullmatch(r"[$€£¥₹(]+", found[-1].text):
-            last = found.pop()
-            found.append(Field(last.text + piece, last.start, at + end))
-        elif piece and found and re.fullmatch(r"[)%]+", piece):
-            found[-1] = replace(found[-1], text=found[-1].text + piece, end=at + end)
+        if piece and fields and re.fullmatch(r"[$€£¥₹(]+", fields[-1].text):
+            last = fields.pop()
+            fields.append(Field(last.text + piece, last.start, at + end))
+        elif piece and fields and re.fullmatch(r"[)%]+", piece):
+            fields[-1] = replace(fields[-1], text=fields[-1].text + piece, end=at + end)
         elif piece or (pos == 0 and gap):
-            found.append(Field(piece, at + pos, at + end))
+            fields.append(Field(piece, at + pos, at + end))
         pos = gap.end() if gap else end
-    return found[:MOST_COLUMNS]
+    return fields[:MOST_COLUMNS]
 
 
 def _quoted(line: str, at: int) -> list[Field]:
     """Fields parted by commas; quotes keep theirs."""
-    found = []
+    fields = []
     start = 0
     inside = False
     for pos, char in enumerate(line + ","):
         if char == '"':
             inside = not inside
         elif char == "," and (not inside or pos == len(line)):
-            found.append(Field(line[start:pos].strip(' "'), at + start, at + pos))
+            fields.append(Field(line[start:pos].strip(' "'), at + start, at + pos))
             start = pos + 1
-    return found[:MOST_COLUMNS]
+    return fields[:MOST_COLUMNS]
 
 
 def _trailing(line: str, at: int) -> tuple[str, list[Field]]:
     """A label and the numbers that the line ends with: "Net sales $ 1,577 1,420"."""
-    words = [(found.start(), found.end()) for found in re.finditer(r"\S+", line[:LONGEST_CELL])]
+    words = [(match.start(), match.end()) for match in re.finditer(r"\S+", line[:LONGEST_CELL])]
     first = len(words)
     while first and (number(line[slice(*words[first - 1])]) or line[slice(*words[first - 1])] in ("$", "€", "£")):
         first -= 1
@@ -191,7 +191,7 @@ def _html(text: str) -> Iterator[Block]:
     starts = [at.start() for at in re.finditer(r"<table\b", lower)] or [0]
     for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
         rows = []
-        places = [*(found.end() for found in ROW_TAG.finditer(text, start, stop)), stop]
+        places = [*(match.end() for match in ROW_TAG.finditer(text, start, stop)), stop]
         for first, last in pairwise(places):
             rows.append(_tagged(text, first, last))
         above = [TAG.sub(" ", text[max(0, start - LONGEST_CELL) : start]).strip()]
@@ -199,12 +199,12 @@ def _html(text: str) -> Iterator[Block]:
 
 
 def _tagged(text: str, start: int, end: int) -> list[Field]:
-    found = []
+    fields = []
     tags = list(CELL_TAG.finditer(text, start, end))
     stops = [after.start() for after in tags[1:]] + [end] * bool(tags)
     for tag, stop in zip(tags[:MOST_COLUMNS], stops[:MOST_COLUMNS], strict=True):
         written = TAG.sub("", text[tag.end() : stop]).replace("&nbsp;", " ").replace("&amp;", "&").strip()
-        found.append(Field(written[:LONGEST_CELL], tag.end(), stop))
+        fields.append(Field(written[:LONGEST_CELL], tag.end(), stop))
         span = SPAN.search(tag[1])
-        found += [Field("", stop, stop)] * (min(int(span[1]), MOST_COLUMNS) - 1 if span else 0)
-    return found[:MOST_COLUMNS]
+        fields += [Field("", stop, stop)] * (min(int(span[1]), MOST_COLUMNS) - 1 if span else 0)
+    return fields[:MOST_COLUMNS]

@@ -113,8 +113,8 @@ def tables(text: str) -> tuple[Table, ...]:
     text = text[:LONGEST]
     if "\n" not in text and "<t" not in text.lower():
         return ()
-    found = (_table(rows[:MOST_ROWS], above) for rows, above in blocks(text))
-    return tuple(table for table in found if table is not None)
+    made = (_table(rows[:MOST_ROWS], above) for rows, above in blocks(text))
+    return tuple(table for table in made if table is not None)
 
 
 def years(text: str) -> list[int]:
@@ -124,9 +124,9 @@ def years(text: str) -> list[int]:
     ([2018, 2019], [2018, 2020])
     """
     same = plain(text)
-    found = [(one.start(), int(one[1]) if one[1] else 2000 + int(one[2])) for one in YEAR.finditer(same)]
-    found += [(one.start(2), int(one[0][:2]) * 100 + int(one[2])) for one in RANGE_YEAR.finditer(same)]
-    return [year for _, year in sorted(found)]
+    marked = [(match.start(), int(match[1]) if match[1] else 2000 + int(match[2])) for match in YEAR.finditer(same)]
+    marked += [(match.start(2), int(match[0][:2]) * 100 + int(match[2])) for match in RANGE_YEAR.finditer(same)]
+    return [year for _, year in sorted(marked)]
 
 
 def scale_of(text: str) -> int | None:
@@ -135,12 +135,12 @@ def scale_of(text: str) -> int | None:
     >>> scale_of("(In millions, except per share data)"), scale_of("All figures in USD ‘000"), scale_of("£m")
     (6, 3, 6)
     """
-    if found := SCALE_WORD.search(text):
-        return _SCALE_WORDS[next(filter(None, found.groups())).lower()]
+    if match := SCALE_WORD.search(text):
+        return _SCALE_WORDS[next(filter(None, match.groups())).lower()]
     if SCALE_ZEROS.search(text):
         return 3
-    if found := SCALE_LETTER.search(text):
-        return LETTER_SCALES[found[1].lower()]
+    if match := SCALE_LETTER.search(text):
+        return LETTER_SCALES[match[1].lower()]
     return None
 
 
@@ -154,7 +154,7 @@ def _table(rows: Sequence[Sequence[Field]], above: Sequence[str]) -> Table | Non
     headers = _headers(draft.head, width)
     caption = " ".join([*above, *draft.caption])
     told = [headers[0], *draft.caption, *draft.notes, *above]
-    scale = next((found for one in told if (found := scale_of(one)) is not None), None)
+    scale = next((scale_found for line in told if (scale_found := scale_of(line)) is not None), None)
     counted = [n for n, header in enumerate(headers) if n and NOTES.match(header)]
     shares = {n for n, header in enumerate(headers) if PERCENT.search(header)} - draft.money
     rates = {n for n, label in enumerate(draft.labels) if PERCENT.search(f"{label} {draft.sections[n]}")}
@@ -171,7 +171,7 @@ def _table(rows: Sequence[Sequence[Field]], above: Sequence[str]) -> Table | Non
 
 def _read(draft: _Draft, fields: list[Field], width: int) -> None:
     """Reads one line: a header, a caption or section, or a row of numbers."""
-    if len(fields) == 1 or not any(one.text for one in fields[1:]):
+    if len(fields) == 1 or not any(field.text for field in fields[1:]):
         text = fields[0].text
         if draft.started:
             draft.section = text
@@ -179,11 +179,15 @@ def _read(draft: _Draft, fields: list[Field], width: int) -> None:
             draft.caption.append(text)
             draft.section = text
         return
-    values = [(one, number(one.text)) for one in fields[1:]]
-    amounts = [one for one, value in values if value and not _is_year(one.text)]
-    opening = not draft.started and 2 * len(amounts) < sum(bool(one.text) for one in fields[1:])
-    if not amounts or opening or (all(_is_year(one.text) for one, _ in values if one.text) and not fields[0].text):
-        texts = [one.text for one in fields]
+    values = [(field, number(field.text)) for field in fields[1:]]
+    amounts = [field for field, value in values if value and not _is_year(field.text)]
+    opening = not draft.started and 2 * len(amounts) < sum(bool(field.text) for field in fields[1:])
+    if (
+        not amounts
+        or opening
+        or (all(_is_year(field.text) for field, _ in values if field.text) and not fields[0].text)
+    ):
+        texts = [field.text for field in fields]
         if draft.started and any(map(years, texts)) and not amounts:
             draft.section = " ".join(text for text in texts if text)
         elif not draft.started:
@@ -193,7 +197,7 @@ def _read(draft: _Draft, fields: list[Field], width: int) -> None:
         return
     draft.started = True
     row = len(draft.labels)
-    label = _label(fields[0], [one for one, value in values if value is None])
+    label = _label(fields[0], [field for field, value in values if value is None])
     draft.labels.append(label or "Total")
     draft.sections.append(draft.section)
     if not label:

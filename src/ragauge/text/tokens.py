@@ -157,7 +157,7 @@ def answer_tokens(text: str) -> list[str]:
     normal = answer(text)
     if normal.isascii():
         return normal.split()
-    return SPACELESS.sub(lambda found: f" {found[0]} ", normal).split()
+    return SPACELESS.sub(lambda match: f" {match[0]} ", normal).split()
 
 
 def _bare(text: str) -> str:
@@ -215,7 +215,7 @@ def token_bytes(text: str) -> list[int]:
     encoding = _encoding()
     if _not_encodable(text):
         text = "".join("?" if "\ud800" <= sign <= "\udfff" else sign for sign in text)
-    found: list[int] = []
+    lengths: list[int] = []
     length: dict[int, int] = {}
     at = 0
     for run in [*LONG_RUN.finditer(text), None]:
@@ -226,8 +226,8 @@ def token_bytes(text: str) -> list[int]:
         for piece in pieces:
             tokens = encoding.encode_ordinary(piece)
             length |= {token: len(encoding.decode_bytes([token])) for token in set(tokens) - length.keys()}
-            found += map(length.__getitem__, tokens)
-    return found
+            lengths += map(length.__getitem__, tokens)
+    return lengths
 
 
 def _not_encodable(text: str) -> bool:

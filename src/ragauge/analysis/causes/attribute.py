@@ -126,14 +126,14 @@ def undecided(rows: Sequence[CauseRow]) -> CauseRow:
             return _untold(seen, rows)
         if first is None:
             return None
-        found = odds(seen, rows)
-        if max(found.retrieval, found.generation) >= DECIDED:
+        chances = odds(seen, rows)
+        if max(chances.retrieval, chances.generation) >= DECIDED:
             return None
-        text = f"retrieval {found.retrieval:.2f}, generation {found.generation:.2f}: neither reaches {DECIDED:g}"
-        if found.named:
-            text += f" ({' or '.join(found.named)})"
+        text = f"retrieval {chances.retrieval:.2f}, generation {chances.generation:.2f}: neither reaches {DECIDED:g}"
+        if chances.named:
+            text += f" ({' or '.join(chances.named)})"
         settles = f"{SPANS if seen.relevant else LABELS}, {SETTLES}"
-        return Why(text, "judge", Counterfactual(everything=True), settles, 1 - found.retrieval - found.generation)
+        return Why(text, "judge", Counterfactual(everything=True), settles, 1 - chances.retrieval - chances.generation)
 
     settle = f"Settle it first: {REFERENCE} or {LABELS} where there are none, {SETTLES}."
     return CauseRow("undecided", "undecided", settle, decide)

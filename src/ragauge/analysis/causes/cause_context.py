@@ -65,8 +65,8 @@ class CauseContext:
 
     def asked(self, question: str) -> Any:
         """A question's facts, or None."""
-        found = self.facts.evidence.get(question)
-        return None if found is None or found.status == "failed" else found.facts
+        evidence = self.facts.evidence.get(question)
+        return None if evidence is None or evidence.status == "failed" else evidence.facts
 
     def lack(self, fact: str) -> str:
         """Why a fact is not known, in words."""
@@ -101,10 +101,10 @@ class CauseContext:
         """Document -> its first rank among the candidates; None when they are not recorded."""
         if self.response.candidates is None:
             return None
-        found: dict[str, int] = {}
+        first_ranks: dict[str, int] = {}
         for rank, passage in enumerate(self.response.candidates, 1):
-            found.setdefault(passage.doc_id, rank)
-        return found
+            first_ranks.setdefault(passage.doc_id, rank)
+        return first_ranks
 
     def rank(self, item: Relevant) -> int | None:
         """The best rank of an item among the candidates."""
@@ -122,17 +122,17 @@ class CauseContext:
     def deep_spans(self) -> tuple[tuple[Span, int], ...]:
         """Of `cut_spans`, those that one candidate beyond the passages handed on holds whole, with its rank from 1."""
         later = list(enumerate(self.response.candidates or (), 1))[self.n :]
-        found = []
+        reached = []
         for span in self.cut_spans:
             ranks = (
-                rank for rank, one in later
-                if one.doc_id == span.doc_id and one.span is not None
-                and not open_in(span, [(one.span.start, one.span.end)])
+                rank for rank, earlier in later
+                if earlier.doc_id == span.doc_id and earlier.span is not None
+                and not open_in(span, [(earlier.span.start, earlier.span.end)])
             )  # fmt: skip
             rank = next(ranks, None)
             if rank is not None:
-                found.append((span, rank))
-        return tuple(found)
+                reached.append((span, rank))
+        return tuple(reached)
 
     @Lazy
     def spans_known(self) -> bool:
@@ -148,8 +148,8 @@ class CauseContext:
         )     # fmt: skip
 
     def _pieces(self, span: Span) -> list[tuple[int, int]]:
-        found = [passage.span for passage in self.passages or () if passage.doc_id == span.doc_id]
-        return [] if None in found else sorted((piece.start, piece.end) for piece in found if piece is not None)
+        held = [passage.span for passage in self.passages or () if passage.doc_id == span.doc_id]
+        return [] if None in held else sorted((piece.start, piece.end) for piece in held if piece is not None)
 
     # ---- versions ----
 
@@ -197,8 +197,8 @@ class CauseContext:
     @Lazy
     def answer(self) -> AnswerFacts | None:
         """What verify_answer found."""
-        found = self.asked("verify_answer")
-        return found if isinstance(found, AnswerFacts) else None
+        facts = self.asked("verify_answer")
+        return facts if isinstance(facts, AnswerFacts) else None
 
     @property
     def refuse(self) -> bool | None:
@@ -256,12 +256,12 @@ class CauseContext:
         """Claims that but a probability says are in no passage, though they are a reference's words that is there."""
         if self.agreement is None or all(claim.p is None for claim in self.claims or ()):
             return frozenset()
-        if not self.reference or any(one.chance < EVEN for one in self.reference):
+        if not self.reference or any(claim.chance < EVEN for claim in self.reference):
             return frozenset()
-        said = _words(self.example.query, *self.example.references, *(one.text for one in self.reference))
+        words = _words(self.example.query, *self.example.references, *(claim.text for claim in self.reference))
         pairs = zip(self.answer.claims if self.answer else (), self.agreement.answer, strict=False)
         alike = (c for c, agrees in pairs if agrees == "agrees" and c.p is not None and not c.contradicting)
-        return frozenset(claim.n for claim in alike if _words(claim.text or "") <= said)
+        return frozenset(claim.n for claim in alike if _words(claim.text or "") <= words)
 
     @Lazy
     def _by_answer(self) -> frozenset[int]:
@@ -269,9 +269,9 @@ class CauseContext:
         supported = self.claims_whole and all(claim.supporting for claim in self.claims or ())
         if self.agreement is None or not self.claims or not supported:
             return frozenset()
-        said = _words(self.example.query, self.response.answer or "")
+        words = _words(self.example.query, self.response.answer or "")
         pairs = zip(self.reference or (), self.agreement.reference, strict=False)
-        return frozenset(c.n for c, stated in pairs if stated and c.p is not None and _words(c.text) <= said)
+        return frozenset(c.n for c, stated in pairs if stated and c.p is not None and _words(c.text) <= words)
 
     def cited(self, claim: Claim) -> frozenset[int]:
         """Z: numbers of the passages cited for a claim."""
@@ -292,8 +292,8 @@ class CauseContext:
     @Lazy
     def reference(self) -> tuple[ReferenceClaim, ...] | None:
         """Reference claims with the passages that support them; None when verify_reference has no facts."""
-        found = self.asked("verify_reference")
-        return found.claims if isinstance(found, ReferenceFacts) and found.claims else None
+        facts = self.asked("verify_reference")
+        return facts.claims if isinstance(facts, ReferenceFacts) and facts.claims else None
 
     @Lazy
     def unmet(self) -> tuple[ReferenceClaim, ...]:
@@ -302,7 +302,7 @@ class CauseContext:
 
     @Lazy
     def _unmet(self) -> tuple[ReferenceClaim, ...]:
-        missing = (one for one in self.reference or () if one.supporting == () and one.chance < EVEN)
+        missing = (claim for claim in self.reference or () if claim.supporting == () and claim.chance < EVEN)
         return tuple(claim for claim in missing if claim.n not in self._by_answer)
 
     @Lazy
@@ -328,17 +328,17 @@ class CauseContext:
     @Lazy
     def marks(self) -> dict[int, bool | None] | None:
         """Passage -> whether it is relevant to the question; None when rate_passages has no facts."""
-        found = self.asked("rate_passages")
-        if not isinstance(found, RelevanceFacts) or found.unit != "passage":
+        facts = self.asked("rate_passages")
+        if not isinstance(facts, RelevanceFacts) or facts.unit != "passage":
             return None
-        rated = {rating.passage: rating.relevant for rating in found.ratings}
+        rated = {rating.passage: rating.relevant for rating in facts.ratings}
         return {n: rated.get(n) for n in range(1, self.n + 1)}
 
     @property
     def likely_only(self) -> bool:
         """Whether the judge of relevance has but probabilities: it tells the topic, not whether the answer is there."""
-        found = self.asked("rate_passages")
-        return isinstance(found, RelevanceFacts) and any(rating.p is not None for rating in found.ratings)
+        facts = self.asked("rate_passages")
+        return isinstance(facts, RelevanceFacts) and any(rating.p is not None for rating in facts.ratings)
 
     @property
     def rated_plainly(self) -> bool:
@@ -363,8 +363,8 @@ class CauseContext:
     @Lazy
     def agreement(self) -> AgreementFacts | None:
         """What agree found."""
-        found = self.asked("agree")
-        return found if isinstance(found, AgreementFacts) else None
+        facts = self.asked("agree")
+        return facts if isinstance(facts, AgreementFacts) else None
 
     @Lazy
     def wrong(self) -> tuple[Claim, ...]:
@@ -380,7 +380,7 @@ class CauseContext:
         if self.agreement is None or any(claim.text is None for claim in (self.answer.claims if self.answer else ())):
             return ()
         right = {claim.n for claim in self._unmet} if self.mended.evidence else set()
-        left = tuple(n for n, said in enumerate(self.agreement.reference, 1) if said is False and n not in right)
+        left = tuple(n for n, stated in enumerate(self.agreement.reference, 1) if stated is False and n not in right)
         # a claim that is wrong may stand where a right one belongs
         return () if self.mended.answer or len(left) <= len(self.mended.claims) else left
 

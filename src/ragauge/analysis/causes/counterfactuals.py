@@ -163,7 +163,7 @@ def experiment(seen: CauseContext, cause: str, answer_no: int, gold: Gold) -> Ex
     passages = HANDS[rule](seen, gold)
     if isinstance(passages, Lack):
         return passages.what
-    if [passage.text for passage in passages] == [one.text for one in seen.passages or ()]:
+    if [passage.text for passage in passages] == [passage.text for passage in seen.passages or ()]:
         return SAME
     return _made(seen, cause, rule, answer_no, passages, before)
 
@@ -289,12 +289,12 @@ def tallies(
         without: query_id -> why no experiment was made, of those looked at.
         outcomes: of the experiments.
     """
-    found = []
+    tallied = []
     for cause in dict.fromkeys(failed.values()):
-        verdicts = [one.verdict for one in outcomes if one.experiment.cause == cause]
+        verdicts = [outcome.verdict for outcome in outcomes if outcome.experiment.cause == cause]
         reasons = [why for query_id, why in without.items() if failed[query_id] == cause]
         counts = verdicts.count("confirmed"), verdicts.count("refuted"), verdicts.count("undecided")
         component = BY_NAME[cause].component if cause in BY_NAME else ""
         left = {why: reasons.count(why) for why in dict.fromkeys(reasons)}
-        found.append(CauseTally(cause, component, list(failed.values()).count(cause), *counts, left))
-    return tuple(sorted(found, key=lambda one: (-one.inferred, one.cause)))
+        tallied.append(CauseTally(cause, component, list(failed.values()).count(cause), *counts, left))
+    return tuple(sorted(tallied, key=lambda tally: (-tally.inferred, tally.cause)))

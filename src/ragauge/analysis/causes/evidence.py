@@ -34,8 +34,8 @@ def labelled(seen: CauseContext) -> frozenset[int]:
 
 
 def _of(seen: CauseContext, item: Relevant) -> Iterator[int]:
-    there = {n: one for n, one in enumerate(seen.passages or (), 1) if one.doc_id in item.doc_ids}
-    yield from {n for n, one in there.items() if _crossed(seen, one)} or (there.keys() & judged(seen)) or there
+    there = {n: passage for n, passage in enumerate(seen.passages or (), 1) if passage.doc_id in item.doc_ids}
+    yield from {n for n, passage in there.items() if _crossed(seen, passage)} or (there.keys() & judged(seen)) or there
 
 
 def _crossed(seen: CauseContext, passage: Passage) -> bool:
@@ -92,25 +92,25 @@ def unmet(seen: CauseContext) -> float:
 
 def irrelevant(seen: CauseContext) -> float:
     """Probability that no passage is relevant to the question; 0 where a rating is missing."""
-    found = seen.asked("rate_passages")
-    if not isinstance(found, RelevanceFacts) or found.unit != "passage" or not seen.n:
+    facts = seen.asked("rate_passages")
+    if not isinstance(facts, RelevanceFacts) or facts.unit != "passage" or not seen.n:
         return 0.0
-    known = [rating.chance for rating in found.ratings if rating.chance is not None]
+    known = [rating.chance for rating in facts.ratings if rating.chance is not None]
     return 1 - max(known) if len(known) == seen.n else 0.0
 
 
 def disagrees(seen: CauseContext, claims: Iterable[Claim]) -> float:
     """Probability that one of these claims does not agree with the reference."""
     known = seen.agreement.answer_p if seen.agreement is not None else ()
-    found = [known[claim.n - 1] if claim.n <= len(known) else None for claim in claims]
-    return max((1.0 if p is None else 1 - p for p in found), default=1.0)
+    verdicts = [known[claim.n - 1] if claim.n <= len(known) else None for claim in claims]
+    return max((1.0 if p is None else 1 - p for p in verdicts), default=1.0)
 
 
 def unstated(seen: CauseContext) -> float:
     """Probability that the answer leaves out one of the reference claims that it does not state."""
     known = seen.agreement.reference_p if seen.agreement is not None else ()
-    found = [known[n - 1] if n <= len(known) else None for n in seen.unstated]
-    return max((1.0 if p is None else 1 - p for p in found), default=1.0)
+    verdicts = [known[n - 1] if n <= len(known) else None for n in seen.unstated]
+    return max((1.0 if p is None else 1 - p for p in verdicts), default=1.0)
 
 
 def none_stated(seen: CauseContext) -> float:

@@ -137,10 +137,10 @@ def _compound(seen: CauseContext) -> Verdict:
     Applies when some but not all gold documents, or some but not all reference claims, are among the passages, and a
     claim has no support in any. The retrieval half is named by its own row.
     """
-    found = _part(seen)
+    verdict = _part(seen)
     if not seen.bare:
-        return Lack(seen.lack("verify_answer.support")) if found and not seen.claims_whole else None
-    if not found:
+        return Lack(seen.lack("verify_answer.support")) if verdict and not seen.claims_whole else None
+    if not verdict:
         unknown = seen.reference is None and seen.missed is None
         return Lack("relevance labels or a reference answer") if unknown else None
     # where a part is missing, one of these rows says how
@@ -151,7 +151,7 @@ def _compound(seen: CauseContext) -> Verdict:
         documents=members(seen.missed or ()), evidence=True, claims=frozenset(claim.n for claim in seen.bare)
     )
     basis: Basis = "guess" if how.basis == "guess" else "judge"
-    text = f"{half} and hallucinated at once: {found} ({how.text}), and {filled}"
+    text = f"{half} and hallucinated at once: {verdict} ({how.text}), and {filled}"
     return Why(text, basis, mends, p=min(how.p, evidence.unsupported(seen.bare)))
 
 

@@ -88,8 +88,8 @@ def _again(sides: Sequence[MeasurementSpec], by: MeasurementSpec, metrics: Seque
     """The commands that judge the stored responses of some runs as one was; what is judged alike costs nothing."""
     judge = ("--judge", by.spec) if by.spec not in ("", "local") else ()
     names = ",".join(map(str, metrics))
-    said = [command("evaluate", side.name, "-m", names, *judge) for side in sides if not side.planned]
-    return f"Judge the stored responses alike: {' and then '.join(said)}"
+    commands = [command("evaluate", side.name, "-m", names, *judge) for side in sides if not side.planned]
+    return f"Judge the stored responses alike: {' and then '.join(commands)}"
 
 
 def _versions(measuring: MeasurementSpec, question: str) -> str:

@@ -65,14 +65,15 @@ def change_of(
     new, base = pairs.means()
     d = pairs.new - pairs.base
     differs = float(np.mean(np.abs(d) > ALIKE))
-    found = MeanEstimate(new - base, interval, len(pairs), judged_difference(interval, new - base, error, differs))
+    estimate = MeanEstimate(new - base, interval, len(pairs), judged_difference(interval, new - base, error, differs))
     parts = parts_of(d, pairs.weight, pairs.cluster)[0]
     unchanged = parts.size >= LEAST_SEEN and not d.any()     # of amounts, that have no bounds, no interval says so
-    verdict = SAME if unchanged else verdict_of(metric.direction, found, pairs.sums(), parts.size)
+    verdict = SAME if unchanged else verdict_of(metric.direction, estimate, pairs.sums(), parts.size)
     test = None if interval is None else difference_test(*sides)
     wins, ties, losses = _tally(metric, d)
     return replace(
-        _change(metric, (base, new), found, test, failed, verdict), effect=_effect(pairs, d, level) if sized else None,
+        _change(metric, (base, new), estimate, test, failed, verdict),
+        effect=_effect(pairs, d, level) if sized else None,
         detectable=detectable_difference(*sides, level) if sized and interval else None, wins=wins, ties=ties,
         losses=losses, moved=moved, differing=int((np.abs(parts) > ALIKE).sum()),
         rectified=rectified_change(pairs, level),
@@ -109,10 +110,10 @@ def unpaired_change(
     means = [float(np.average(side.value, weights=side.weight)) for side in (here, there)]
     d = means[0] - means[1]
     test = None if interval is None else difference_test(after, before, paired=False)
-    found = MeanEstimate(d, interval, int(here.value.size), judged_difference(interval, d, error))
+    estimate = MeanEstimate(d, interval, int(here.value.size), judged_difference(interval, d, error))
     units = min(side.value.size if side.cluster is None else np.unique(side.cluster).size for side in (here, there))
-    verdict = verdict_of(metric.direction, found, (d, d), units)
-    return _change(metric, (means[1], means[0]), found, test, failed, verdict)
+    verdict = verdict_of(metric.direction, estimate, (d, d), units)
+    return _change(metric, (means[1], means[0]), estimate, test, failed, verdict)
 
 
 def amount_of(pairs: Pairs, level: float) -> AmountChange:
@@ -145,8 +146,8 @@ def _effect(pairs: Pairs, d: Floats, level: float) -> ChangeEffect | None:
     if pairs.metric.scale == "rate":
         new, base = pairs.means()
         return ChangeEffect("Cohen's h", cohens_h(new, base)) if min(new, base) >= 0 and max(new, base) <= 1 else None
-    found = standardized_difference(d, level) if pairs.weight is None else None
-    return None if found is None else ChangeEffect("Hedges' g of differences", found.value, found.interval)
+    effect = standardized_difference(d, level) if pairs.weight is None else None
+    return None if effect is None else ChangeEffect("Hedges' g of differences", effect.value, effect.interval)
 
 
 def _change(

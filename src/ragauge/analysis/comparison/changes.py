@@ -163,7 +163,7 @@ def failures_of(new: pl.DataFrame, base: pl.DataFrame, among: Collection[str] | 
 def _counted(causes: pl.DataFrame, among: Collection[str] | None) -> Mapping[str, int]:
     import polars as pl
 
-    found = failures(causes)
+    counts = failures(causes)
     if among is not None:
-        found = found.filter(pl.col("query_id").is_in(list(among)))
-    return dict(Counter(found["cause"].to_list()).most_common())
+        counts = counts.filter(pl.col("query_id").is_in(list(among)))
+    return dict(Counter(counts["cause"].to_list()).most_common())

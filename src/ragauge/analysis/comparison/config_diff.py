@@ -37,9 +37,9 @@ def _paths(config: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, An
             yield path, value
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(value: Any, other: Any) -> bool:
     """Equal values; true is not 1, as it would be to Python."""
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+    return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
 
 
 def handed_on_more(new: Mapping[str, Any], base: Mapping[str, Any]) -> str:

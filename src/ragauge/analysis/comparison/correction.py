@@ -31,30 +31,30 @@ def corrected_family(
         correction: "holm" bounds the chance of even one false alarm in the family, "bh" (Benjamini and Hochberg) the
             share of false alarms among the alarms, "none" nothing.
     """
-    alpha, places = 1 - level, [place for place, change in enumerate(changes) if change.p_value is not None]
-    p_values = [changes[place].p_value or 0.0 for place in places]
-    least = [_least(changes[place]) for place in places]
+    alpha, places = 1 - level, [index for index, change in enumerate(changes) if change.p_value is not None]
+    p_values = [changes[index].p_value or 0.0 for index in places]
+    least = [_least(changes[index]) for index in places]
     by_holm, tests = tarone_holm(p_values, least, alpha)
     could = [index for index, p in enumerate(least) if p <= alpha]
-    by_discovery = dict(zip(could, benjamini_hochberg([p_values[place] for place in could]), strict=True))
+    by_discovery = dict(zip(could, benjamini_hochberg([p_values[index] for index in could]), strict=True))
     chosen: list[float | None] = by_holm
     if correction != "holm":
-        by = by_discovery if correction == "bh" else {place: p_values[place] for place in could}
+        by = by_discovery if correction == "bh" else {index: p_values[index] for index in could}
         chosen, tests = [by.get(at) for at in range(len(places))], len(could)
-    found = list(changes)
-    for at, place in enumerate(places):
-        change, p = changes[place], chosen[at]
+    changed = list(changes)
+    for at, index in enumerate(places):
+        change, p = changes[index], chosen[at]
         verdict = change.verdict
         if p is not None and p > alpha and verdict not in (SAME, UNKNOWN):
             verdict = SAME
         elif p is None and verdict != SAME:
             verdict = UNKNOWN
         holm = by_holm[at]
-        found[place] = replace(
+        changed[index] = replace(
             change, corrected=1.0 if p is None else p, holm=1.0 if holm is None else holm,
             discovery=by_discovery.get(at, 1.0), verdict=verdict,
         )     # fmt: skip
-    return found, tests
+    return changed, tests
 
 
 def tarone_holm(
@@ -88,26 +88,26 @@ def tarone_holm(
     first = k = _number(ordered, alpha, len(ordered))
     most = 0.0
     while left and k:
-        place = next((at for at in left if least[at] <= alpha / k), None)
-        if place is None:
+        index = next((at for at in left if least[at] <= alpha / k), None)
+        if index is None:
             break
-        most = max(most, min(1.0, k * p_values[place]))
-        adjusted[place] = most
+        most = max(most, min(1.0, k * p_values[index]))
+        adjusted[index] = most
         if most > alpha:     # nothing more is found: the others that could tell follow as in Holm's
             for step, at in enumerate(at for at in left if least[at] <= alpha / k):
                 most = max(most, min(1.0, max(1, k - step) * p_values[at]))
                 adjusted[at] = most
             break
-        left.remove(place)
-        ordered.remove(least[place])
+        left.remove(index)
+        ordered.remove(least[index])
         k = _number(ordered, alpha, k)
     return adjusted, first
 
 
 def _number(ordered: Sequence[float], alpha: float, most: int) -> int:
     """The smallest K for which at most K of these least p-values are at most alpha / K; 0 for none at all."""
-    found = next((k for k in range(1, most + 1) if bisect_right(ordered, alpha / k) <= k), most)
-    return found if bisect_right(ordered, alpha / max(1, found)) else 0
+    smallest = next((k for k in range(1, most + 1) if bisect_right(ordered, alpha / k) <= k), most)
+    return smallest if bisect_right(ordered, alpha / max(1, smallest)) else 0
 
 
 def _least(change: MetricChange) -> float:

@@ -81,13 +81,13 @@ class FlipGatherer:
 
         among = set(matched)
         newly, mended = (
-            {query_id for query_id in one if query_id not in other and query_id in among}
-            for one, other in ((failed_new, failed_base), (failed_base, failed_new))
+            {query_id for query_id in failures if query_id not in other and query_id in among}
+            for failures, other in ((failed_new, failed_base), (failed_base, failed_new))
         )
         turned = newly | mended
         numbers = {query_id: number for number, query_id in enumerate(self._ids) if query_id in turned}
-        found = {number for queries, _, _ in self._turned.values() for number in queries.tolist()}
-        every = np.array(sorted(found | set(numbers.values())), dtype=np.int64)
+        numbers_seen = {number for queries, _, _ in self._turned.values() for number in queries.tolist()}
+        every = np.array(sorted(numbers_seen | set(numbers.values())), dtype=np.int64)
         change = self._sum[every] / np.maximum(self._count[every], 1)
         fell = np.array([self._ids[number] in newly for number in every], dtype=bool)
         lost = (change < 0) | ((change == 0) & fell)
@@ -102,13 +102,13 @@ class FlipGatherer:
         """Number of an example -> its scores that changed sides, of those wanted."""
         import numpy as np
 
-        found: dict[int, tuple[Flipped, ...]] = {}
+        by_query: dict[int, tuple[Flipped, ...]] = {}
         few = np.array(sorted(wanted), dtype=np.int64)
         for metric, (queries, base, new) in self._turned.items():
             for at in np.flatnonzero(np.isin(queries, few)):
-                one = Flipped(metric, float(base[at]), float(new[at]))
-                found[int(queries[at])] = (*found.get(int(queries[at]), ()), one)
-        return found
+                flipped = Flipped(metric, float(base[at]), float(new[at]))
+                by_query[int(queries[at])] = (*by_query.get(int(queries[at]), ()), flipped)
+        return by_query
 
 
 def _ends(order: Codes, lost: int) -> list[int]:

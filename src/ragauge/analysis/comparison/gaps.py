@@ -76,12 +76,12 @@ def by_segment(
     columns = dict.fromkeys(
         column for frame in frames if frame is not None for column in frame.columns if column != "query_id"
     )
-    found: dict[str, dict[str, tuple[MetricGaps, ...]]] = {}
+    by_value: dict[str, dict[str, tuple[MetricGaps, ...]]] = {}
     for column in columns:
         values = sorted({value for frame in frames for value in _values(frame, column)})
         cells = {value: _cell(of, frames, column, value, level) for value in values}
-        found[column] = {value: cell for value, cell in cells.items() if cell}
-    return {column: cells for column, cells in found.items() if cells}
+        by_value[column] = {value: cell for value, cell in cells.items() if cell}
+    return {column: cells for column, cells in by_value.items() if cells}
 
 
 def _cell(
@@ -91,7 +91,7 @@ def _cell(
         None if frame is None or column not in frame.columns else (frame[column] == value).to_numpy()
         for frame in frames
     ]
-    found = []
+    gaps = []
     for metric, sides in of:
         parts = [
             pairs.within(mask) if pairs is not None and mask is not None else None
@@ -99,8 +99,8 @@ def _cell(
         ]
         kept = [part if part is not None and len(part) >= FEWEST else None for part in parts]
         if any(part is not None for part in kept):
-            found.append(gaps_of(metric, kept[0], kept[1], level))
-    return tuple(found)
+            gaps.append(gaps_of(metric, kept[0], kept[1], level))
+    return tuple(gaps)
 
 
 def _values(frame: pl.DataFrame | None, column: str) -> list[str]:
@@ -110,8 +110,8 @@ def _values(frame: pl.DataFrame | None, column: str) -> list[str]:
 def _oracle(metric: Metric, pairs: Pairs, level: float) -> Oracle:
     own, oracle = pairs.means()
     best = best_of(metric)
-    found = _interval(metric, pairs, level)
-    gap = MeanEstimate(oracle - own, _turned(found, 0.0), len(pairs))     # the interval is of own − oracle
+    interval = _interval(metric, pairs, level)
+    gap = MeanEstimate(oracle - own, _turned(interval, 0.0), len(pairs))     # the interval is of own − oracle
     rest = MeanEstimate(best - oracle, _turned(_of_base(metric, pairs, level), best), len(pairs))
     return Oracle(own, oracle, gap, rest, *_left_out(pairs))
 
@@ -135,6 +135,10 @@ def _of_base(metric: Metric, pairs: Pairs, level: float) -> Interval | None:
     return interval_of_mean(ScoreSample.of(metric, pairs.base, pairs.weight, pairs.cluster), level)
 
 
-def _turned(found: Interval | None, best: float) -> Interval | None:
+def _turned(interval: Interval | None, best: float) -> Interval | None:
     """The interval of best − x from that of x."""
-    return None if found is None else Interval(best - found.high, best - found.low, found.method, found.level)
+    return (
+        None
+        if interval is None
+        else Interval(best - interval.high, best - interval.low, interval.method, interval.level)
+    )

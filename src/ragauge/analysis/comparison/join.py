@@ -42,6 +42,6 @@ class Join:
 
         at = np.full(self._size + 1, -1, dtype=np.int64)
         at[base.query] = np.arange(base.query.size)
-        found = at[self._there[new.query]]     # the last entry, which -1 reads, is that of no example
-        kept = np.flatnonzero(found >= 0)
-        return kept, found[kept]
+        matched = at[self._there[new.query]]     # the last entry, which -1 reads, is that of no example
+        kept = np.flatnonzero(matched >= 0)
+        return kept, matched[kept]

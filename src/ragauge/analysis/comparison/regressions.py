@@ -85,10 +85,10 @@ class Regressions:
                 ScoreSample(differences[part], "mean", (-width, width), _taken(weights, part), _taken(clusters, part))
                 for part in parts
             )
-            found = interval_of_difference(here, there, 1 - ALPHA / len(cells), paired=False)
-            if found is None:
+            interval = interval_of_difference(here, there, 1 - ALPHA / len(cells), paired=False)
+            if interval is None:
                 continue
-            least = -found.high if direction == "higher" else found.low
+            least = -interval.high if direction == "higher" else interval.low
             if least > 0 and (best is None or least > best[0]):
                 inner, outer = (float(np.average(differences[p], weights=_taken(weights, p))) for p in parts)
                 best = least, SegmentDrop(f"{column}={value}", inner, outer, int(parts[0].size))
@@ -101,11 +101,11 @@ def coded(query_ids: Sequence[str], segments: pl.DataFrame) -> dict[str, tuple[V
 
     queries = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String})
     mine = queries.join(segments, on="query_id", how="left", maintain_order="left")
-    found: dict[str, tuple[Values, Codes]] = {}
+    by_column: dict[str, tuple[Values, Codes]] = {}
     for name in mine.columns[1:]:
         values, codes = numbered(mine[name])
-        found[name] = values, codes.to_numpy()
-    return found
+        by_column[name] = values, codes.to_numpy()
+    return by_column
 
 
 def _taken(of: Floats | Codes | None, rows: Codes) -> Floats | Codes | None:

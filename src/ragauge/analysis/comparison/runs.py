@@ -116,17 +116,17 @@ def corrected(
     Returns:
         One a comparer, and how many tests each of the two families has.
     """
-    metrics = [change for one in comparers for change in one.whole.found]
-    parts = [part for one in comparers for part in one.parts]
+    metrics = [change for comparer in comparers for change in comparer.whole.found]
+    parts = [part for comparer in comparers for part in comparer.parts]
     whole, tests = corrected_family(metrics, level, correction)
     cells, segment_tests = corrected_family([part.change for part in parts], level, correction)
-    found: list[Corrected] = []
+    verdicts: list[Corrected] = []
     left, right = iter(whole), iter(cells)
     for comparer in comparers:
         mine = tuple(next(left) for _ in comparer.whole.found)
         segments = [replace(part, change=next(right)) for part in comparer.parts]
-        found.append(Corrected(mine, tuple(sorted(segments, key=_urgency))))
-    return found, tests, segment_tests
+        verdicts.append(Corrected(mine, tuple(sorted(segments, key=_urgency))))
+    return verdicts, tests, segment_tests
 
 
 def _urgency(part: SegmentChange) -> tuple[int, bool, float, str, str]:
@@ -150,13 +150,13 @@ def grown(new: pl.DataFrame, base: pl.DataFrame, n: int, level: float) -> frozen
     """
     here, there = (dict(failures(frame).select("query_id", "cause").iter_rows()) for frame in (new, base))
     names = sorted({*here.values(), *there.values()} - {""})
-    p = []
+    p_values = []
     for name in names:
         gained = sum(cause == name != there.get(query_id) for query_id, cause in here.items())
         lost = sum(cause == name != here.get(query_id) for query_id, cause in there.items())
-        found = mcnemar(gained, lost, n, "greater")
-        p.append(1.0 if found is None else found.p_value)
-    return frozenset(name for name, one in zip(names, holm(p), strict=True) if one <= (1 - level) / 2)
+        test = mcnemar(gained, lost, n, "greater")
+        p_values.append(1.0 if test is None else test.p_value)
+    return frozenset(name for name, p in zip(names, holm(p_values), strict=True) if p <= (1 - level) / 2)
 
 
 def findings_of(
@@ -176,9 +176,14 @@ def findings_of(
         quiet: leave out that nothing got worse, because a segment did, or scores failed.
     """
     held, matched = replace(comparison, metrics=comparer.whole.as_read(comparison.metrics)), comparison.matched
-    found = diagnose(
+    findings = diagnose(
         comparer.summaries, {}, causes, max(1, matched.pairs or matched.here), segments=comparer.segments,
         judge_id=judge_id, against=Against(held, None, traffic, more),
-    )     # fmt: skip
-    read = [replace(one, against=BASELINE) if one.cause in more_often and not one.against else one for one in found]
-    return tuple(one for one in read if one.against == BASELINE and not (quiet and one.cause == WORKING))
+    )  # fmt: skip
+    read = [
+        replace(finding, against=BASELINE) if finding.cause in more_often and not finding.against else finding
+        for finding in findings
+    ]
+    return tuple(
+        finding for finding in read if finding.against == BASELINE and not (quiet and finding.cause == WORKING)
+    )

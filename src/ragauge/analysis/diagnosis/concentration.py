@@ -64,7 +64,7 @@ def clearest(cause: str, hits: Mask, segments: Segments) -> list[Concentration]:
         unanswerable = np.array([value == "no" for value in labels.values], dtype=bool)[labels.codes]
         kept = unanswerable if cause in OF_UNANSWERABLE else ~unanswerable
     n, n_hits = int(kept.sum()), int((hits & kept).sum())
-    found = []
+    compared = []
     for column, values in segments.columns.items():
         if column == ANSWERABLE:
             continue
@@ -75,14 +75,18 @@ def clearest(cause: str, hits: Mask, segments: Segments) -> list[Concentration]:
                 continue     # nothing that a person could act on
             more = inside >= FEWEST and inside * (n - size) > (n_hits - inside) * size
             p = fisher_greater(inside, size, n_hits - inside, n - size) if more else 1.0
-            found.append(Concentration(column, str(value), inside, size, n_hits - inside, n - size, p))
-    adjusted = holm([cell.p for cell in found])
-    clear = [cell._replace(p=p) for cell, p in zip(found, adjusted, strict=True) if p < ALPHA]
+            compared.append(Concentration(column, str(value), inside, size, n_hits - inside, n - size, p))
+    adjusted = holm([cell.p for cell in compared])
+    clear = [cell._replace(p=p) for cell, p in zip(compared, adjusted, strict=True) if p < ALPHA]
     first = min(clear, key=lambda cell: (cell.p, -cell.hits / cell.n), default=None)
-    return [] if first is None else [first, *_alike(first, found)]
+    return [] if first is None else [first, *_alike(first, compared)]
 
 
-def _alike(first: Concentration, found: Sequence[Concentration]) -> list[Concentration]:
+def _alike(first: Concentration, concentrations: Sequence[Concentration]) -> list[Concentration]:
     """The other values of its column that lie above the rest, and not clearly below it."""
-    rivals = (one for one in found if one.column == first.column and one.value != first.value and one.p < ALPHA)
+    rivals = (
+        concentration
+        for concentration in concentrations
+        if concentration.column == first.column and concentration.value != first.value and concentration.p < ALPHA
+    )
     return [rival for rival in rivals if fisher_greater(first.hits, first.n, rival.hits, rival.n) >= ALPHA]

@@ -75,14 +75,14 @@ def diagnose(
     ]
     before = against.changed if against is not None else None
     seen = _Seen(failed, n, summaries, segment_summaries, within, judge_id, before)
-    found = {cause: _of_cause(cause, seen) for cause in large}
+    findings = {cause: _of_cause(cause, seen) for cause in large}
     open_ = 2 * counts["undecided"] > len(failed)
     held = [match for match in matches(summaries, answerable, against) if not (open_ and match.pattern.decided)]
     for match in sorted(held, key=lambda match: STRENGTH.index(match.against)):
         if match.pattern.name != WORKING:
-            _add(match, found, partial(_of_pattern, counts=counts, failed=failed, n=n, judge_id=judge_id))
-    settles = {cause: max([finding.explains, *_together(cause, held, found)]) for cause, finding in found.items()}
-    ranked = sorted(found.values(), key=lambda one: _order(one, settles[one.cause]))
+            _add(match, findings, partial(_of_pattern, counts=counts, failed=failed, n=n, judge_id=judge_id))
+    settles = {cause: max([finding.explains, *_together(cause, held, findings)]) for cause, finding in findings.items()}
+    ranked = sorted(findings.values(), key=lambda finding: _order(finding, settles[finding.cause]))
     working = [_of_pattern(match, counts, failed, n, judge_id) for match in held if match.pattern.name == WORKING]
     worse = [] if before is None else got_worse(before, _named(ranked), len(failed), judge_id)
     return (*ranked, *worse, *_unexplained(failed), *working)
@@ -105,29 +105,29 @@ def _named(findings: Sequence[Finding]) -> set[str]:
     return {reading.metric for finding in findings for reading in finding.readings if reading.against == BASELINE}
 
 
-def _together(cause: str, held: Sequence[Match], found: Mapping[str, Finding]) -> list[int]:
+def _together(cause: str, held: Sequence[Match], findings: Mapping[str, Finding]) -> list[int]:
     """Failures explained by all causes of each pattern whose reading and fix the finding of this cause carries."""
     return [
-        sum(found[other].explains for other in match.pattern.causes if other in found)
+        sum(findings[other].explains for other in match.pattern.causes if other in findings)
         for match in held
-        if _home(match, found) == cause
+        if _home(match, findings) == cause
     ]
 
 
-def _home(match: Match, found: Mapping[str, Finding]) -> str | None:
+def _home(match: Match, findings: Mapping[str, Finding]) -> str | None:
     """The most frequent of the causes that a pattern goes with; None where none was found."""
-    homes = [cause for cause in (*match.pattern.causes, match.pattern.subject) if cause in found]
-    return max(homes, key=lambda cause: found[cause].explains, default=None)
+    homes = [cause for cause in (*match.pattern.causes, match.pattern.subject) if cause in findings]
+    return max(homes, key=lambda cause: findings[cause].explains, default=None)
 
 
-def _add(match: Match, found: dict[str, Finding], alone: Callable[[Match], Finding]) -> None:
+def _add(match: Match, findings: dict[str, Finding], alone: Callable[[Match], Finding]) -> None:
     """Adds a pattern to the finding of its most frequent cause, or as a finding of its own."""
-    home = _home(match, found)
+    home = _home(match, findings)
     if home is None:
-        found[match.pattern.subject] = alone(match)
+        findings[match.pattern.subject] = alone(match)
         return
-    if len(found[home].readings) < MOST_READINGS:
-        found[home] = _joined(found[home], match)
+    if len(findings[home].readings) < MOST_READINGS:
+        findings[home] = _joined(findings[home], match)
 
 
 class _Seen(NamedTuple):
@@ -216,24 +216,25 @@ def _evidence(rows: FailedResponses, n_failed: int, n: int, places: Sequence[Con
     parts += [_concentration(places)] if places else []
     unknown = [len(facts) for facts in rows.lacking.values]
     shown = min(range(count), key=lambda row: unknown[rows.lacking.codes[row]])
-    place = int(rows.place[shown])
-    parts.append(f"Such as {rows.index.query_ids[rows.query[shown]]}: {rows.decided_by([place])[place]}.")
+    position = int(rows.place[shown])
+    parts.append(f"Such as {rows.index.query_ids[rows.query[shown]]}: {rows.decided_by([position])[position]}.")
     return " ".join(parts)
 
 
 def _concentration(places: Sequence[Concentration]) -> str:
     """Where a cause is concentrated, in words: in one segment, or in several of a column that are alike in it."""
     inside = ", ".join(
-        f"with {one.column}={one.value} {one.hits:,} of {one.n:,} examples ({one.hits / one.n:.0%})" for one in places
+        f"with {part.column}={part.value} {part.hits:,} of {part.n:,} examples ({part.hits / part.n:.0%})"
+        for part in places
     )
-    one = places[0]
+    first = places[0]
     if len(places) > 1:
         return f"It is {inside}: alike in them, as far as can be told."
-    chance = f"p = {one.p:.2g}" if one.p >= 1e-4 else "p < 0.0001"
+    chance = f"p = {first.p:.2g}" if first.p >= 1e-4 else "p < 0.0001"
     return (
-        f"With {one.column}={one.value} it is {one.hits:,} of {one.n:,} examples ({one.hits / one.n:.0%}), elsewhere "
-        f"{one.other_hits:,} of {one.other_n:,} ({one.other_hits / one.other_n:.0%}; {chance}, corrected for all "
-        "segments)."
+        f"With {first.column}={first.value} it is {first.hits:,} of {first.n:,} examples "
+        f"({first.hits / first.n:.0%}), elsewhere {first.other_hits:,} of {first.other_n:,} "
+        f"({first.other_hits / first.other_n:.0%}; {chance}, corrected for all segments)."
     )
 
 
@@ -282,13 +283,14 @@ def confidence_in(match: Match, judge_id: str) -> str:
     """
     steps = 0
     steps += judge_id.startswith("local") and any(
-        questions([parse(one.metric)]) and not one.interval.method.endswith(WITH_ERROR) for one in match.readings
+        questions([parse(reading.metric)]) and not reading.interval.method.endswith(WITH_ERROR)
+        for reading in match.readings
     )
     steps += any(reading.n < FEW for reading in match.readings)
     steps += any(
-        one.difference is not None and one.interval.low <= 0 <= one.interval.high
-        and (one.interval.low if one.level == "high" else -one.interval.high) <= -SMALL
-        for one in match.readings
+        reading.difference is not None and reading.interval.low <= 0 <= reading.interval.high
+        and (reading.interval.low if reading.level == "high" else -reading.interval.high) <= -SMALL
+        for reading in match.readings
     )
     return ("high", "medium", "low")[min(steps, 2)]
 
@@ -304,7 +306,7 @@ def _joined(finding: Finding, match: Match) -> Finding:
         leave=finding.leave or pattern.leave,
         measure_again=finding.measure_again or pattern.again,
         against=finding.against or match.against,     # the stronger one came first
-        readings=(*finding.readings, *(one for one in match.readings if one not in finding.readings)),
+        readings=(*finding.readings, *(reading for reading in match.readings if reading not in finding.readings)),
     )
 
 

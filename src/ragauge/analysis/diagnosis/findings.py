@@ -42,12 +42,15 @@ def with_errors(findings: Sequence[Finding], failed: FailedResponses, run_name: 
         return tuple(findings)
     errors = Counter(rows.decided_by(rows.place[:MOST_READ].tolist()).values())
     ((error, _),) = errors.most_common(1)
-    said = calls_failed(len(rows), len(failed.index.number), error.removeprefix(HEAD)).rstrip(".")
+    headline = calls_failed(len(rows), len(failed.index.number), error.removeprefix(HEAD)).rstrip(".")
     fix = (
         f"Mend what the error names; {command('show', run_name)} counts every kind, and the report lists the calls. "
         "Then repeat ragauge run with --retry-failed, or record the responses anew."
     )
-    return tuple(replace(one, headline=said, fix=fix) if one.cause == SYSTEM_FAILED.name else one for one in findings)
+    return tuple(
+        replace(finding, headline=headline, fix=fix) if finding.cause == SYSTEM_FAILED.name else finding
+        for finding in findings
+    )
 
 
 IDS_DIFFER = "ids_differ"
@@ -69,7 +72,7 @@ def before_labels(
         failed: the failed examples.
         findings: of the diagnosis.
     """
-    match = next((one for one in matches if one.kind == "document" and one.apart), None)
+    match = next((match for match in matches if match.kind == "document" and match.apart), None)
     if match is None:
         return tuple(findings)
     doubted = (_doubted(finding, failed.of_cause(finding.cause)) for finding in findings)
@@ -102,7 +105,9 @@ def _ids_differ(match: IdMatch, failed: FailedResponses) -> Finding:
 def _doubted(finding: Finding, rows: FailedResponses) -> Finding:
     """A finding that rests on labels, of low confidence while ids do not meet; `rows` are the failures of its cause."""
     by_labels = 2 * list(rows.basis).count("labels") > len(rows)
-    read = any(fact.startswith("labels.") for one in finding.readings for fact in parse(one.metric).needs.values())
+    read = any(
+        fact.startswith("labels.") for reading in finding.readings for fact in parse(reading.metric).needs.values()
+    )
     if not (by_labels or read):
         return finding
     more = "Not known while labels and passages use different ids."
@@ -168,7 +173,7 @@ def settle(rows: FailedResponses) -> str:
 def rests_on_it(readings: Sequence[Reading]) -> bool:
     """Whether a pattern takes from the judge that evidence is missing or that what came is irrelevant."""
     judged = (reading for reading in readings if reading.metric.startswith(("context_recall", "context_precision")))
-    return any(one.level == "low" for one in judged)
+    return any(judgement.level == "low" for judgement in judged)
 
 
 LAYERS = ("retrieval", "generation", "end_to_end")
@@ -196,11 +201,11 @@ def got_worse(baseline: RunComparison, named: Iterable[str], failures: int, judg
 def _finding(
     layer: str, group: Sequence[MetricChange], failures: int, judge_id: str, baseline: RunComparison
 ) -> Finding:
-    readings = tuple(found for change in group if (found := changed(change, baseline.base.name)) is not None)
+    readings = tuple(reading for change in group if (reading := changed(change, baseline.base.name)) is not None)
     names = [change.metric for change in group]
     head = f"got worse: {words(readings[0]) if len(readings) == 1 else _joined(names)}"
     where = next((change.where for change in group if change.where is not None), None)
-    moved = dict.fromkeys(one.query_id for change in group for one in change.moved[:MOST_SHOWN])
+    moved = dict.fromkeys(example.query_id for change in group for example in change.moved[:MOST_SHOWN])
     shown = ", ".join(list(moved)[:MOST_SHOWN])
     look = f"the examples that lost most ({shown})" if shown else "the examples with the worst scores"
     return Finding(
@@ -228,7 +233,7 @@ def _places(group: Sequence[MetricChange]) -> list[str]:
             by_segment.setdefault(change.where.segment, []).append(
                 f"{change.metric} {inside} there, {outside} elsewhere"
             )
-    return [f"Most with {segment}: {'; '.join(said)}." for segment, said in by_segment.items()]
+    return [f"Most with {segment}: {'; '.join(words)}." for segment, words in by_segment.items()]
 
 
 def _confidence(group: Sequence[MetricChange], judge_id: str) -> str:
@@ -251,7 +256,7 @@ CLEARLY = 0.9     # of the passages of the baseline: below, they are fewer
 def lost_evidence(changes: Sequence[MetricChange]) -> MetricChange | None:
     """The change for the worse that says most surely that evidence was lost; None for none."""
     fell = [change for change in changes if change.verdict == "worse" and parse(change.metric).name() in OF_EVIDENCE]
-    return min(fell, key=lambda one: OF_EVIDENCE.index(parse(one.metric).name()), default=None)
+    return min(fell, key=lambda change: OF_EVIDENCE.index(parse(change.metric).name()), default=None)
 
 
 def with_lost_evidence(
@@ -270,7 +275,7 @@ def with_lost_evidence(
     if against is None or base is None or change is None or against.fewer is None:
         return tuple(findings)
     before, now = (f"{round(mean, 1):g}" for mean in against.fewer)
-    mine, others = changed(change, base.base.name), [one for one in findings if one.cause != LAYER]
+    mine, others = changed(change, base.base.name), [finding for finding in findings if finding.cause != LAYER]
     also = [reading for finding in findings if finding.cause == LAYER for reading in finding.readings]
     unsure = (change.difference.n < FEW) + (judge_id.startswith("local") and bool(questions([parse(change.metric)])))
     first = Finding(
@@ -286,7 +291,7 @@ def with_lost_evidence(
         failures=len(failed),
         confidence=("high", "medium", "low")[unsure],
         against=BASELINE,
-        readings=(*([mine] if mine is not None else []), *(one for one in also if one != mine)),
+        readings=(*([mine] if mine is not None else []), *(reading for reading in also if reading != mine)),
     )
     at = 1 if others and others[0].cause == SYSTEM_FAILED.name else 0
     return (*others[:at], first, *others[at:])

@@ -278,8 +278,8 @@ class Match(NamedTuple):
     @property
     def against(self) -> str:
         """What it was read against: another run, where one of its readings was, else starting points."""
-        found = {reading.against for reading in self.readings}
-        return next(one for one in STRENGTH if one in found)
+        sources = {reading.against for reading in self.readings}
+        return next(source for source in STRENGTH if source in sources)
 
 
 def matches(
@@ -299,8 +299,8 @@ def matches(
         if pattern.oracle and any(match.pattern.oracle for match in held):
             continue     # the metrics of the answer are asked in turn: the first one that is clear decides
         of = answerable if pattern.answerable and answerable is not None else summaries
-        found = _held(pattern, of, against or Against())
-        held += [found] if found is not None else []
+        readings = _held(pattern, of, against or Against())
+        held += [readings] if readings is not None else []
     return held
 
 

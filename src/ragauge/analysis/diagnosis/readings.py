@@ -65,12 +65,12 @@ def level_of(summary: Summary, point: StartingPoint) -> Level:
 
     The interval is the one with the judge's error, where that is known. Anything else is unclear: not enough data.
     """
-    found = summary.widest
-    if found is None or summary.mean is None or summary.low is None or summary.high is None:
+    interval = summary.widest
+    if interval is None or summary.mean is None or summary.low is None or summary.high is None:
         return "unclear"
-    if max(found.high, summary.high) < point.value:
+    if max(interval.high, summary.high) < point.value:
         return "low"
-    return "high" if min(found.low, summary.low) > point.value else "unclear"
+    return "high" if min(interval.low, summary.low) > point.value else "unclear"
 
 
 def measured(name: str, summaries: Sequence[Summary]) -> list[Summary]:
@@ -78,20 +78,20 @@ def measured(name: str, summaries: Sequence[Summary]) -> list[Summary]:
     return [summary for summary in speaks_for(name, summaries) if summary.mean is not None]
 
 
-def speaks_for(name: str, found: Sequence[Named]) -> list[Named]:
+def speaks_for(name: str, named: Sequence[Named]) -> list[Named]:
     """Summaries or changes that speak for a metric, the best first: its own, at any cutoff, then its stand-in's.
 
     Labels come before a judge who is known to err: one whose means have an interval with the judge's error.
     """
     stand_in = STAND_INS.get(name)
-    errs = any(isinstance(one, Summary) and one.judged is not None for one in found if _plain(one.metric) == name)
+    errs = any(isinstance(one, Summary) and one.judged is not None for one in named if _plain(one.metric) == name)
     order = (stand_in, name) if errs and stand_in in OF_LABELS else (name, stand_in)
-    return [one for wanted in order for one in found if _plain(one.metric) == wanted]
+    return [one for wanted in order for one in named if _plain(one.metric) == wanted]
 
 
 def barren(summaries: Sequence[Summary]) -> bool:
     """Whether hardly anything relevant was handed on: precision and recall, where measured, are below 0.20."""
-    known = [one.mean for name in ("context_precision", "context_recall") for one in measured(name, summaries)]
+    known = [mean.mean for name in ("context_precision", "context_recall") for mean in measured(name, summaries)]
     point = STARTING_POINTS["context_precision"].value
     return bool(known) and all(mean is not None and mean < point for mean in known)
 
@@ -116,10 +116,10 @@ def estimate(summary: Summary) -> str:
     """A metric with its mean and interval: recall@5 0.41 [0.33, 0.49]; with the judge's error where that is known."""
     if summary.mean is None:
         return summary.metric
-    found = summary.widest
-    said = " with the judge's error" if summary.judged is not None else ""
-    ends = "" if found is None else f"{said} [{found.low:.2f}, {found.high:.2f}]"
-    return f"{summary.metric} {summary.mean:.2f}{',' if said else ''}{ends}"
+    interval = summary.widest
+    remark = " with the judge's error" if summary.judged is not None else ""
+    ends = "" if interval is None else f"{remark} [{interval.low:.2f}, {interval.high:.2f}]"
+    return f"{summary.metric} {summary.mean:.2f}{',' if remark else ''}{ends}"
 
 
 BASELINE, ORACLE, POINTS = "baseline", "oracle passages", "starting points"
@@ -210,10 +210,10 @@ def against_run(
 
 def _held(change: MetricChange) -> bool:
     """Whether the interval of a change leaves out that the metric got worse by much."""
-    found = change.difference.widest
-    if found is None:
+    interval = change.difference.widest
+    if interval is None:
         return False
-    return found.low > -SIZABLE if change.direction == "higher" else found.high < SIZABLE
+    return interval.low > -SIZABLE if change.direction == "higher" else interval.high < SIZABLE
 
 
 def rose(names: Sequence[str], changes: Sequence[MetricChange], source: str) -> Reading | None:
@@ -233,10 +233,12 @@ def changed(change: MetricChange, source: str) -> Reading | None:
 
 
 def _reading(change: MetricChange, level: str, source: str, against: str) -> Reading | None:
-    found = change.difference
-    if found.widest is None or change.new is None or change.base is None:
+    difference = change.difference
+    if difference.widest is None or change.new is None or change.base is None:
         return None
-    return Reading(change.metric, level, change.new, change.base, found.widest, source, against, found.mean, found.n)
+    return Reading(
+        change.metric, level, change.new, change.base, difference.widest, source, against, difference.mean, difference.n
+    )
 
 
 def words(reading: Reading) -> str:

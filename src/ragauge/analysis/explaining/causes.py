@@ -24,18 +24,18 @@ def rows(facts: Facts, indexed: Container[str] | None, cause: Cause | None) -> t
     if cause is None:
         return ()
     seen = CauseContext(facts, indexed)
-    found = []
+    worked = []
     for row in ROWS:
         rule = (row.decide.__doc__ or row.name).split("\n")[0]
         verdict = row.decide(seen)
         if isinstance(verdict, Lack):
-            found.append(RowWorked(row.name, rule, "unknown", f"not known: {verdict.what}"))
+            worked.append(RowWorked(row.name, rule, "unknown", f"not known: {verdict.what}"))
         elif isinstance(verdict, Why):
-            place = "yes" if row.name == cause.name else "second" if row.name == cause.second else "also"
-            found.append(RowWorked(row.name, rule, place, cause.second_by if place == "second" else verdict.text))
+            state = "yes" if row.name == cause.name else "second" if row.name == cause.second else "also"
+            worked.append(RowWorked(row.name, rule, state, cause.second_by if state == "second" else verdict.text))
         else:
-            found.append(RowWorked(row.name, rule, "no", _against(row, seen)))
-    return tuple(found)
+            worked.append(RowWorked(row.name, rule, "no", _against(row, seen)))
+    return tuple(worked)
 
 
 def sign(facts: Facts, indexed: Container[str] | None) -> str:
@@ -112,8 +112,8 @@ def _miss(seen: CauseContext) -> str:
 def _ranks(seen: CauseContext) -> str:
     if not seen.missed:
         return _missed(seen)
-    found = [seen.rank(item) for item in seen.missed]
-    where = ", ".join("not among the candidates" if rank is None else f"rank {rank}" for rank in found)
+    ranked = [seen.rank(item) for item in seen.missed]
+    where = ", ".join("not among the candidates" if rank is None else f"rank {rank}" for rank in ranked)
     return f"{documents(seen.missed)}: {where}; {seen.n} passages handed on"
 
 
@@ -137,12 +137,16 @@ def _whole(seen: CauseContext) -> str:
 
 def _stated(seen: CauseContext) -> str:
     known = seen.agreement.reference if seen.agreement is not None else ()
-    return f"{sum(said is True for said in known)} of {len(known)} reference claims stated" if known else "no reference"
+    return (
+        f"{sum(stated is True for stated in known)} of {len(known)} reference claims stated"
+        if known
+        else "no reference"
+    )
 
 
 def _odds(seen: CauseContext) -> str:
-    found = odds(seen, DECIDING)
-    return f"retrieval {found.retrieval:.2f}, generation {found.generation:.2f}"
+    chances = odds(seen, DECIDING)
+    return f"retrieval {chances.retrieval:.2f}, generation {chances.generation:.2f}"
 
 
 AGAINST: Mapping[str, Callable[[CauseContext], str]] = {

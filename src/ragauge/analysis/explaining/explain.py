@@ -48,7 +48,7 @@ def explain_example(
     case = ExampleCase(facts, indexed)
     shown = [name for name in (scores if metrics is None else metrics) if name in scores]
     cause = attribute(facts, indexed=indexed)
-    names = [found.name if found is not None else "" for found in (stored, cause)]
+    names = [attributed.name if attributed is not None else "" for attributed in (stored, cause)]
     note = f"when it was evaluated, the cause found was {names[0]}" if names[0] and names[0] != names[1] else ""
     return ExampleExplained(
         query_id=facts.example.query_id,
@@ -117,43 +117,45 @@ def _record(case: ExampleCase) -> Iterator[Fact]:
 def _claims(case: ExampleCase) -> Iterator[Fact]:
     answer, agreement = case.seen.answer, case.seen.agreement
     for claim in answer.claims if answer is not None else ():
-        said = [f"S = {braces(claim.supporting)}", f"X = {braces(claim.contradicting)}"] if claim.status == "ok" else []
+        words = (
+            [f"S = {braces(claim.supporting)}", f"X = {braces(claim.contradicting)}"] if claim.status == "ok" else []
+        )
         if case.facts.response.citations is not None:
-            said.append(f"Z = {braces(case.seen.cited(claim))}")
+            words.append(f"Z = {braces(case.seen.cited(claim))}")
         if agreement is not None and claim.n <= len(agreement.answer):
-            said.append(f"R = {agreement.answer[claim.n - 1] or '?'}")
+            words.append(f"R = {agreement.answer[claim.n - 1] or '?'}")
         if answer is not None and not answer.support_asked:
-            said = ["support never asked: the passages were not recorded", *said[2:]]
+            words = ["support never asked: the passages were not recorded", *words[2:]]
         else:
-            said.append(support(claim))
-        yield Fact("answer", f"claim {claim.n}", " · ".join(said), cut(claim.text or "", 200))
+            words.append(support(claim))
+        yield Fact("answer", f"claim {claim.n}", " · ".join(words), cut(claim.text or "", 200))
 
 
 def _passages(case: ExampleCase) -> Iterator[Fact]:
     seen = case.seen
     gold = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
     for n, passage in enumerate(seen.passages or (), 1):
-        said = ["gold"] if passage.doc_id in gold else []
+        words = ["gold"] if passage.doc_id in gold else []
         if seen.marks is not None:
-            said.append(f"q = {mark(seen.marks.get(n))}")
+            words.append(f"q = {mark(seen.marks.get(n))}")
         if seen.answer is not None and n in seen.used:
-            said.append("used")
+            words.append("used")
         held = [str(claim.n) for claim in seen.met if n in (claim.supporting or ())]
-        said += [f"holds reference claim {', '.join(held)}"] if held else []
-        said += ["outdated"] if n in seen.stale else []
+        words += [f"holds reference claim {', '.join(held)}"] if held else []
+        words += ["outdated"] if n in seen.stale else []
         title = case.titles[n - 1]
-        yield Fact("passages", f"passage {n}", " · ".join([title, *said]), cut(passage.text or "", 200))
+        yield Fact("passages", f"passage {n}", " · ".join([title, *words]), cut(passage.text or "", 200))
 
 
 def _reference(case: ExampleCase) -> Iterator[Fact]:
     agreement = case.seen.agreement
     for claim in case.seen.reference or ():
-        said = [f"T = {holding(claim)}"]
-        said += [] if claim.p is None or claim.supporting is None else [f"p {claim.p:.2f}"]
+        words = [f"T = {holding(claim)}"]
+        words += [] if claim.p is None or claim.supporting is None else [f"p {claim.p:.2f}"]
         if agreement is not None and claim.n <= len(agreement.reference):
             stated = agreement.reference[claim.n - 1]
-            said.append({True: "stated", False: "not stated", None: "stated: no verdict"}[stated])
-        yield Fact("reference", f"claim {claim.n}", " · ".join(said), cut(claim.text, 200))
+            words.append({True: "stated", False: "not stated", None: "stated: no verdict"}[stated])
+        yield Fact("reference", f"claim {claim.n}", " · ".join(words), cut(claim.text, 200))
 
 
 def _labels(case: ExampleCase) -> Iterator[Fact]:

@@ -60,24 +60,24 @@ def _parts(metric: Metric, case: ExampleCase, unit: str) -> list[Any] | None:
     about = [argument for argument, fact in metric.needs.items() if UNITS.get(fact) == unit]
     if any(has_gap(fact, values[argument]) for argument, fact in metric.needs.items() if argument not in about):
         return None
-    found: list[Any] = []
+    parts: list[Any] = []
     numerator = denominator = 0.0
     for n in range(len(values[about[0]])):
         if any(_missing(values[argument][n]) for argument in about):
-            found.append(None)
+            parts.append(None)
             continue
-        one = metric.value(**{**values, **{argument: values[argument][n : n + 1] for argument in about}})
-        if isinstance(one, Undefined):     # it stands in no denominator
-            one = Ratio(0, 0)
-        if not isinstance(one, Ratio):
+        part = metric.value(**{**values, **{argument: values[argument][n : n + 1] for argument in about}})
+        if isinstance(part, Undefined):     # it stands in no denominator
+            part = Ratio(0, 0)
+        if not isinstance(part, Ratio):
             return None
-        numerator, denominator = numerator + one.numerator, denominator + one.denominator
-        found.append(_counted(one.numerator, one.denominator))
-    if None in found or not found:
-        return found or None
+        numerator, denominator = numerator + part.numerator, denominator + part.denominator
+        parts.append(_counted(part.numerator, part.denominator))
+    if None in parts or not parts:
+        return parts or None
     whole = metric.value(**values)
     same = isinstance(whole, Ratio) and all(map(isclose, astuple(whole), (numerator, denominator)))
-    return found if same else None
+    return parts if same else None
 
 
 def _counted(numerator: float, denominator: float) -> Any:
@@ -104,20 +104,20 @@ def _plain(_: ExampleCase, __: Metric, ___: int) -> Described:
 
 
 def _claim(case: ExampleCase, metric: Metric, n: int) -> Described:
-    needs, said = metric.needs.values(), []
+    needs, words = metric.needs.values(), []
     answer = case.seen.answer
     claim = answer.claims[n - 1] if answer is not None and n <= len(answer.claims) else None
     if claim is not None and "verify_answer.support" in needs:
-        said.append(support(claim))
+        words.append(support(claim))
     if "response.citations" in needs and claim is not None:
         cited = targets(claim, case.facts.response.citations or ())
-        said.append(f"cites {', '.join(cited)}" if cited else "cites nothing")
+        words.append(f"cites {', '.join(cited)}" if cited else "cites nothing")
     if "agree.answer" in needs or "agree.agrees" in needs:
         agrees = case.fact("agree.answer")[n - 1]
-        words = {"agrees": "agrees with the reference", "contradicts": "contradicts the reference",
-                 "absent": "the reference does not say it", None: "no verdict against the reference"}     # fmt: skip
-        said.append(words[agrees])
-    return cut(claim.text or "" if claim is not None else ""), "; ".join(said)
+        agreements = {"agrees": "agrees with the reference", "contradicts": "contradicts the reference",
+                      "absent": "the reference does not say it", None: "no verdict against the reference"}  # fmt: skip
+        words.append(agreements[agrees])
+    return cut(claim.text or "" if claim is not None else ""), "; ".join(words)
 
 
 def support(claim: Claim) -> str:
@@ -133,25 +133,25 @@ def _support(claim: Claim) -> str:
     against = f"contradicted by {counted('passage', claim.contradicting)}" if claim.contradicting else ""
     if claim.supporting:
         how = " together" if claim.joint else f", {claim.strength}" if claim.strength else ""
-        found = f"supported by {counted('passage', claim.supporting)}{how}"
-        return f"{found}; {against}" if against else found
+        supported = f"supported by {counted('passage', claim.supporting)}{how}"
+        return f"{supported}; {against}" if against else supported
     return f"{against or 'in no passage'}{missing}"
 
 
 def _reference_claim(case: ExampleCase, metric: Metric, n: int) -> Described:
-    needs, said, text = metric.needs.values(), [], ""
+    needs, words, text = metric.needs.values(), [], ""
     claims = case.seen.reference or ()
     claim = claims[n - 1] if n <= len(claims) else None
     if claim is not None:
         text = claim.text
         if "verify_reference.claims" in needs:
-            said.append(_there(claim))
+            words.append(_there(claim))
     elif n <= len(case.facts.example.reference_claims or ()):
         text = (case.facts.example.reference_claims or ())[n - 1]
     if "agree.reference" in needs or "agree.states" in needs:
         stated = case.fact("agree.reference")[n - 1]
-        said.append({True: "the answer states it", False: "the answer does not state it", None: "no verdict"}[stated])
-    return cut(text), "; ".join(said)
+        words.append({True: "the answer states it", False: "the answer does not state it", None: "no verdict"}[stated])
+    return cut(text), "; ".join(words)
 
 
 def _there(claim: ReferenceClaim) -> str:
@@ -175,19 +175,19 @@ PASSAGE_WORDS: Mapping[str, tuple[str, str]] = {
 
 
 def _passage(case: ExampleCase, metric: Metric, n: int) -> Described:
-    said = []
+    words = []
     for fact in metric.needs.values():
         if fact in PASSAGE_WORDS:
-            found = case.fact(fact)[n - 1]
-            said.append("no verdict" if found is None else PASSAGE_WORDS[fact][0 if found >= EVEN else 1])
-    return case.titles[n - 1] if n <= len(case.titles) else "", "; ".join(said)
+            verdict = case.fact(fact)[n - 1]
+            words.append("no verdict" if verdict is None else PASSAGE_WORDS[fact][0 if verdict >= EVEN else 1])
+    return case.titles[n - 1] if n <= len(case.titles) else "", "; ".join(words)
 
 
 def _sentence(case: ExampleCase, _: Metric, n: int) -> Described:
-    found = case.fact("rate_answer.chance")[n - 1]
-    said = "no verdict" if found is None else "bears on the question" if found >= EVEN else "off the question"
+    chance = case.fact("rate_answer.chance")[n - 1]
+    verdict = "no verdict" if chance is None else "bears on the question" if chance >= EVEN else "off the question"
     texts = split(case.facts.response.answer or "")
-    return (cut(texts[n - 1].text) if n <= len(texts) else ""), said
+    return (cut(texts[n - 1].text) if n <= len(texts) else ""), verdict
 
 
 def _listed(of: Callable[[ExampleCase], Sequence[str] | None]) -> Callable[[ExampleCase, Metric, int], Described]:
@@ -205,7 +205,7 @@ DESCRIBED: Mapping[str, Callable[[ExampleCase, Metric, int], Described]] = {
     "aspect": _listed(lambda case: case.facts.example.aspects),
     "criterion": _listed(lambda case: case.facts.example.criteria),
     "sentence of the answer": _sentence,
-    "citation": _listed(lambda case: [one.target for one in case.facts.response.citations or ()]),
+    "citation": _listed(lambda case: [citation.target for citation in case.facts.response.citations or ()]),
 }
 
 
@@ -216,26 +216,26 @@ def _documents(case: ExampleCase, metric: Metric) -> tuple[CountedItem, ...]:
     """L, and whether each was found in time."""
     k = cutoff(case, metric) if metric.name() not in ("bpref", "r_precision") else len(relevant(case, metric))
     k = case.fact("labels.ranking").n_returned if metric.name() == "bpref" else k
-    found = []
+    documents = []
     for name, grade, rank in relevant(case, metric):
         where = "not returned" if rank is None else f"rank {rank}" + ("" if rank <= k else f", beyond {k}")
         graded = f", grade {grade:g}" if grade != 1 else ""
-        found.append(CountedItem(name, "", rank is not None and rank <= k, where + graded))
-    return tuple(found)
+        documents.append(CountedItem(name, "", rank is not None and rank <= k, where + graded))
+    return tuple(documents)
 
 
 def _specifics(case: ExampleCase, metric: Metric) -> tuple[CountedItem, ...]:
     """The specifics of the answer that stand nowhere, and the first few that do."""
     answer, passages = case.fact("response.answer"), case.fact("response.texts")
-    found, missing = unfounded(answer, case.fact("set.query"), passages, getattr(metric, "kind", "any"))
+    supported, missing = unfounded(answer, case.fact("set.query"), passages, getattr(metric, "kind", "any"))
     claims = case.fact("verify_answer.support") if "verify_answer.support" in metric.needs.values() else None
     every = []
-    for places in found:
+    for places in supported:
         counts, why = False, "in the passages or the question"
         if places in missing:
             counts, why = True, "in no passage nor the question"
             if claims is not None:
-                inside = [c.n for c in claims if any(c.start <= place.start < c.end for place in places)]
+                inside = [c.n for c in claims if any(c.start <= mark.start < c.end for mark in places)]
                 weak = [c.n for c in claims if c.n in inside and not c.supporting]
                 counts = bool(weak)
                 held = f"inside {counted('claim', weak or inside)}, " if inside else "inside no claim"
@@ -248,9 +248,10 @@ def _entities(case: ExampleCase, _: Metric) -> tuple[CountedItem, ...]:
     specifics = find(case.fact("set.references")[0], ("name", "number", "date", "percent"))
     haystack = Haystack.of(passage.text or "" for passage in case.fact("response.texts"))
     every = {(specific.kind, specific.normal, specific.unit): specific for specific in specifics}.values()
-    found = [(one, found_in(one, haystack)) for one in every]
+    checked = [(entity, found_in(entity, haystack)) for entity in every]
     return tuple(
-        CountedItem(one.text, "", there, "in the passages" if there else "in no passage") for one, there in found
+        CountedItem(entity.text, "", there, "in the passages" if there else "in no passage")
+        for entity, there in checked
     )
 
 

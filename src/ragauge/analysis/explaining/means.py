@@ -43,24 +43,24 @@ def explain_mean(
         level: of the interval.
         error: how far the judge errs on this metric; None = nobody judged, or not known.
     """
-    found = summary(metric, examples, level, error)
+    mean = summary(metric, examples, level, error)
     sentence, formula, _ = describe(metric)
-    parts = [(found.scored, "scored"), (found.undefined, "undefined"), (found.not_applicable, "not applicable"),
-             (found.failed, "failed")]     # fmt: skip
-    counts = f"{' + '.join(f'{n} {word}' for n, word in parts if n or word == 'scored')} = {found.n} examples"
-    if examples is None or found.mean is None:
-        return MeanWorked(found, sentence, formula, "", counts, "", "nothing is scored")
+    parts = [(mean.scored, "scored"), (mean.undefined, "undefined"), (mean.not_applicable, "not applicable"),
+             (mean.failed, "failed")]     # fmt: skip
+    counts = f"{' + '.join(f'{n} {word}' for n, word in parts if n or word == 'scored')} = {mean.n} examples"
+    if examples is None or mean.mean is None:
+        return MeanWorked(mean, sentence, formula, "", counts, "", "nothing is scored")
     scored = examples.take((examples.status == SCORED).nonzero()[0])
-    interval = _interval(found, scored, metric)
+    interval = _interval(mean, scored, metric)
     return MeanWorked(
-        found, sentence, formula, _mean(found, scored), counts, interval, "" if interval else _why_none(scored),
-        _micro(found, scored), _bounds(found, examples), "" if error is None else _judged(found, scored, error),
+        mean, sentence, formula, _mean(mean, scored), counts, interval, "" if interval else _why_none(scored),
+        _micro(mean, scored), _bounds(mean, examples), "" if error is None else _judged(mean, scored, error),
     )     # fmt: skip
 
 
-def _judged(found: Summary, scored: Columns, error: JudgeMeanError) -> str:
+def _judged(summary: Summary, scored: Columns, error: JudgeMeanError) -> str:
     """How the interval with the judge's error was made, in one line."""
-    wide = found.judged
+    wide = summary.judged
     if wide is None:
         return ""
     where, how = ("on another source ", ", by the bands of the scores") if error.labels is None else ("", "")
@@ -74,12 +74,12 @@ def _judged(found: Summary, scored: Columns, error: JudgeMeanError) -> str:
     )
 
 
-def _mean(found: Summary, scored: Columns) -> str:
+def _mean(summary: Summary, scored: Columns) -> str:
     total, size, of = float(scored.value.sum()), float(scored.value.size), "sum of the values"
     if scored.weight is not None:
         total, size = float((scored.weight * scored.value).sum()), float(scored.weight.sum())
         of = "weighted sum of the values / sum of the weights"
-    return f"{_sum(total)} / {number(size)} = {number(found.mean or 0.0)}  ({of})"
+    return f"{_sum(total)} / {number(size)} = {number(summary.mean or 0.0)}  ({of})"
 
 
 def _sum(value: float) -> str:
@@ -95,32 +95,33 @@ def _why_none(scored: Columns) -> str:
     return "all values are 0 and have no bounds: nothing tells how far the next one may lie"
 
 
-def _interval(found: Summary, scored: Columns, metric: Metric) -> str:
+def _interval(summary: Summary, scored: Columns, metric: Metric) -> str:
     """The interval's formula with its numbers; the ends are those of the summary."""
-    interval = found.interval
+    interval = summary.interval
     if interval is None:
         return ""
     method, ends = interval.method, f"[{number(interval.low)}, {number(interval.high)}]"
     if method == "wilson":
-        return f"{_wilson(found, scored, interval.level)} = {ends}  (Wilson's score interval of a rate)"
+        return f"{_wilson(summary, scored, interval.level)} = {ends}  (Wilson's score interval of a rate)"
     if method.endswith(("constant values", "clusters alike")):
         n, alike = _size(scored), f"{scored.value.size} values are"
         alike = alike if method.endswith("values") else f"{number(_size(scored))} clusters have the mean"
         if method.startswith("rule of three"):
             other = wilson(0, n, interval.level)
             return (
-                f"all {alike} {number(found.mean or 0.0)}: at most {other.high if other else 1.0:.1%} of others differ "
-                f"(Wilson's upper end for 0 of n = {number(n)}), taken to be by no more than the value itself = {ends}"
+                f"all {alike} {number(summary.mean or 0.0)}: at most {other.high if other else 1.0:.1%} of others "
+                f"differ (Wilson's upper end for 0 of n = {number(n)}), taken to be by no more than the "
+                f"value itself = {ends}"
             )
         return (
-            f"all {alike} {number(found.mean or 0.0)}: a score within [{number(metric.range[0])}, "
+            f"all {alike} {number(summary.mean or 0.0)}: a score within [{number(metric.range[0])}, "
             f"{number(metric.range[1])}] varies at most as a 0/1 score of the same mean, so Wilson's interval of "
             f"n = {number(n)} = {ends}"
         )
-    df, error, what = _spread(found, scored)
+    df, error, what = _spread(summary, scored)
     quantile = t_quantile(df, interval.level)
     half = quantile * error
-    mean = found.mean or 0.0
+    mean = summary.mean or 0.0
     if method.endswith("scaled wilson"):
         return f"{_scaled(mean, half, metric.range)} = {ends}  (Wilson's score interval with the data's own spread, " \
             f"t = {quantile:.3f} of {number(df)} degrees of freedom; {what})"
@@ -133,27 +134,29 @@ def _interval(found: Summary, scored: Columns, metric: Metric) -> str:
 
 def _corrected(scored: Columns, interval: Interval, metric: Metric) -> str:
     """The mean and its standard error times what the corrected t reaches to either side."""
-    found = estimate(scored.value, scored.weight, scored.cluster)
+    clusters = estimate(scored.value, scored.weight, scored.cluster)
     whole = skew_corrected_t(scored.value, scored.weight, scored.cluster, interval.level)
-    if found is None or whole is None:
+    if clusters is None or whole is None:
         return ""
-    below, above = ((end - found.mean) / found.error for end in (whole.low, whole.high))
+    below, above = ((end - clusters.mean) / clusters.error for end in (whole.low, whole.high))
     clipped = whole.low < interval.low - 1e-12 or whole.high > interval.high + 1e-12
     within = f", cut to [{number(metric.range[0])}, {number(metric.range[1])}]" if clipped else ""
-    return f"{number(found.mean)} + {found.error:.3g} · [{below:.3f}, {above:.3f}]{within}"
+    return f"{number(clusters.mean)} + {clusters.error:.3g} · [{below:.3f}, {above:.3f}]{within}"
 
 
 def _shape(scored: Columns) -> tuple[float, float]:
     """Skewness and excess kurtosis of the values, or of the sums of their clusters."""
-    found = estimate(scored.value, scored.weight, scored.cluster)
-    return (0.0, 0.0) if found is None else (found.skewness * sqrt(found.parts), found.excess * found.parts)
+    clusters = estimate(scored.value, scored.weight, scored.cluster)
+    return (
+        (0.0, 0.0) if clusters is None else (clusters.skewness * sqrt(clusters.parts), clusters.excess * clusters.parts)
+    )
 
 
-def _spread(found: Summary, scored: Columns) -> tuple[float, float, str]:
+def _spread(summary: Summary, scored: Columns) -> tuple[float, float, str]:
     """Degrees of freedom, standard error, and what that is made of."""
     import numpy as np
 
-    x, mean = scored.value, found.mean or 0.0
+    x, mean = scored.value, summary.mean or 0.0
     w = np.ones(x.size) if scored.weight is None else scored.weight
     w, x, groups = w[w > 0], x[w > 0], None if scored.cluster is None else scored.cluster[w > 0]
     n_eff = float(w.sum()) ** 2 / float((w * w).sum())
@@ -180,10 +183,10 @@ def _size(scored: Columns) -> float:
     return n if scored.cluster is None else min(n, float(np.unique(scored.cluster).size))
 
 
-def _wilson(found: Summary, scored: Columns, level: float) -> str:
+def _wilson(summary: Summary, scored: Columns, level: float) -> str:
     n, z = _size(scored), normal_quantile(level)
     formula = "(p + z²/2n ± z·sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n)"
-    return f"{formula}, p = {number(found.mean or 0.0)}, n = {number(n)}, z = {z:.2f}"
+    return f"{formula}, p = {number(summary.mean or 0.0)}, n = {number(n)}, z = {z:.2f}"
 
 
 def _scaled(mean: float, half: float, bounds: tuple[float, float]) -> str:
@@ -196,24 +199,24 @@ def _scaled(mean: float, half: float, bounds: tuple[float, float]) -> str:
     return f"{formula}, r = {number(r)}{scaled}, k = (t·se)² / (r(1-r)) = {k:.3g}"
 
 
-def _micro(found: Summary, scored: Columns) -> str:
-    if found.micro is None:
+def _micro(summary: Summary, scored: Columns) -> str:
+    if summary.micro is None:
         return ""
     import numpy as np
 
     known = np.isfinite(scored.numerator) & np.isfinite(scored.denominator)
     w = np.ones(scored.value.size) if scored.weight is None else scored.weight
     above, below = (float((w * part)[known].sum()) for part in (scored.numerator, scored.denominator))
-    return f"{_sum(above)} / {_sum(below)} = {number(found.micro)}  (sum of numerators / sum of denominators)"
+    return f"{_sum(above)} / {_sum(below)} = {number(summary.micro)}  (sum of numerators / sum of denominators)"
 
 
-def _bounds(found: Summary, examples: Columns) -> str:
-    if not found.failed:
+def _bounds(summary: Summary, examples: Columns) -> str:
+    if not summary.failed:
         return ""
     n = int((examples.status == FAILED).sum())
-    if found.low is None or found.high is None:
+    if summary.low is None or summary.high is None:
         return f"{n} failed, and the metric has no bounds: the mean could be anything"
-    ends = f"[{number(found.low)}, {number(found.high)}]"
+    ends = f"[{number(summary.low)}, {number(summary.high)}]"
     return f"{n} failed: with each at its lowest or highest, the mean lies in {ends}"
 
 
@@ -241,11 +244,11 @@ def _harmonic(p: str, r: str) -> Callable[[ExampleCase, Metric], str]:
     """2 P R / (P + R) of two other metrics; "" where there is no P, or R is 0."""
 
     def terms(case: ExampleCase, _: Metric) -> str:
-        found = [case.result(name).value for name in (p, r)]
-        if not all(found):
+        pair = [case.result(name).value for name in (p, r)]
+        if not all(pair):
             return ""
-        one, two = (number(value or 0) for value in found)
-        return f"2 · {one} · {two} / ({one} + {two})"
+        first, two = (number(value or 0) for value in pair)
+        return f"2 · {first} · {two} / ({first} + {two})"
 
     return terms
 
@@ -272,7 +275,7 @@ def _token_f1(case: ExampleCase, _: Metric) -> str:
 
     given = Counter(answer_tokens(case.fact("response.answer")))
     every = [Counter(answer_tokens(reference)) for reference in case.fact("set.references")]
-    sizes = [((given & one).total(), given.total() + one.total()) for one in every]
+    sizes = [((given & reference).total(), given.total() + reference.total()) for reference in every]
     common, words = max(sizes, key=lambda pair: pair[0] / pair[1] if pair[1] else 0.0)
     return f"2 · {common} / {words}" if words else ""
 

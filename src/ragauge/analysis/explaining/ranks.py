@@ -31,26 +31,26 @@ def places(case: ExampleCase, fact: str = RANKING) -> list[tuple[str, float, int
     example, response = case.facts.example, case.facts.response
     judged, ids = labelled(example if fact == RANKING else replace(example, relevant=None), response)
     ranks: dict[str, int] = {}
-    for rank, one in enumerate(ids, 1):
-        ranks.setdefault(one, rank)
-    found = []
+    for rank, ranked_id in enumerate(ids, 1):
+        ranks.setdefault(ranked_id, rank)
+    placed = []
     for item in judged:
         best = min((ranks[doc_id] for doc_id in item.doc_ids if doc_id in ranks), default=None)
-        found.append((" or ".join(item.doc_ids[:3]), item.grade, best))
+        placed.append((" or ".join(item.doc_ids[:3]), item.grade, best))
     ranked = list(case.fact(fact).items)
-    if sorted(map(_plain, ranked)) != sorted(_plain(one[1:]) for one in found):
+    if sorted(map(_plain, ranked)) != sorted(_plain(entry[1:]) for entry in placed):
         # a document that stands in several items counts for one of them: the ranking has decided which
-        found = [(f"item {n}", grade, rank) for n, (grade, rank) in enumerate(ranked, 1)]
-    return sorted(found, key=lambda one: (one[2] is None, one[2] or 0))
+        placed = [(f"item {n}", grade, rank) for n, (grade, rank) in enumerate(ranked, 1)]
+    return sorted(placed, key=lambda entry: (entry[2] is None, entry[2] or 0))
 
 
-def _plain(one: tuple[float, int | None]) -> tuple[float, int]:
-    return one[0], one[1] or 0
+def _plain(graded: tuple[float, int | None]) -> tuple[float, int]:
+    return graded[0], graded[1] or 0
 
 
 def relevant(case: ExampleCase, metric: Metric) -> list[tuple[str, float, int | None]]:
     """L: the judged items whose grade is at least rel, those found first."""
-    return [place for place in places(case, fact_of(metric)) if place[1] >= getattr(metric, "rel", 1.0)]
+    return [entry for entry in places(case, fact_of(metric)) if entry[1] >= getattr(metric, "rel", 1.0)]
 
 
 def cutoff(case: ExampleCase, metric: Metric) -> int:
@@ -59,15 +59,15 @@ def cutoff(case: ExampleCase, metric: Metric) -> int:
     return getattr(metric, "k", None) or ranking.n_returned
 
 
-def _where(one: tuple[str, float, int | None]) -> str:
-    name, grade, rank = one
+def _where(entry: tuple[str, float, int | None]) -> str:
+    name, grade, rank = entry
     graded = "" if grade == 1 else f"grade {number(grade)}, "
     return f"{name} ({graded}{f'rank {rank}' if rank is not None else 'not returned'})"
 
 
 def _relevant(case: ExampleCase, metric: Metric) -> str:
-    found = relevant(case, metric)
-    return f"{len(found)}: {listed(map(_where, found))}" if found else "none"
+    labelled = relevant(case, metric)
+    return f"{len(labelled)}: {listed(map(_where, labelled))}" if labelled else "none"
 
 
 def _top(size: Callable[[ExampleCase, Metric], int]) -> Value:
@@ -98,8 +98,8 @@ def _again(case: ExampleCase, metric: Metric) -> list[int]:
 
 def _grades(case: ExampleCase, metric: Metric) -> str:
     k = cutoff(case, metric)
-    found = [(rank, grade) for _, grade, rank in places(case) if rank is not None and rank <= k and grade > 0]
-    return listed(f"g_{rank} = {number(grade)}" for rank, grade in found)
+    graded = [(rank, grade) for _, grade, rank in places(case) if rank is not None and rank <= k and grade > 0]
+    return listed(f"g_{rank} = {number(grade)}" for rank, grade in graded)
 
 
 def _gain(grade: float, metric: Metric) -> float:
@@ -123,13 +123,13 @@ def _idcg(case: ExampleCase, metric: Metric) -> str:
 
 
 def _others(case: ExampleCase, metric: Metric) -> list[tuple[str, float, int | None]]:
-    return [place for place in places(case) if 0 <= place[1] < getattr(metric, "rel", 1.0)]
+    return [entry for entry in places(case) if 0 <= entry[1] < getattr(metric, "rel", 1.0)]
 
 
 def _above(case: ExampleCase, metric: Metric) -> str:
     others = [rank for _, _, rank in _others(case, metric) if rank is not None]
-    found = [(name, rank) for name, _, rank in relevant(case, metric) if rank is not None]
-    return listed(f"{sum(other < rank for other in others)} above {name}" for name, rank in found)
+    ranked = [(name, rank) for name, _, rank in relevant(case, metric) if rank is not None]
+    return listed(f"{sum(other < rank for other in others)} above {name}" for name, rank in ranked)
 
 
 def _judged(case: ExampleCase, metric: Metric) -> str:
@@ -203,8 +203,8 @@ def worked_bpref(case: ExampleCase, metric: Metric) -> str:
     """The penalty of each returned item of L."""
     others = [rank for _, _, rank in _others(case, metric) if rank is not None]
     n, size = len(_others(case, metric)), len(relevant(case, metric))
-    found = [rank for _, _, rank in relevant(case, metric) if rank is not None]
-    above = [sum(other < rank for other in others) for rank in found]
+    hits = [rank for _, _, rank in relevant(case, metric) if rank is not None]
+    above = [sum(other < rank for other in others) for rank in hits]
     terms = " + ".join(f"(1 - {min(a, size)}/{min(n, size)})" if a else "1" for a in above)
     return f"({terms or '0'}) / {size}"
 
@@ -227,24 +227,24 @@ def of_spans(unit: str) -> Mapping[str, Callable[[ExampleCase, Metric], str]]:
     fact = f"labels.{unit}_spans"
 
     def gold(case: ExampleCase, _: Metric) -> str:
-        found: GoldOverlap = case.fact(fact)
-        return f"{plural(size(found.gold), UNITS[unit])} in {plural(len(found.gold), 'span')}"
+        overlap: GoldOverlap = case.fact(fact)
+        return f"{plural(size(overlap.gold), UNITS[unit])} in {plural(len(overlap.gold), 'span')}"
 
     def returned(case: ExampleCase, metric: Metric) -> str:
-        found: GoldOverlap = case.fact(fact)
-        chunks = first(found.retrieved, *(getattr(metric, name) for name in ("k", "budget", "fill")))
-        held = f"{covered(found.gold, chunks):,} of them gold"
+        overlap: GoldOverlap = case.fact(fact)
+        chunks = first(overlap.retrieved, *(getattr(metric, name) for name in ("k", "budget", "fill")))
+        held = f"{covered(overlap.gold, chunks):,} of them gold"
         return f"{plural(size(chunks), UNITS[unit])} in {plural(len(chunks), 'chunk')}, {held}"
 
     def touching(case: ExampleCase, _: Metric) -> str:
-        found: GoldOverlap = case.fact(fact)
-        if found.touching is None:
+        overlap: GoldOverlap = case.fact(fact)
+        if overlap.touching is None:
             return "not known: the chunks of the index"
-        return f"{plural(len(found.touching), 'chunk')} that touch gold"
+        return f"{plural(len(overlap.touching), 'chunk')} that touch gold"
 
     def length(case: ExampleCase, metric: Metric) -> str:
-        found: GoldOverlap = case.fact(fact)
-        chunks = first(found.retrieved, *(getattr(metric, name) for name in ("k", "budget", "fill")))
+        overlap: GoldOverlap = case.fact(fact)
+        chunks = first(overlap.retrieved, *(getattr(metric, name) for name in ("k", "budget", "fill")))
         return plural(size(chunks), UNITS[unit])
 
     return {"G": gold, "R": returned, "C": touching, "len": length}
@@ -255,9 +255,9 @@ def of_spans(unit: str) -> Mapping[str, Callable[[ExampleCase, Metric], str]]:
 
 def _neighbours(case: ExampleCase, metric: Metric) -> tuple[dict[int, float], tuple[float, ...], int]:
     """Vectors found up to k with their distances, the distances of the k nearest, and k."""
-    found: FoundNeighbours = case.fact("labels.neighbours")
+    neighbours: FoundNeighbours = case.fact("labels.neighbours")
     k = int(getattr(metric, "k", 0))
-    return dict(zip(found.ids[:k], found.distances[:k], strict=True)), found.nearest[:k], k
+    return dict(zip(neighbours.ids[:k], neighbours.distances[:k], strict=True)), neighbours.nearest[:k], k
 
 
 def _kth(case: ExampleCase, metric: Metric) -> str:

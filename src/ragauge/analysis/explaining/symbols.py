@@ -37,12 +37,12 @@ UNNAMED: Mapping[str, tuple[str, str]] = {
 def symbols(metric: Metric, case: ExampleCase) -> tuple[Symbol, ...]:
     """The symbols of a metric's formula with their values on this example, and its parameters."""
     _, formula, _ = describe(metric)
-    found = [
+    of_formula = [
         Symbol(name, meaning, _value(name, metric, case))
         for name, meaning in parts(type(metric)).symbols
-        if any(_stands_in(one, formula) for one in (name, *name.split(", "))) or _parameter(name, metric)
+        if any(_stands_in(symbol, formula) for symbol in (name, *name.split(", "))) or _parameter(name, metric)
     ]
-    named = {symbol.name for symbol in found}
+    named = {symbol.name for symbol in of_formula}
     given = [
         Symbol(part.name, PARAMETER, shown(getattr(metric, part.name)))
         for part in fields(metric)
@@ -53,7 +53,7 @@ def symbols(metric: Metric, case: ExampleCase) -> tuple[Symbol, ...]:
         for fact, (name, meaning) in UNNAMED.items()
         if fact in metric.needs.values() and name not in named and case.known(fact)
     ]
-    return (*given, *found, *more)
+    return (*given, *of_formula, *more)
 
 
 def _stands_in(name: str, formula: str) -> bool:
@@ -108,7 +108,7 @@ def _unless_failed(claim: Claim, numbers: tuple[int, ...]) -> str:
 
 
 def _agreement(case: ExampleCase, _: Metric) -> str:
-    return each("R", case.fact("agree.answer"), lambda found: found or "?")
+    return each("R", case.fact("agree.answer"), lambda stated: stated or "?")
 
 
 def _agreeing(case: ExampleCase, _: Metric) -> str:
@@ -207,8 +207,8 @@ def _pairs(case: ExampleCase, _: Metric) -> str:
 
 
 def _citations(case: ExampleCase, _: Metric) -> str:
-    found = case.fact("response.citations")
-    return f"{len(found)}: {listed(citation.target for citation in found)}"
+    citations = case.fact("response.citations")
+    return f"{len(citations)}: {listed(citation.target for citation in citations)}"
 
 
 # ---- words of the answer ----
@@ -216,9 +216,9 @@ def _citations(case: ExampleCase, _: Metric) -> str:
 
 def _specifics(case: ExampleCase, metric: Metric) -> str:
     answer, passages = case.fact("response.answer"), case.fact("response.texts")
-    found, missing = unfounded(answer, case.fact("set.query"), passages, getattr(metric, "kind", "any"))
-    nowhere = f"; in no passage nor the question: {listed(one[0].text for one in missing)}" if missing else ""
-    return f"{len(found)}: {listed(one[0].text for one in found)}{nowhere}"
+    supported, missing = unfounded(answer, case.fact("set.query"), passages, getattr(metric, "kind", "any"))
+    nowhere = f"; in no passage nor the question: {listed(marks[0].text for marks in missing)}" if missing else ""
+    return f"{len(supported)}: {listed(marks[0].text for marks in supported)}{nowhere}"
 
 
 def _normal(case: ExampleCase, _: Metric) -> str:
@@ -237,8 +237,10 @@ def _common(case: ExampleCase, _: Metric) -> str:
 
     given = Counter(answer_tokens(case.fact("response.answer")))
     every = [answer_tokens(reference) for reference in case.fact("set.references")]
-    said = (f"{(given & Counter(one)).total()} of {given.total()} and {len(one)} words" for one in every)
-    return listed(said)
+    overlaps = (
+        f"{(given & Counter(reference)).total()} of {given.total()} and {len(reference)} words" for reference in every
+    )
+    return listed(overlaps)
 
 
 def _submetrics(**names: str) -> dict[str, Value]:
@@ -246,12 +248,12 @@ def _submetrics(**names: str) -> dict[str, Value]:
 
     def value(name: str) -> Value:
         def of(case: ExampleCase, _: Metric) -> str:
-            found = case.result(name)
-            if found.value is None:
-                return f"{found.status}: {found.reason}"
-            ratio = found.numerator is not None and found.denominator is not None
-            whole = f"{number(found.numerator or 0)} / {number(found.denominator or 0)} = " if ratio else ""
-            return f"{whole}{number(found.value)}"
+            measured = case.result(name)
+            if measured.value is None:
+                return f"{measured.status}: {measured.reason}"
+            ratio = measured.numerator is not None and measured.denominator is not None
+            whole = f"{number(measured.numerator or 0)} / {number(measured.denominator or 0)} = " if ratio else ""
+            return f"{whole}{number(measured.value)}"
 
         return of
 
@@ -270,7 +272,7 @@ def _scalar(fact: str) -> Value:
 
 
 def _met(fact: str) -> Value:
-    return lambda case, _: f"{len(case.fact(fact))}, met: {listed(mark(one) for one in case.fact(fact))}"
+    return lambda case, _: f"{len(case.fact(fact))}, met: {listed(mark(met) for met in case.fact(fact))}"
 
 
 def _function(_: ExampleCase, __: Metric) -> str:

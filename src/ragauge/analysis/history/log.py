@@ -78,7 +78,7 @@ def history(entries: Sequence[LogEntry], metrics: Sequence[Metric], limit: int |
         name = entry.listed
         last, known = before.get(name), every.setdefault(name, [])
         nearest = [latest[name], *reversed(known)] if name in latest else []
-        series = next((one for one in nearest if not any(_apart(one, entry, metrics))), None)
+        series = next((number for number in nearest if not any(_apart(number, entry, metrics))), None)
         if series is None:
             count += 1
             series = _Series(count, entry)
@@ -88,7 +88,7 @@ def history(entries: Sequence[LogEntry], metrics: Sequence[Metric], limit: int |
         before[name], latest[name] = entry, series
         oldest_first.append(_row(entry, series.number, metrics, last, apart))
     rows = tuple(reversed(oldest_first))[:limit]
-    valued = {name for row in rows for name, found in row.metrics.items() if found.scored or name not in USUAL}
+    valued = {name for row in rows for name, summary in row.metrics.items() if summary.scored or name not in USUAL}
     columns = tuple(str(metric) for metric in metrics if str(metric) in valued)
     return History(columns, rows, len(oldest_first) > len(rows))
 
@@ -96,11 +96,11 @@ def history(entries: Sequence[LogEntry], metrics: Sequence[Metric], limit: int |
 def _row(
     entry: LogEntry, series: int, metrics: Sequence[Metric], last: LogEntry | None, apart: tuple[str, ...]
 ) -> HistoryRow:
-    found = {str(metric): entry.summaries[str(metric)] for metric in metrics if str(metric) in entry.summaries}
-    n = max((summary.n for summary in (found or entry.summaries).values()), default=0)
+    summaries = {str(metric): entry.summaries[str(metric)] for metric in metrics if str(metric) in entry.summaries}
+    n = max((summary.n for summary in (summaries or entry.summaries).values()), default=0)
     return HistoryRow(
-        entry.run, entry.listed, series, entry.measuring.judge_id or "", n, entry.responses, found, entry.evaluated_at,
-        entry.judging / n if entry.judging is not None and n else None, entry.note, entry.baselines,
+        entry.run, entry.listed, series, entry.measuring.judge_id or "", n, entry.responses, summaries,
+        entry.evaluated_at, entry.judging / n if entry.judging is not None and n else None, entry.note, entry.baselines,
         None if last is None else last.run, () if last is None else tuple(_changed(last.run, entry.run)), apart,
     )     # fmt: skip
 
@@ -109,10 +109,10 @@ def _changed(before: Run, now: Run) -> Iterator[Changed]:
     """Settings that differ, the system's own name before them."""
     if before.system != now.system:
         yield Changed("system", "changed", before.system, now.system)
-    found = config_diff(before.config, now.config)
-    yield from (Changed(one.path, "changed", one.base, one.new) for one in found.changed)
-    yield from (Changed(one.path, "added", None, one.new) for one in found.added)
-    yield from (Changed(one.path, "removed", one.base, None) for one in found.removed)
+    diff = config_diff(before.config, now.config)
+    yield from (Changed(setting.path, "changed", setting.base, setting.new) for setting in diff.changed)
+    yield from (Changed(setting.path, "added", None, setting.new) for setting in diff.added)
+    yield from (Changed(setting.path, "removed", setting.base, None) for setting in diff.removed)
 
 
 def _judged(entry: LogEntry, metrics: Sequence[Metric]) -> list[Metric]:
@@ -161,8 +161,8 @@ def _words(before: LogEntry, now: LogEntry, metrics: Sequence[Metric]) -> Iterat
     for question in questions(mine):
         versions = [how.questions.get(question, ()) for how in (was, now_is)]
         if all(versions) and versions[0] != versions[1]:
-            said = " → ".join(" and ".join(map(str, found)) for found in versions)
-            yield f"another version of the question {question} ({said})"
+            words = " → ".join(" and ".join(map(str, version)) for version in versions)
+            yield f"another version of the question {question} ({words})"
 
 
 TRAFFIC = "traffic"     # what the log calls the set of runs that have none
@@ -183,13 +183,13 @@ def listed_under(runs: Iterable[Run], alike: Callable[[Run, Run], bool]) -> dict
     >>> listed_under([base, again, other], lambda one, earlier: False)
     {'1': 'base', '2': 'base', '3': 'k5'}
     """
-    found: dict[str, str] = {}
+    by_run: dict[str, str] = {}
     names: dict[str, str] = {}
     versions: dict[str, str] = {}
     known: list[Run] = []
     for run in runs:
         if run.kind == "traffic":
-            found[run.run_id] = TRAFFIC
+            by_run[run.run_id] = TRAFFIC
             continue
         name = versions.get(run.set_version, names.get(run.set_name))
         if name is None:
@@ -197,5 +197,5 @@ def listed_under(runs: Iterable[Run], alike: Callable[[Run, Run], bool]) -> dict
             name = run.set_name if like is None else versions[like.set_version]
         if run.set_version not in versions:
             known.append(run)
-        found[run.run_id] = names[run.set_name] = versions[run.set_version] = name
-    return found
+        by_run[run.run_id] = names[run.set_name] = versions[run.set_version] = name
+    return by_run

@@ -36,7 +36,7 @@ def chosen(outcomes: Iterable[Mapping[str, Value]], name: str = "") -> tuple[str
     Raises:
         UnknownName: no response carries the outcome that is named.
     """
-    counts = Counter(key for found in outcomes for key in found)
+    counts = Counter(key for outcome in outcomes for key in outcome)
     if name and name not in counts:
         raise UnknownName("outcome in this run", name, counts, "" if counts else "No response carries an outcome.")
     if not counts:

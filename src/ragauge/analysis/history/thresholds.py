@@ -147,10 +147,10 @@ def by_outcome(
     rho, rho_interval, p_value = _trend(values if direction == "higher" else -values, y, weights, clusters)
     rate, interval = share.of(np.ones(values.size, dtype=bool)) if values.size else (None, None)
     verdict, level = _verdict(levels, values.size, target)
-    found = None if level is None else level.low if direction == "higher" else level.high
+    end = None if level is None else level.low if direction == "higher" else level.high
     return ByOutcome(
         target, int(values.size), rate, interval, levels, rho, rho_interval, p_value, _trend_word(rho_interval),
-        verdict, found, confidence, _needed(levels, target, confidence) if verdict == "not enough data" else None,
+        verdict, end, confidence, _needed(levels, target, confidence) if verdict == "not enough data" else None,
     )     # fmt: skip
 
 
@@ -167,25 +167,25 @@ class _Shares:
         y = self._y[rows]
         weights = None if self._weights is None else self._weights[rows]
         clusters = None if self._clusters is None else self._clusters[rows]
-        found = interval_of_mean(ScoreSample(y, "rate", weights=weights, clusters=clusters), confidence)
-        return float(np.average(y, weights=weights)), found
+        interval = interval_of_mean(ScoreSample(y, "rate", weights=weights, clusters=clusters), confidence)
+        return float(np.average(y, weights=weights)), interval
 
 
 def _levels(values: Floats, places: Codes, share: _Shares, target: float, confidence: float) -> list[ScoreLevel]:
     """The levels, the worst first, from their places: 0 for the worst."""
-    found: list[ScoreLevel] = []
+    levels: list[ScoreLevel] = []
     below = False     # a level seen from the best one down lies clearly below the target
-    for place in range(int(places.max()), -1, -1) if places.size else ():
-        mine, on = places == place, places >= place
+    for index in range(int(places.max()), -1, -1) if places.size else ():
+        mine, on = places == index, places >= index
         rate, interval = share.of(mine)
         from_rate, from_interval = share.of(on, confidence)
         below = below or (interval is not None and interval.high < target)
         serves = from_interval is not None and from_interval.low >= target and not below
         low, high = float(values[mine].min()), float(values[mine].max())
-        found.append(
+        levels.append(
             ScoreLevel(low, high, int(mine.sum()), rate, interval, int(on.sum()), from_rate, from_interval, serves)
         )
-    return found[::-1]
+    return levels[::-1]
 
 
 def _places(values: Floats, direction: str) -> Codes:
@@ -229,8 +229,8 @@ def _needed(levels: Sequence[ScoreLevel], target: float, confidence: float) -> i
     low, high = 1, MOST_NEEDED
     while low < high:
         middle = (low + high) // 2
-        found = interval_of_rate(rate * middle, middle, confidence)
-        low, high = (low, middle) if found is not None and found.low >= target else (middle + 1, high)
+        interval = interval_of_rate(rate * middle, middle, confidence)
+        low, high = (low, middle) if interval is not None and interval.low >= target else (middle + 1, high)
     return low if low < MOST_NEEDED else None
 
 
@@ -269,14 +269,14 @@ def reached(values: Floats, direction: str, shares: Sequence[float] = SHARES) ->
     import numpy as np
 
     x = np.sort(values)
-    found: list[Reached] = []
+    reached_shares: list[Reached] = []
     for share in shares if x.size else ():
         if direction == "higher":
-            place, q = floor(x.size * (1 - share) + 1e-9), 1 - share
+            index, q = floor(x.size * (1 - share) + 1e-9), 1 - share
         else:
-            place, q = ceil(x.size * share - 1e-9) - 1, share
-        found.append(Reached(share, float(x[place]), interval_of_quantile(x, q)))
-    return tuple(found)
+            index, q = ceil(x.size * share - 1e-9) - 1, share
+        reached_shares.append(Reached(share, float(x[index]), interval_of_quantile(x, q)))
+    return tuple(reached_shares)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,14 +77,14 @@ def agreement(
         clusters: what items depend on; None = all independent.
     """
     known = {label: n for n, label in enumerate(labels)}
-    rows, columns = [known[one] for one in human], [known[one] for one in judge]
+    rows, columns = [known[label] for label in human], [known[label] for label in judge]
     table = [[0] * len(labels) for _ in labels]
     for row, column in zip(rows, columns, strict=True):
         table[row][column] += 1
-    found = {label: _found(label, human, judge, clusters) for label in labels if label in human}
+    by_label = {label: _found(label, human, judge, clusters) for label in labels if label in human}
     return Agreement(
-        tuple(labels), tuple(map(tuple, table)), len(rows), share_alike(rows, columns, clusters), _balanced(found),
-        kappa(rows, columns, len(labels), clusters), found,
+        tuple(labels), tuple(map(tuple, table)), len(rows), share_alike(rows, columns, clusters), _balanced(by_label),
+        kappa(rows, columns, len(labels), clusters), by_label,
     )  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def kappa(human: Sequence[int], judge: Sequence[int], n_labels: int, clusters: C
     n = a.size
     if not n:
         return AgreementFigure(None, reason="nothing to compare")
-    r, c = (np.bincount(one, minlength=n_labels) / n for one in (a, b))
+    r, c = (np.bincount(codes, minlength=n_labels) / n for codes in (a, b))
     po, pe = float((a == b).mean()), float((r * c).sum())
     if pe >= 1 - 1e-12:
         return AgreementFigure(None, reason="both use one label only")
@@ -170,8 +170,8 @@ def difference(
     >>> difference(["a", "b"], ["a", "b"], ["a", "a"]).value
     0.5
     """
-    right = [float(one == h) for one, h in zip(new, human, strict=True)]
-    before = [float(one == h) for one, h in zip(base, human, strict=True)]
+    right = [float(label == h) for label, h in zip(new, human, strict=True)]
+    before = [float(label == h) for label, h in zip(base, human, strict=True)]
     if not right:
         return AgreementFigure(None, reason="nothing to compare")
     value = (sum(right) - sum(before)) / len(right)
@@ -179,32 +179,32 @@ def difference(
     return AgreementFigure(value, interval_of_difference(new_side, base_side, LEVEL))
 
 
-def share_alike(one: Items, other: Items, clusters: Clusters | npt.NDArray[Any]) -> AgreementFigure:
+def share_alike(items: Items, other: Items, clusters: Clusters | npt.NDArray[Any]) -> AgreementFigure:
     """The share of items of which two lists say the same, with its interval."""
-    same = [float(a == b) for a, b in zip(one, other, strict=True)]
+    same = [float(a == b) for a, b in zip(items, other, strict=True)]
     if not same:
         return AgreementFigure(None, reason="nothing to compare")
     return AgreementFigure(sum(same) / len(same), interval_of_mean(ScoreSample(same, "rate", clusters=clusters), LEVEL))
 
 
 def _found(label: str, human: Sequence[str], judge: Sequence[str], clusters: Clusters) -> AgreementFigure:
-    places = [n for n, one in enumerate(human) if one == label]
+    places = [n for n, given in enumerate(human) if given == label]
     groups = None if clusters is None else [clusters[n] for n in places]
     return share_alike([human[n] for n in places], [judge[n] for n in places], groups)
 
 
-def _balanced(found: Mapping[str, AgreementFigure]) -> AgreementFigure:
+def _balanced(by_label: Mapping[str, AgreementFigure]) -> AgreementFigure:
     """Mean of the shares; its interval is put together from theirs (Zou and Donner 2008), so its width is never 0."""
-    if not found:
+    if not by_label:
         return AgreementFigure(None, reason="nothing to compare")
-    values = [figure.value or 0.0 for figure in found.values()]
+    values = [figure.value or 0.0 for figure in by_label.values()]
     mean = sum(values) / len(values)
-    intervals = [figure.interval for figure in found.values()]
-    if any(one is None for one in intervals):
+    intervals = [figure.interval for figure in by_label.values()]
+    if any(interval is None for interval in intervals):
         return AgreementFigure(mean, reason="a label has fewer than two items")
-    pairs = [(value, one) for value, one in zip(values, intervals, strict=True) if one is not None]
-    down = sqrt(sum((value - one.low) ** 2 for value, one in pairs)) / len(pairs)
-    up = sqrt(sum((one.high - value) ** 2 for value, one in pairs)) / len(pairs)
+    pairs = [(value, interval) for value, interval in zip(values, intervals, strict=True) if interval is not None]
+    down = sqrt(sum((value - interval.low) ** 2 for value, interval in pairs)) / len(pairs)
+    up = sqrt(sum((interval.high - value) ** 2 for value, interval in pairs)) / len(pairs)
     return AgreementFigure(
         mean, Interval(max(0.0, mean - down), min(1.0, mean + up), "from wilson of each label", LEVEL)
     )
@@ -217,7 +217,7 @@ def cluster_sums(values: Counts, clusters: Clusters | npt.NDArray[Any]) -> Count
     if clusters is None:
         return values
     numbers: dict[Hashable, int] = {}
-    groups = [numbers.setdefault(one, len(numbers)) for one in clusters]
+    groups = [numbers.setdefault(cluster, len(numbers)) for cluster in clusters]
     return np.asarray(np.bincount(groups, weights=values), dtype=np.float64)
 
 
@@ -233,8 +233,8 @@ def spread(metric: Metric, askings: Sequence[Columns]) -> JudgeSpread:
     """
     import numpy as np
 
-    places = reduce(np.intersect1d, [one.place for one in askings])
-    parts = [one.take(np.isin(one.place, places).nonzero()[0]) for one in askings]
+    places = reduce(np.intersect1d, [asking.place for asking in askings])
+    parts = [asking.take(np.isin(asking.place, places).nonzero()[0]) for asking in askings]
     means = tuple(summary(metric, by_example(part)).mean for part in parts)
     scored = np.logical_and.reduce([part.status == SCORED for part in parts])
     values = np.stack([part.value[scored] for part in parts])

@@ -193,7 +193,7 @@ SEVERITY: Mapping[str, int] = {"contradicted": 0, "not_in_context": 1, "supporte
 
 def report(
     rows: Sequence[Labelled],
-    said: Sequence[JudgeAnswers],
+    judged: Sequence[JudgeAnswers],
     stopped: str = "",
     calls: Mapping[str, float | int | None] | None = None,
 ) -> JudgeCheck:
@@ -204,23 +204,24 @@ def report(
 
     Args:
         rows: the labelled file.
-        said: what each judge said, in the order of the rows.
+        judged: what each judge said, in the order of the rows.
         stopped: why it ended early.
         calls: what was called now.
     """
-    every = [one for row in rows for part in row.parts for one in part.labels]
-    three = "not_supported" not in every and any(one != "supported" for one in every)
+    every = [label for row in rows for part in row.parts for label in part.labels]
+    three = "not_supported" not in every and any(label != "supported" for label in every)
     scale = THREE if three else TWO
     parts = [(n, m) for n, row in enumerate(rows) for m in range(len(row.parts))]
-    human = [_majority([_on(one, scale) for one in rows[n].parts[m].labels]) for n, m in parts]
+    human = [_majority([_on(label, scale) for label in rows[n].parts[m].labels]) for n, m in parts]
     counts = [[part.count(label) for label in scale] for part in ([_on(o, scale) for o in rows[n].parts[m].labels]
               for n, m in parts)]  # fmt: skip
     several = any(sum(row) > 1 for row in counts)
-    answers = [[_on(one.verdicts[n][m].label, scale) for n, m in parts] for one in said]
+    answers = [[_on(judge.verdicts[n][m].label, scale) for n, m in parts] for judge in judged]
     groups = [n for n, _ in parts]
     clusters = groups if len(set(groups)) < len(groups) else None
     checked = tuple(
-        _checked(one, rows, parts, human, answer, scale, clusters) for one, answer in zip(said, answers, strict=True)
+        _checked(judge, rows, parts, human, answer, scale, clusters)
+        for judge, answer in zip(judged, answers, strict=True)
     )
     known = Counter(label for label in human if label)
     return JudgeCheck(
@@ -233,11 +234,11 @@ def report(
 
 def _alpha(rows: Sequence[Labelled], scale: Sequence[str]) -> AgreementFigure:
     """How far annotators agree among themselves, which is the most that a judge can be asked for."""
-    said = [[scale.index(_on(one, scale)) for one in part.labels] for row in rows for part in row.parts]
-    found = krippendorff_alpha(said)
-    if found is None:
+    coded = [[scale.index(_on(label, scale)) for label in part.labels] for row in rows for part in row.parts]
+    alpha = krippendorff_alpha(coded)
+    if alpha is None:
         return AgreementFigure(None, reason="all gave one label")
-    return AgreementFigure(found.value, found.interval)
+    return AgreementFigure(alpha.value, alpha.interval)
 
 
 def _on(label: str | None, scale: Sequence[str]) -> str:
@@ -254,7 +255,7 @@ def _majority(labels: Sequence[str]) -> str:
 
 
 def _checked(
-    said: JudgeAnswers,
+    judged: JudgeAnswers,
     rows: Sequence[Labelled],
     parts: Sequence[tuple[int, int]],
     human: Sequence[str],
@@ -262,9 +263,9 @@ def _checked(
     scale: Sequence[str],
     clusters: Sequence[int] | None,
 ) -> CheckedJudge:
-    both = [k for k, (one, other) in enumerate(zip(human, answers, strict=True)) if one and other]
-    labelled = [k for k, one in enumerate(human) if one]
-    verdict = {k: said.verdicts[n][m] for k, (n, m) in enumerate(parts)}
+    both = [k for k, (label, other) in enumerate(zip(human, answers, strict=True)) if label and other]
+    labelled = [k for k, label in enumerate(human) if label]
+    verdict = {k: judged.verdicts[n][m] for k, (n, m) in enumerate(parts)}
     without = Counter(verdict[k].reason for k in labelled if not answers[k])
     columns = dict.fromkeys(name for row in rows for name in row.segments)
     segments = {}
@@ -277,11 +278,11 @@ def _checked(
         Differs(rows[n], rows[n].parts[m], human[k], verdict[k])
         for k in both if human[k] != answers[k] for n, m in [parts[k]]
     ]  # fmt: skip
-    plain_human, plain = ([_on(one, TWO) if one else "" for one in each] for each in (human, answers))
+    plain_human, plain = ([_on(label, TWO) if label else "" for label in each] for each in (human, answers))
     right, passed = ([each[k] == "supported" for k in both] for each in (human, answers))
     sure = [(k, p) for k in both if (p := verdict[k].p) is not None]
     return CheckedJudge(
-        said, _over(both, human, answers, scale, clusters), _over(both, plain_human, plain, TWO, clusters), segments,
+        judged, _over(both, human, answers, scale, clusters), _over(both, plain_human, plain, TWO, clusters), segments,
         dict(without.most_common()), detection(right, passed, _groups(both, clusters)),
         probabilities([human[k] == "supported" for k, _ in sure], [p for _, p in sure],
                       _groups([k for k, _ in sure], clusters)),
@@ -304,26 +305,26 @@ def _over(
     return agreement(people, judge, scale, _groups(places, clusters))
 
 
-def _badness(one: Differs) -> tuple[int, float]:
+def _badness(differs: Differs) -> tuple[int, float]:
     """What people called wrong and the judge let pass comes first, the surest verdicts of each kind before others."""
-    said, p = one.verdict.label, one.verdict.p
-    kind = 0 if said == "supported" else 1 if one.human == "supported" else 2
-    sure = 0.0 if p is None else p if said == "supported" else 1 - p
+    judged, p = differs.verdict.label, differs.verdict.p
+    kind = 0 if judged == "supported" else 1 if differs.human == "supported" else 2
+    sure = 0.0 if p is None else p if judged == "supported" else 1 - p
     return kind, -sure
 
 
 def _pairs(
     human: Sequence[str], answers: Sequence[Sequence[str]], scale: Sequence[str], clusters: Sequence[int] | None
 ) -> list[JudgePair]:
-    found = []
+    pairs = []
     for base, new in combinations(range(len(answers)), 2):
         both = [k for k in range(len(human)) if answers[base][k] and answers[new][k]]
         known = [k for k in both if human[k]]
         groups = _groups(known, clusters)
         people, mine, theirs = ([each[k] for k in known] for each in (human, answers[new], answers[base]))
         gain = difference(people, mine, theirs, groups)
-        found.append(JudgePair(new, base, _over(both, answers[base], answers[new], scale, clusters), gain))
-    return found
+        pairs.append(JudgePair(new, base, _over(both, answers[base], answers[new], scale, clusters), gain))
+    return pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +355,7 @@ class PositionProbe:
 
 
 def position_probe(
-    pairs: Sequence[AnswerPair], said: Sequence[Preference], level: float = 0.95
+    pairs: Sequence[AnswerPair], preferences: Sequence[Preference], level: float = 0.95
 ) -> PositionProbe:
     """Compares the verdicts of both orders.
 
@@ -362,30 +363,33 @@ def position_probe(
 
     Args:
         pairs: what was shown.
-        said: what the judge said of each, in the same order.
+        preferences: what the judge said of each, in the same order.
         level: of the intervals.
 
     Source: Zheng et al. (2023), Judging LLM-as-a-judge, section 3.4: consistency over both orders; an inconsistent
     verdict counts as a tie.
     """
-    both = [(pair, one) for pair, one in zip(pairs, said, strict=True) if one.decided]
-    flipped = [(pair, one) for pair, one in both if one.flipped]
-    labelled = [(pair, one) for pair, one in both if pair.better is not None]
+    both = [(pair, preference) for pair, preference in zip(pairs, preferences, strict=True) if preference.decided]
+    flipped = [(pair, preference) for pair, preference in both if preference.flipped]
+    labelled = [(pair, preference) for pair, preference in both if pair.better is not None]
     return PositionProbe(
         len(pairs), len(both),
         _share(len(flipped), len(both), level),
-        _share(sum(_favours_first(one) for _, one in flipped), len(flipped), level),
-        _share(sum(one.better == 0 for _, one in both), len(both), level),
-        _share(sum(one.better == pair.better for pair, one in labelled), len(labelled), level),
+        _share(sum(_favours_first(preference) for _, preference in flipped), len(flipped), level),
+        _share(sum(preference.better == 0 for _, preference in both), len(both), level),
+        _share(sum(preference.better == pair.better for pair, preference in labelled), len(labelled), level),
         tuple(pair.query_id for pair, _ in flipped),
-        {pair.query_id: one.reason for pair, one in zip(pairs, said, strict=True) if not one.decided},
+        {
+            pair.query_id: preference.reason
+            for pair, preference in zip(pairs, preferences, strict=True) if not preference.decided
+        },
     )     # fmt: skip
 
 
-def _favours_first(one: Preference) -> bool:
+def _favours_first(preference: Preference) -> bool:
     """Whether the answer shown first did better in its place than when it was shown second."""
     worth = {1: 1, 0: 0, 2: -1}     # of the file's first answer
-    return worth[one.shown or 0] > worth[one.swapped or 0]
+    return worth[preference.shown or 0] > worth[preference.swapped or 0]
 
 
 def _share(count: int, n: int, level: float) -> MeanEstimate:

@@ -41,8 +41,8 @@ class LabelScore(NamedTuple):
 
 def told_by(rows: Sequence[Labelled]) -> tuple[str, ...]:
     """The metrics that the labels of a file can tell of: by kind only where both kinds, and no others, are in it."""
-    said = {label for row in rows for part in row.parts for label in part.labels}
-    return tuple(TOLD) if said | {"supported"} == set(THREE) else ALWAYS
+    labels = {label for row in rows for part in row.parts for label in part.labels}
+    return tuple(TOLD) if labels | {"supported"} == set(THREE) else ALWAYS
 
 
 def scores_of(row: Labelled, facts: AnswerFacts | None, metrics: Sequence[str]) -> list[LabelScore]:
@@ -58,14 +58,14 @@ def scores_of(row: Labelled, facts: AnswerFacts | None, metrics: Sequence[str]) 
         metrics: of TOLD.
     """
     judged = [] if facts is None else [(part, claims) for part in row.parts if (claims := _claims(part, facts.claims))]
-    found = []
+    scores = []
     for name in metrics:
         told = TOLD[name]
-        said = [(vote, _judged(told, mine)) for part, mine in judged if (vote := _vote(part, told.label)) is not None]
-        if said:
-            people, judge = (sum(one) / len(said) for one in zip(*said, strict=True))
-            found.append(LabelScore(name, people, judge, len(said)))
-    return found
+        votes = [(vote, _judged(told, mine)) for part, mine in judged if (vote := _vote(part, told.label)) is not None]
+        if votes:
+            people, judge = (sum(side) / len(votes) for side in zip(*votes, strict=True))
+            scores.append(LabelScore(name, people, judge, len(votes)))
+    return scores
 
 
 def _vote(part: LabelledPart, label: HumanLabel) -> float | None:

@@ -129,13 +129,13 @@ def probabilities(human: Sequence[bool], p: Sequence[float], clusters: Clusters 
     y, f, groups = np.asarray(human, dtype=np.float64), np.asarray(p, dtype=np.float64), _numbers(clusters)
     squares, rate = (f - y) ** 2, float(y.mean())
     sample = ScoreSample(squares, "mean", (0.0, 1.0), clusters=groups)
-    place = np.minimum((f * BINS).astype(np.int64), BINS - 1)
+    bins = np.minimum((f * BINS).astype(np.int64), BINS - 1)
     curve = tuple(
         ReliabilityBin(at.size, float(f[at].min()), float(f[at].max()), float(f[at].mean()),
                        share_alike(y[at], np.ones(at.size), None if groups is None else groups[at]))
-        for at in (np.flatnonzero(place == one) for one in np.unique(place))
+        for at in (np.flatnonzero(bins == number) for number in np.unique(bins))
     )  # fmt: skip
-    off = sum(one.n * abs(one.p - (one.supported.value or 0.0)) for one in curve) / f.size
+    off = sum(point.n * abs(point.p - (point.supported.value or 0.0)) for point in curve) / f.size
     brier = AgreementFigure(float(squares.mean()), interval_of_mean(sample, LEVEL))
     return Probabilities(int(f.size), _auroc(y == 1, f, groups), brier, rate * (1 - rate), off, curve)
 
@@ -149,20 +149,20 @@ def _numbers(clusters: Clusters) -> Groups:
     return np.array([known[name] for name in clusters], dtype=np.int64)
 
 
-def _part(of: npt.NDArray[np.bool_], said: npt.NDArray[np.bool_], groups: Groups, reason: str) -> AgreementFigure:
+def _part(of: npt.NDArray[np.bool_], verdicts: npt.NDArray[np.bool_], groups: Groups, reason: str) -> AgreementFigure:
     """The share of some items of which something is said."""
     if not of.any():
         return AgreementFigure(None, reason=reason)
-    return share_alike(said[of], of[of], None if groups is None else groups[of])
+    return share_alike(verdicts[of], of[of], None if groups is None else groups[of])
 
 
 def _f1(human: npt.NDArray[np.bool_], judge: npt.NDArray[np.bool_], groups: Groups) -> AgreementFigure:
     """By the ratio of means; where all errors or no errors are alike, Wilson's of the items that either calls so."""
     both, either = (human & judge).astype(float), human.astype(float) + judge
-    found = ratio_of_means(2 * both, either, groups, LEVEL)
-    if found is None:
+    ratio = ratio_of_means(2 * both, either, groups, LEVEL)
+    if ratio is None:
         return AgreementFigure(None, reason="neither calls anything not supported")
-    value, interval = found
+    value, interval = ratio
     if interval is None or value in (0.0, 1.0):
         called = float((either > 0).sum())
         return AgreementFigure(value, interval_of_rate(value * called, called, LEVEL))
@@ -186,5 +186,5 @@ def _auroc(positive: npt.NDArray[np.bool_], p: Floats, groups: Groups) -> Agreem
     d = np.where(positive, (v - value) / m, (v - value) / n)
     error = sqrt(float((cluster_sums(d, groups) ** 2).sum()))
     middle, half = log(value / (1 - value)), normal_quantile(LEVEL) * error / (value * (1 - value))
-    ends = [1 / (1 + exp(-min(700.0, max(-700.0, one)))) for one in (middle - half, middle + half)]
+    ends = [1 / (1 + exp(-min(700.0, max(-700.0, end)))) for end in (middle - half, middle + half)]
     return AgreementFigure(value, Interval(ends[0], ends[1], "DeLong, logit", LEVEL))

@@ -161,7 +161,7 @@ class JudgeCost:
     @property
     def paid(self) -> Paid:
         """All its calls."""
-        return added([one.paid for one in self.asked])
+        return added([question.paid for question in self.asked])
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +196,10 @@ class RunCost:
     @property
     def models(self) -> dict[str, Paid]:
         """By model."""
-        found: dict[str, Paid] = {}
-        for one in (asked for judge in self.judges for asked in judge.asked):
-            found[one.model] = found.get(one.model, Paid()) + one.paid
-        return found
+        by_model: dict[str, Paid] = {}
+        for question in (asked for judge in self.judges for asked in judge.asked):
+            by_model[question.model] = by_model.get(question.model, Paid()) + question.paid
+        return by_model
 
 
 def metric_costs(needs: Mapping[str, Sequence[str]], asked: Sequence[AskedOf]) -> tuple[MetricCost, ...]:
@@ -210,19 +210,19 @@ def metric_costs(needs: Mapping[str, Sequence[str]], asked: Sequence[AskedOf]) -
         asked: calls by question and model.
     """
     by_question: dict[str, Paid] = {}
-    for one in asked:
-        by_question[one.question] = by_question.get(one.question, Paid()) + one.paid
-    found = []
+    for cost in asked:
+        by_question[cost.question] = by_question.get(cost.question, Paid()) + cost.paid
+    costs = []
     for metric, questions in needs.items():
         others = {name: set(theirs) for name, theirs in needs.items() if name != metric}
         taken = set().union(*others.values())
-        found.append(MetricCost(
+        costs.append(MetricCost(
             metric, tuple(questions),
             added([by_question.get(question, Paid()) for question in questions]),
             added([by_question.get(question, Paid()) for question in questions if question not in taken]),
             tuple(name for name, theirs in others.items() if theirs & set(questions)),
         ))     # fmt: skip
-    return tuple(found)
+    return tuple(costs)
 
 
 OWN = "own:"
@@ -252,13 +252,15 @@ def origins(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str
     >>> origins({"faithfulness": known, "unsupported": known}, ["faithfulness", "recall@5", "unsupported"])
     "The judge's error: of faithfulness and unsupported from 120 of your labels, checked 2026-11-20."
     """
-    found: dict[str, list[str]] = {}
+    by_origin: dict[str, list[str]] = {}
     for metric in metrics:
         if metric in errors:
-            found.setdefault(errors[metric].origin, []).append(metric)
-    if not found:
+            by_origin.setdefault(errors[metric].origin, []).append(metric)
+    if not by_origin:
         return ""
-    return f"The judge's error: {'; '.join(f'of {listed(names)} from {origin}' for origin, names in found.items())}."
+    return (
+        f"The judge's error: {'; '.join(f'of {listed(names)} from {origin}' for origin, names in by_origin.items())}."
+    )
 
 
 def lacking(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str:
@@ -266,11 +268,11 @@ def lacking(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str
     without = [metric for metric in metrics if metric not in errors]
     if not errors or not without:
         return ""
-    said = f"How far it errs is not known for {', '.join(without)}: their intervals are of sampling alone."
+    words = f"How far it errs is not known for {', '.join(without)}: their intervals are of sampling alone."
     told = [metric for metric in without if metric in LABELLED]
     if not told:
-        return said
-    return f"{said} Labels that say contradicted or not_in_context tell of {listed(told)}: ragauge judge check FILE."
+        return words
+    return f"{words} Labels that say contradicted or not_in_context tell of {listed(told)}: ragauge judge check FILE."
 
 
 def listed(names: Sequence[str]) -> str:

@@ -49,22 +49,22 @@ class AlignmentGatherer:
 
     def used(self, places: Iterable[int]) -> dict[int, tuple[int, ...]]:
         """Place -> ranks of the passages used, of those of these responses of which it is known."""
-        return {place: _ranked(marks, USED) for place, _, marks in self._of(places)}
+        return {index: _ranked(marks, USED) for index, _, marks in self._of(places)}
 
     def relevant(self, places: Iterable[int]) -> dict[int, tuple[int, ...]]:
         """Place -> ranks of the passages known to be relevant, of those of these responses that count."""
-        return {place: _ranked(marks, RELEVANT) for place, counts, marks in self._of(places) if counts}
+        return {index: _ranked(marks, RELEVANT) for index, counts, marks in self._of(places) if counts}
 
     def handed(self, places: Iterable[int]) -> dict[int, int]:
         """Place -> passages handed on, of the same responses as `used`."""
-        return {place: len(marks) for place, _, marks in self._of(places)}
+        return {index: len(marks) for index, _, marks in self._of(places)}
 
     def _of(self, places: Iterable[int]) -> Iterator[tuple[int, bool, bytearray]]:
         """Place, whether it counts, and marks of these responses."""
         wanted, at = set(places), 0
-        for place, length, counts in zip(self._places, self._lengths, self._answers, strict=True):
-            if place in wanted:
-                yield place, bool(counts), self._marks[at : at + length]
+        for index, length, counts in zip(self._places, self._lengths, self._answers, strict=True):
+            if index in wanted:
+                yield index, bool(counts), self._marks[at : at + length]
             at += length
 
     def alignment(self, index: ResponseIndex, level: float = 0.95) -> Alignment | None:
@@ -76,13 +76,13 @@ class AlignmentGatherer:
         """
         if 1 not in self._answers:
             return None
-        found = self._passages()
-        first = found.rank == 1
-        ignored = ~found.used[first]
-        share = estimate(ignored.astype(float), found.place[first], index, kind="rate", level=level)
-        rho, interval = spearman_of_marks(found.rank, found.used, clusters(index)[found.place], level)
-        best = _best(found)
-        ranks, answers = tuple(_ranks(found, best)), int(first.sum())
+        marked = self._passages()
+        first = marked.rank == 1
+        ignored = ~marked.used[first]
+        share = estimate(ignored.astype(float), marked.place[first], index, kind="rate", level=level)
+        rho, interval = spearman_of_marks(marked.rank, marked.used, clusters(index)[marked.place], level)
+        best = _best(marked)
+        ranks, answers = tuple(_ranks(marked, best)), int(first.sum())
         above = share.interval is not None and share.interval.low > FLAG
         return Alignment(
             ranks=ranks,
@@ -93,7 +93,7 @@ class AlignmentGatherer:
             unused=int((best == 0).sum()),
             correlation=rho,
             correlation_interval=interval,
-            positions=dict(_positions(found, index, level)),
+            positions=dict(_positions(marked, index, level)),
         )
 
     def _passages(self) -> _Passages:
@@ -103,12 +103,12 @@ class AlignmentGatherer:
         counts = np.array(self._answers, dtype=bool)
         length = np.array(self._lengths, dtype=np.int32)
         mark = np.array(self._marks, dtype=np.uint8)[np.repeat(counts, length)]
-        length, place = length[counts], np.array(self._places, dtype=np.int32)[counts]
+        length, index = length[counts], np.array(self._places, dtype=np.int32)[counts]
         starts = np.cumsum(length, dtype=np.int64) - length
         first = np.repeat(starts.astype(np.int32), length)     # half the room of whole numbers as they are
         return _Passages(
             starts=starts,
-            place=np.repeat(place, length),
+            place=np.repeat(index, length),
             rank=np.arange(1, mark.size + 1, dtype=np.int32) - first,
             of=np.repeat(length, length),
             used=(mark & USED) > 0,
@@ -139,11 +139,11 @@ def relevance(use: Use) -> list[bool | None]:
     rated = seen.marks or {}
     labelled = bool(seen.example.relevant or seen.spans)
     gold = {doc_id for item in seen.relevant for doc_id in item.doc_ids}
-    found: list[bool | None] = []
+    verdicts: list[bool | None] = []
     for n, passage in enumerate(seen.passages or (), 1):
         mark = rated.get(n)
-        found.append(passage.doc_id in gold if mark is None and labelled else mark)
-    return found
+        verdicts.append(passage.doc_id in gold if mark is None and labelled else mark)
+    return verdicts
 
 
 class _Passages(NamedTuple):
@@ -168,26 +168,26 @@ class _Passages(NamedTuple):
     relevant: Marks
 
 
-def _best(found: _Passages) -> Codes:
+def _best(marked: _Passages) -> Codes:
     """The highest rank that each answer used; 0 where it used none."""
     import numpy as np
 
-    none = int(found.rank.max()) + 1
-    best = np.minimum.reduceat(np.where(found.used, found.rank, none), found.starts)
+    none = int(marked.rank.max()) + 1
+    best = np.minimum.reduceat(np.where(marked.used, marked.rank, none), marked.starts)
     return np.where(best == none, 0, best)
 
 
-def _ranks(found: _Passages, best: Codes) -> Iterator[RankUse]:
+def _ranks(marked: _Passages, best: Codes) -> Iterator[RankUse]:
     import numpy as np
 
-    most = int(found.rank.max())
+    most = int(marked.rank.max())
 
     def count(of: Codes) -> list[int]:
         return [int(n) for n in np.bincount(of, minlength=most + 1)]
 
-    n, used, first = count(found.rank), count(found.rank[found.used]), count(best)
-    known, relevant = count(found.rank[found.known]), count(found.rank[found.relevant])
-    both = count(found.rank[found.relevant & found.used])
+    n, used, first = count(marked.rank), count(marked.rank[marked.used]), count(best)
+    known, relevant = count(marked.rank[marked.known]), count(marked.rank[marked.relevant])
+    both = count(marked.rank[marked.relevant & marked.used])
     for rank in range(1, most + 1):
         there = bool(known[rank])
         yield RankUse(
@@ -195,13 +195,13 @@ def _ranks(found: _Passages, best: Codes) -> Iterator[RankUse]:
         )
 
 
-def _positions(found: _Passages, index: ResponseIndex, level: float) -> Iterator[tuple[str, MeanEstimate]]:
+def _positions(marked: _Passages, index: ResponseIndex, level: float) -> Iterator[tuple[str, MeanEstimate]]:
     """Thirds of the context, by where a passage's middle lies; a context of one passage has none.
 
     Of two passages one is first and one last; of four, two are in the middle.
     """
-    middle = (2 * found.rank - 1) / (2 * found.of)
+    middle = (2 * marked.rank - 1) / (2 * marked.of)
     third = (3 * middle).astype(int)
     for number, name in enumerate(THIRDS):
-        chosen = found.relevant & (found.of > 1) & (third == number)
-        yield name, estimate(found.used[chosen].astype(float), found.place[chosen], index, kind="rate", level=level)
+        chosen = marked.relevant & (marked.of > 1) & (third == number)
+        yield name, estimate(marked.used[chosen].astype(float), marked.place[chosen], index, kind="rate", level=level)

@@ -110,6 +110,6 @@ def _counted(edges: list[float], values: Floats, counts: Counts) -> tuple[Bin, .
     """Bins between edges, the last with its high."""
     import numpy as np
 
-    place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-    sizes = np.bincount(place, weights=counts, minlength=len(edges) - 1)
+    bins = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
+    sizes = np.bincount(bins, weights=counts, minlength=len(edges) - 1)
     return tuple(Bin(edges[n], edges[n + 1], int(size)) for n, size in enumerate(sizes))

@@ -30,7 +30,7 @@ def causes_by_segment(
 
     mine = failed.by_example()
     columns = segments.by_number(mine.index.query_ids)
-    found: dict[str, dict[str, dict[str, int]]] = {}
+    by_column: dict[str, dict[str, dict[str, int]]] = {}
     for name, values in shown.items():
         labels, cells = columns[name].take(mine.query), {value: dict[str, int]() for value in values}
         for number, value in enumerate(labels.values):
@@ -39,5 +39,5 @@ def causes_by_segment(
             known = {cause: count for cause, count in pairs if count}
             if value is not None and known:
                 cells.setdefault(value, {}).update(known)
-        found[name] = cells
-    return found
+        by_column[name] = cells
+    return by_column

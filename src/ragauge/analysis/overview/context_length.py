@@ -45,9 +45,9 @@ class LengthGatherer:
 
         if TOKENS in values:
             return Lengths(TOKENS, values.of(TOKENS))
-        found = np.full(len(values.index), np.nan)
-        found[np.array(self._places, dtype=np.int64)] = self._characters
-        return Lengths(CHARACTERS, found)
+        characters = np.full(len(values.index), np.nan)
+        characters[np.array(self._places, dtype=np.int64)] = self._characters
+        return Lengths(CHARACTERS, characters)
 
 
 class Lengths(NamedTuple):
@@ -82,21 +82,21 @@ def length_bands(values: Values, known: Lengths, level: float = 0.95) -> tuple[L
     lengths, unit = known.of[places], known.name.removeprefix("context_")
     ends = np.unique(np.quantile(lengths, QUARTERS, method="inverted_cdf"))
     bands = np.searchsorted(ends, lengths, side="left")
-    found = []
+    rows = []
     for band in np.unique(bands):
         mine = bands == band
         means = {str(metric): _mean(values, metric, places[mine], level) for metric in shown}
         low, high = int(lengths[mine].min()), int(lengths[mine].max())
-        found.append(LengthBand(low, high, int(mine.sum()), means, unit))
-    return tuple(found)
+        rows.append(LengthBand(low, high, int(mine.sum()), means, unit))
+    return tuple(rows)
 
 
 def _mean(values: Values, metric: Metric, places: npt.NDArray[np.intp], level: float) -> MeanEstimate:
     import numpy as np
 
-    found = values.of(str(metric))[places]
-    scored = np.isfinite(found)
+    scores = values.of(str(metric))[places]
+    scored = np.isfinite(scores)
     return estimate(
-        found[scored], places[scored], values.index, kind=metric.scale, bounds=metric.range, level=level
+        scores[scored], places[scored], values.index, kind=metric.scale, bounds=metric.range, level=level
     )
 

@@ -9,8 +9,8 @@ from ragauge.analysis.scores.values import Values
 
 def distributions(values: Values) -> tuple[Distribution, ...]:
     """One a metric that has scored values, in the order read; its bins hold every scored response once."""
-    found = []
+    drawn = []
     for metric in values.metrics:
         bins, exact = metric_bins(*values.counted(str(metric)), metric.scale, metric.range)
-        found.append(Distribution(str(metric), metric.scale, bins, exact))
-    return tuple(found)
+        drawn.append(Distribution(str(metric), metric.scale, bins, exact))
+    return tuple(drawn)

@@ -71,10 +71,10 @@ class OverviewGatherer:
         """
         import numpy as np
 
-        index, places = values.index, [one.place for one in chosen]
+        index, places = values.index, [response.place for response in chosen]
         lengths = self._lengths.lengths(values)
         numbers = {
-            lengths.name: {place: float(lengths.of[place]) for place in places if np.isfinite(lengths.of[place])},
+            lengths.name: {index: float(lengths.of[index]) for index in places if np.isfinite(lengths.of[index])},
             LATENCY: self._timings.of(TOTAL, places),
         }
         beside = ListedExtras(

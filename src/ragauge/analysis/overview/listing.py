@@ -81,11 +81,11 @@ def choose(failed: FailedResponses, quality: Floats, most: int = MOST_LISTED) ->
     index, none = failed.index, np.isnan(quality)
     order, order_of_others = np.where(none, -1.0, quality), np.where(none, 2.0, quality)
     turns = sorted(
-        (turn, rank(index, place, order), place, cause)
+        (turn, rank(index, row, order), row, cause)
         for cause in failed.cause.values
-        for turn, place in enumerate(worst_first(index, failed.of_cause(cause).place, order, most))
+        for turn, row in enumerate(worst_first(index, failed.of_cause(cause).place, order, most))
     )
-    causes = {place: cause for _, _, place, cause in sorted(turns[:most], key=lambda one: one[1])}
+    causes = {row: cause for _, _, row, cause in sorted(turns[:most], key=lambda turn: turn[1])}
     others = np.ones(len(index), dtype=bool)
     others[failed.place] = False
     rest = worst_first(index, np.flatnonzero(others), order_of_others, most - len(causes))
@@ -119,23 +119,23 @@ def listed(
     columns = segments.by_number(index.query_ids)
     return tuple(
         ListedResponse(
-            query_id=one.query_id,
-            repeat=one.repeat,
-            query=cut(questions.get(one.place, "")),
-            failed=one.failed,
-            cause=one.cause,
-            decided_by=one.decided_by,
-            quality=one.quality,
-            values=_numbers(values, beside.numbers, one.place),
-            segments=_labels(columns, int(index.query[one.place])),
-            used=beside.used.get(one.place),
-            relevant=beside.relevant.get(one.place),
-            handed=beside.handed.get(one.place, 0),
-            kept=beside.kept.get(one.place, {}),
-            timings=beside.timings.get(one.place, {}),
-            unknown="" if one.failed else one.unknown,
+            query_id=response.query_id,
+            repeat=response.repeat,
+            query=cut(questions.get(response.place, "")),
+            failed=response.failed,
+            cause=response.cause,
+            decided_by=response.decided_by,
+            quality=response.quality,
+            values=_numbers(values, beside.numbers, response.place),
+            segments=_labels(columns, int(index.query[response.place])),
+            used=beside.used.get(response.place),
+            relevant=beside.relevant.get(response.place),
+            handed=beside.handed.get(response.place, 0),
+            kept=beside.kept.get(response.place, {}),
+            timings=beside.timings.get(response.place, {}),
+            unknown="" if response.failed else response.unknown,
         )
-        for one in chosen
+        for response in chosen
     )
 
 
@@ -149,11 +149,11 @@ def cut(query: str, most: int = MOST_QUERY) -> str:
 
 
 def _labels(columns: Mapping[str, Coded[str | None]], query: int) -> dict[str, str]:
-    found = ((name, column[query]) for name, column in columns.items())
-    return {name: value for name, value in found if value is not None}
+    labels = ((name, column[query]) for name, column in columns.items())
+    return {name: value for name, value in labels if value is not None}
 
 
-def _numbers(values: Values, others: Mapping[str, Mapping[int, float]], place: int) -> dict[str, float]:
-    found = values.at(place)
-    extra = {name: of[place] for name, of in others.items() if name not in values and place in of}
-    return found | extra
+def _numbers(values: Values, others: Mapping[str, Mapping[int, float]], index: int) -> dict[str, float]:
+    row = values.at(index)
+    extra = {name: of[index] for name, of in others.items() if name not in values and index in of}
+    return row | extra

@@ -65,15 +65,15 @@ class RunCounts:
         >>> RunCounts(3, 0, 3, 0, {}, {}).words(), RunCounts(2, 0, 0, 0, {"timeout": 2}, {}).words()
         (['3 with retrieval alone'], ['0 answered', '2 failed (timeout 2)'])
         """
-        found = [f"{self.answered:,} answered"] if self.answered or not self.unanswered else []
+        parts = [f"{self.answered:,} answered"] if self.answered or not self.unanswered else []
         if self.unanswered:
-            found.append(f"{self.unanswered:,} with retrieval alone")
+            parts.append(f"{self.unanswered:,} with retrieval alone")
         if self.blank:
-            found.append(f"{self.blank:,} of them blank")
+            parts.append(f"{self.blank:,} of them blank")
         if self.n_failed:
             kinds = ", ".join(f"{kind} {n:,}" for kind, n in list(self.failed.items())[:MOST_KINDS])
-            found.append(f"{self.n_failed:,} failed ({kinds})")
-        return found
+            parts.append(f"{self.n_failed:,} failed ({kinds})")
+        return parts
 
 
 class CountsGatherer:

@@ -48,12 +48,12 @@ class StageGatherer:
 
     def kept(self, places: Iterable[int]) -> dict[int, dict[str, float]]:
         """Place -> stage -> share of the labelled documents still there, of those of these responses with labels."""
-        wanted, found = set(places), {}
-        for place, labelled, *left in zip(self._places, self._labelled, *self._left, strict=True):
-            if place in wanted:
+        wanted, by_index = set(places), {}
+        for index, labelled, *left in zip(self._places, self._labelled, *self._left, strict=True):
+            if index in wanted:
                 known = zip(STAGES, left, strict=True)
-                found[place] = {name: count / labelled for name, count in known if count != UNKNOWN}
-        return found
+                by_index[index] = {name: count / labelled for name, count in known if count != UNKNOWN}
+        return by_index
 
     def stages(self, index: ResponseIndex, level: float = 0.95) -> tuple[Stage, ...]:
         """The stages that something was recorded of, in order: mean over examples of the share that is left.
@@ -65,14 +65,14 @@ class StageGatherer:
         import numpy as np
 
         places, labelled = np.array(self._places, dtype=np.int64), np.array(self._labelled)
-        found = []
+        kept = []
         for name, left in zip(STAGES, self._left, strict=True):
             counts = np.array(left)
             known = counts != UNKNOWN
             if known.any():
                 shares = counts[known] / labelled[known]
-                found.append(Stage(name, estimate(shares, places[known], index, bounds=(0.0, 1.0), level=level)))
-        return tuple(found)
+                kept.append(Stage(name, estimate(shares, places[known], index, bounds=(0.0, 1.0), level=level)))
+        return tuple(kept)
 
 
 def still_there(items: Iterable[Relevant], documents: Iterable[str]) -> int:

@@ -33,33 +33,33 @@ class TimingGatherer:
         if TOTAL not in recorded:
             self._record(TOTAL, visit.place, sum(recorded.values()))
 
-    def _record(self, stage: str, place: int, milliseconds: float) -> None:
+    def _record(self, stage: str, index: int, milliseconds: float) -> None:
         if isfinite(milliseconds):
-            self._places.setdefault(stage, array("i")).append(place)
+            self._places.setdefault(stage, array("i")).append(index)
             self._times.setdefault(stage, array("d")).append(milliseconds)
 
     def of(self, stage: str, places: Iterable[int]) -> dict[int, float]:
         """Place -> milliseconds of a stage, of those of these responses that recorded it."""
         wanted = set(places)
-        found = zip(self._places.get(stage, ()), self._times.get(stage, ()), strict=True)
-        return {place: milliseconds for place, milliseconds in found if place in wanted}
+        recorded = zip(self._places.get(stage, ()), self._times.get(stage, ()), strict=True)
+        return {index: milliseconds for index, milliseconds in recorded if index in wanted}
 
     def stages_of(self, places: Iterable[int]) -> dict[int, dict[str, float]]:
         """Place -> stage -> milliseconds, of those of these responses that recorded any."""
-        found: dict[int, dict[str, float]] = {}
+        by_index: dict[int, dict[str, float]] = {}
         wanted = set(places)
         for stage in self._times:
-            for place, milliseconds in self.of(stage, wanted).items():
-                found.setdefault(place, {})[stage] = milliseconds
-        return found
+            for index, milliseconds in self.of(stage, wanted).items():
+                by_index.setdefault(index, {})[stage] = milliseconds
+        return by_index
 
     def timings(self, index: ResponseIndex) -> tuple[Timing, ...]:
         """One a stage: the total first, then the others by median, the slowest first.
 
         Quantiles are interpolated between values; with weights, the least value that reaches the share.
         """
-        found = [self._timing(stage, index) for stage in self._times]
-        return tuple(sorted(found, key=lambda timing: (timing.stage != TOTAL, -timing.p50, timing.stage)))
+        measured = [self._timing(stage, index) for stage in self._times]
+        return tuple(sorted(measured, key=lambda timing: (timing.stage != TOTAL, -timing.p50, timing.stage)))
 
     def _timing(self, stage: str, index: ResponseIndex) -> Timing:
         import numpy as np

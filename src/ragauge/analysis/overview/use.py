@@ -28,9 +28,9 @@ class Use:
     def of(visit: Visit) -> Use:
         """Reads the marks from the evidence."""
         facts = Facts(visit.example, visit.response, visit.evidence)
-        found = resolve("verify_answer.used", facts)
-        known = isinstance(found, tuple) and None not in found
-        return Use(visit.place, CauseContext(facts), found if known else None)
+        used = resolve("verify_answer.used", facts)
+        known = isinstance(used, tuple) and None not in used
+        return Use(visit.place, CauseContext(facts), used if known else None)
 
     @property
     def answers(self) -> bool:

@@ -49,8 +49,8 @@ class IdMatch:
     @property
     def apart(self) -> bool:
         """Whether no label can have been met: not one labelled id came back, and that is no matter of a few misses."""
-        found = self.matched or not self.example_retrieved or not self.labelled
-        return not found and (self.differ or bool(self.respelled) or self.labelled >= MANY)
+        matching = self.matched or not self.example_retrieved or not self.labelled
+        return not matching and (self.differ or bool(self.respelled) or self.labelled >= MANY)
 
     @property
     def by_text(self) -> bool:
@@ -103,9 +103,9 @@ class IdGatherer:
                 self._bare_labelled.add(map(bare, item.doc_ids))
         for passages in (visit.response.passages, visit.response.candidates):
             for passage in passages or ():
-                one = passage.doc_id if self._kind == "document" else passage.passage_id
-                self._retrieved.add((one,))
-                self._bare_retrieved.add((bare(one),))
+                retrieved_id = passage.doc_id if self._kind == "document" else passage.passage_id
+                self._retrieved.add((retrieved_id,))
+                self._bare_retrieved.add((bare(retrieved_id),))
 
     def found(self) -> IdMatch:
         """The comparison."""
@@ -126,27 +126,27 @@ class IdGatherer:
     def _pair(self, retrieved: npt.NDArray[np.int64]) -> tuple[str, str]:
         """A labelled id that was retrieved under another spelling, and that; of those kept as text."""
         known = {bare(name): name for name in self._retrieved.names()}
-        outside = (one for one in self._labelled.outside(retrieved) if bare(one) in known)
+        outside = (doc_id for doc_id in self._labelled.outside(retrieved) if bare(doc_id) in known)
         first = next(outside, "")
         return (first, known[bare(first)]) if first else ("", "")
 
 
-def bare(one: str) -> str:
+def bare(doc_id: str) -> str:
     """An id without case and without the marks between its letters and digits; as it is where nothing else is in it.
 
     >>> bare("Manual.pdf#3"), bare("manual_pdf-3"), bare("a-12") == bare("a-1-2"), bare("##")
     ('manual pdf 3', 'manual pdf 3', False, '##')
     """
-    return " ".join(re.findall(r"[^\W_]+", one.casefold())) or one
+    return " ".join(re.findall(r"[^\W_]+", doc_id.casefold())) or doc_id
 
 
-def shape(one: str) -> str:
+def shape(doc_id: str) -> str:
     """How an id is made: a for letters, 0 for digits, and its marks.
 
     >>> shape("returns.md"), shape("chunk-17"), shape("D3") == shape("doc12")
     ('a.a', 'a-0', True)
     """
-    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", one))
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", doc_id))
 
 
 class _Ids:
@@ -160,10 +160,10 @@ class _Ids:
 
     def add(self, ids: Iterable[str]) -> None:
         """Takes in ids, new or not."""
-        for one in ids:
-            self._waiting.append(hash(one))
-            if self._last_kept is None or one < self._last_kept:
-                self._first.add(one)
+        for doc_id in ids:
+            self._waiting.append(hash(doc_id))
+            if self._last_kept is None or doc_id < self._last_kept:
+                self._first.add(doc_id)
         if len(self._first) > 2 * MOST_SHOWN:
             kept = nsmallest(MOST_SHOWN, self._first)
             self._first, self._last_kept = set(kept), kept[-1]
@@ -175,9 +175,9 @@ class _Ids:
         import numpy as np
 
         waiting = np.frombuffer(self._waiting, dtype=np.int64) if self._waiting else np.empty(0, dtype=np.int64)
-        found = np.unique(waiting if self._sorted is None else np.concatenate([self._sorted, waiting]))
-        self._sorted, self._waiting = found, array("q")
-        return found
+        distinct_ids = np.unique(waiting if self._sorted is None else np.concatenate([self._sorted, waiting]))
+        self._sorted, self._waiting = distinct_ids, array("q")
+        return distinct_ids
 
     def first_outside(self, hashes: npt.NDArray[np.int64]) -> str:
         """The first id that is not among these hashes, of those kept as text; "" when there is none."""

@@ -46,8 +46,8 @@ def copies(run: pl.DataFrame, pieces: Any = None) -> pl.DataFrame:
     import polars as pl
 
     suspects = list(_anywhere(run) if pieces is None else _in_pieces(run["doc_id"], pieces))
-    found: pl.DataFrame = pl.concat([run[rows] for rows in suspects] or [run.clear()]).sort("query_id", "rank")
-    return found.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
+    copied: pl.DataFrame = pl.concat([run[rows] for rows in suspects] or [run.clear()]).sort("query_id", "rank")
+    return copied.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
 
 
 def _in_pieces(doc: pl.Series, pieces: Any) -> Iterator[Any]:
@@ -146,16 +146,16 @@ def evaluate_retrieval(
         if not needs_ranking_only(metric):
             other = ", ".join(sorted(set(metric.needs.values()) - {RANKING, PASSAGES}))
             raise UsageError(f"{metric} needs {other}, which labels and a ranking do not give. Use ragauge evaluate.")
-    found = rankings(qrels, run)
-    chosen = [i for i, n in enumerate(found.n_returned) if n or topics == "all"]
-    query_ids = tuple(found.query_ids[i] for i in chosen)
-    columns = _columns(metrics, found, query_ids, run, zero=topics == "trec_eval")
+    ranked = rankings(qrels, run)
+    chosen = [i for i, n in enumerate(ranked.n_returned) if n or topics == "all"]
+    query_ids = tuple(ranked.query_ids[i] for i in chosen)
+    columns = _columns(metrics, ranked, query_ids, run, zero=topics == "trec_eval")
     return RetrievalReport(
         topics=topics,
         summaries=tuple(_summary(column, level) for column in columns),
         query_ids=query_ids,
         values={str(column.metric): tuple(column.values) for column in columns},
-        warnings=tuple(_warnings(found, run, topics)),
+        warnings=tuple(_warnings(ranked, run, topics)),
     )
 
 
@@ -179,35 +179,35 @@ class _Column:
         else:
             self.add_measured(Measured.of(result))
 
-    def add_measured(self, one: Measured) -> None:
+    def add_measured(self, measured: Measured) -> None:
         """A result with its status."""
-        self.values.append(one.value)
-        if one.value is None:
-            self.without[one.status, one.reason] += 1
+        self.values.append(measured.value)
+        if measured.value is None:
+            self.without[measured.status, measured.reason] += 1
 
 
 def _columns(
-    metrics: Sequence[Metric], found: Rankings, query_ids: Sequence[str], run: pl.DataFrame, zero: bool
+    metrics: Sequence[Metric], rankings: Rankings, query_ids: Sequence[str], run: pl.DataFrame, zero: bool
 ) -> list[_Column]:
     """Every metric's results. Rankings that are equal are measured once: with few labels a query, many are."""
     columns = [_Column(metric, zero) for metric in metrics]
     kinds: dict[Ranking, int] = {}
-    kind = [kinds.setdefault(found[query_id], len(kinds)) for query_id in query_ids]
+    kind = [kinds.setdefault(rankings[query_id], len(kinds)) for query_id in query_ids]
     for column in columns:
         if PASSAGES in column.metric.needs.values():
-            _look(column, found, query_ids, run)
+            _look(column, rankings, query_ids, run)
             continue
         results = [column.metric.value(ranking) for ranking in kinds]
-        for one in kind:
-            column.add(results[one])
+        for number in kind:
+            column.add(results[number])
     return columns
 
 
-def _look(column: _Column, found: Rankings, query_ids: Sequence[str], run: pl.DataFrame) -> None:
+def _look(column: _Column, rankings: Rankings, query_ids: Sequence[str], run: pl.DataFrame) -> None:
     """The results of a metric that looks at the lists themselves."""
     lists, needs = ResultLists(run), column.metric.needs
     for query_id in query_ids:
-        ranking = found[query_id]
+        ranking = rankings[query_id]
         facts = {RANKING: ranking, PASSAGES: lists.of(query_id, ranking.n_returned)}
         value = column.metric.value(**{argument: facts[fact] for argument, fact in needs.items()})
         column.add_measured(Measured.of(value))
@@ -240,25 +240,25 @@ def _summary(column: _Column, level: float) -> Summary:
     )
 
 
-def _warnings(found: Rankings, run: pl.DataFrame, topics: Topics) -> Iterator[str]:
+def _warnings(rankings: Rankings, run: pl.DataFrame, topics: Topics) -> Iterator[str]:
     """What makes the numbers doubtful: ids that do not meet, queries without results or labels, repeated documents."""
-    n_topics = len(found)
-    absent = [query_id for query_id, n in zip(found.query_ids, found.n_returned, strict=True) if not n]
+    n_topics = len(rankings)
+    absent = [query_id for query_id, n in zip(rankings.query_ids, rankings.n_returned, strict=True) if not n]
     matched = n_topics - len(absent)
     if absent:
         counted = "each counts as an empty retrieval" if topics == "all" else "they are left out"
         yield f"{len(absent)} of {n_topics} labelled queries not in the run; {counted}: {_listed(absent)}."
-    if found.unknown:
-        yield f"queries of the run without labels, not scored: {len(found.unknown)} ({_listed(found.unknown)})."
-    if n_topics and 2 * matched < n_topics and found.unknown:
+    if rankings.unknown:
+        yield f"queries of the run without labels, not scored: {len(rankings.unknown)} ({_listed(rankings.unknown)})."
+    if n_topics and 2 * matched < n_topics and rankings.unknown:
         yield (
             f"only {matched} of {n_topics} labelled queries are in the run. Do both files use the same query ids? "
-            f"The labels have {absent[0]!r}, the run has {found.unknown[0]!r}."
+            f"The labels have {absent[0]!r}, the run has {rankings.unknown[0]!r}."
         )
-    if matched and not found.n_judged_returned:
+    if matched and not rankings.n_judged_returned:
         doc_id = run["doc_id"][0]
         yield f"not one judged document is in the run. Do both files use the same document ids? The run has {doc_id!r}."
-    repeated = copies(run, found.pieces)
+    repeated = copies(run, rankings.pieces)
     if repeated.height:
         n, queries = repeated.height, repeated["query_id"].unique(maintain_order=True).to_list()
         yield (
@@ -299,7 +299,7 @@ class ResultLists:
         starts = ranking.starts(self._table["query_id"])
         names = self._table["query_id"].gather(starts).to_list()
         ends = pairwise([*starts.tolist(), self._table.height])
-        return {name: slice(*place) for name, place in zip(names, ends, strict=True)}
+        return {name: slice(*bounds) for name, bounds in zip(names, ends, strict=True)}
 
 
 class _List(Sequence[Passage]):
@@ -315,11 +315,11 @@ class _List(Sequence[Passage]):
         return iter(self._passages)
 
     @overload
-    def __getitem__(self, place: int) -> Passage: ...
+    def __getitem__(self, index: int) -> Passage: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Passage]: ...
-    def __getitem__(self, place: int | slice) -> Passage | Sequence[Passage]:
-        return self._passages[place]
+    def __getitem__(self, index: slice) -> Sequence[Passage]: ...
+    def __getitem__(self, index: int | slice) -> Passage | Sequence[Passage]:
+        return self._passages[index]
 
     @cached_property
     def _passages(self) -> tuple[Passage, ...]:

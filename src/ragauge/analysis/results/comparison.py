@@ -243,12 +243,12 @@ class RunComparison:
         quality, amounts = self._verdicts(amounts=False), self._verdicts(amounts=True)
         if self.quality_measured and not {WORSE, BETTER} & quality and {WORSE, BETTER, CHANGED} & amounts:
             return CHANGED
-        found = quality if self.quality_measured else quality | amounts
-        if {WORSE, BETTER} <= found:
+        verdicts = quality if self.quality_measured else quality | amounts
+        if {WORSE, BETTER} <= verdicts:
             return "mixed"
         whole = {metric.verdict for metric in self.metrics if metric.kind != "amount" or not self.quality_measured}
         order = (WORSE, BETTER, CHANGED, *((SAME,) if SAME in whole else ()))
-        return next((verdict for verdict in order if verdict in found), "not enough data")
+        return next((verdict for verdict in order if verdict in verdicts), "not enough data")
 
     @property
     def quality_measured(self) -> bool:

@@ -146,4 +146,4 @@ class Confirmed:
 
     def of(self, cause: str) -> CauseTally | None:
         """What was made of one cause; None where it has no experiment."""
-        return next((one for one in self.causes if one.cause == cause and one.made), None)
+        return next((tally for tally in self.causes if tally.cause == cause and tally.made), None)

@@ -86,7 +86,7 @@ class JudgeUse:
     @property
     def paid(self) -> Paid:
         """All calls."""
-        return added([one.paid for one in self.asked])
+        return added([question.paid for question in self.asked])
 
     @property
     def reused(self) -> int:

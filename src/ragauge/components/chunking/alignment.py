@@ -73,7 +73,7 @@ def align(doc_id: str, text: str, pieces: Sequence[Piece], *, allow_changed: boo
                 result.changed += 1
                 continue
             result.ambiguous += len(near) > 1
-            start, end = _with_edges(text, piece.text, *min(near, key=lambda place: abs(place[0] - before_end)))
+            start, end = _with_edges(text, piece.text, *min(near, key=lambda offsets: abs(offsets[0] - before_end)))
         result.spans.append((start, end, piece.text))
         before_start, before_end = start, end
     return result
@@ -91,11 +91,11 @@ def _verified(text: str, pieces: Sequence[Piece]) -> list[int]:
         if start >= 0 and text[start : start + len(piece.text)] == piece.text
     ]     # fmt: skip
     rising = _rising([given[n] for n in right])
-    found = [-1] * len(pieces)
-    for place, n in enumerate(right):
-        if place in rising or text.find(pieces[n].text) == text.rfind(pieces[n].text):
-            found[n] = given[n]
-    return found
+    starts = [-1] * len(pieces)
+    for index, n in enumerate(right):
+        if index in rising or text.find(pieces[n].text) == text.rfind(pieces[n].text):
+            starts[n] = given[n]
+    return starts
 
 
 def _rising(numbers: Sequence[int]) -> set[int]:
@@ -107,14 +107,14 @@ def _rising(numbers: Sequence[int]) -> set[int]:
     ends: list[int] = []     # the least number that a run of each length ends with
     last: list[int] = []     # the place of that number
     before: list[int] = []
-    for place, number in enumerate(numbers):
+    for index, number in enumerate(numbers):
         length = bisect_left(ends, number)
         before.append(last[length - 1] if length else -1)
-        ends[length:length + 1], last[length:length + 1] = [number], [place]
-    run, place = set[int](), last[-1] if last else -1
-    while place >= 0:
-        run.add(place)
-        place = before[place]
+        ends[length:length + 1], last[length:length + 1] = [number], [index]
+    run, index = set[int](), last[-1] if last else -1
+    while index >= 0:
+        run.add(index)
+        index = before[index]
     return run
 
 
@@ -141,11 +141,11 @@ class _Squeezed:
             self._at = [n for n, sign in enumerate(self._text) if not sign.isspace()]
             self._bare = "".join(self._text.split())
         wanted = "".join(chunk.split())
-        found: list[tuple[int, int]] = []
-        place = self._bare.find(wanted, bisect_left(self._at, least))
-        while place >= 0:
-            found.append((self._at[place], self._at[place + len(wanted) - 1] + 1))
-            if found[-1][0] >= near:
+        spans: list[tuple[int, int]] = []
+        offset = self._bare.find(wanted, bisect_left(self._at, least))
+        while offset >= 0:
+            spans.append((self._at[offset], self._at[offset + len(wanted) - 1] + 1))
+            if spans[-1][0] >= near:
                 break
-            place = self._bare.find(wanted, place + 1)
-        return found
+            offset = self._bare.find(wanted, offset + 1)
+        return spans

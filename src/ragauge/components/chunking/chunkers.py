@@ -100,8 +100,11 @@ def _of_library(prefix: str, class_name: str, given: Mapping[str, Any]) -> Cut:
 def _by_langchain(splitter: Any, document: TokenisedDocument) -> list[Piece]:
     """Documents where the class makes them, so that an offset which add_start_index asks for is read."""
     cut = getattr(splitter, "create_documents", None)
-    found = cut([document.text]) if cut else splitter.split_text(document.text)
-    return [Piece(one) if isinstance(one, str) else Piece(one.page_content, one.metadata.get(START)) for one in found]
+    pieces = cut([document.text]) if cut else splitter.split_text(document.text)
+    return [
+        Piece(piece) if isinstance(piece, str) else Piece(piece.page_content, piece.metadata.get(START))
+        for piece in pieces
+    ]
 
 
 def _by_llamaindex(parser: Any, document: TokenisedDocument) -> list[Piece]:
@@ -138,24 +141,24 @@ def _of_file(path: Path, known: Collection[str] | None) -> Cut:
     return lambda document: by_document.get(document.doc_id, [])
 
 
-def _pieces(found: Any, name: str) -> list[Piece]:
+def _pieces(pieces: Any, name: str) -> list[Piece]:
     """What a function or a library's chunker returned."""
-    if isinstance(found, str | bytes) or not isinstance(found, Iterable):
-        raise UsageError(f"{name} returned {type(found).__name__}. {FORMS}")
-    return [_piece(one, name) for one in found]
+    if isinstance(pieces, str | bytes) or not isinstance(pieces, Iterable):
+        raise UsageError(f"{name} returned {type(pieces).__name__}. {FORMS}")
+    return [_piece(piece, name) for piece in pieces]
 
 
-def _piece(one: Any, name: str) -> Piece:
+def _piece(piece: Any, name: str) -> Piece:
     """A chunk as it may be returned: a text, a mapping, or an object with text; with its start where it says one."""
-    if isinstance(one, str):
-        return Piece(one)
-    if isinstance(one, Mapping):
-        text, start = one.get("text"), one.get("start", one.get(START))
+    if isinstance(piece, str):
+        return Piece(piece)
+    if isinstance(piece, Mapping):
+        text, start = piece.get("text"), piece.get("start", piece.get(START))
     else:
-        text = getattr(one, "text", None) or getattr(one, "page_content", None)
-        start = getattr(one, START, None)
+        text = getattr(piece, "text", None) or getattr(piece, "page_content", None)
+        start = getattr(piece, START, None)
     if not isinstance(text, str):
-        raise UsageError(f"{name} returned a chunk without text: {type(one).__name__}. {FORMS}")
+        raise UsageError(f"{name} returned a chunk without text: {type(piece).__name__}. {FORMS}")
     return Piece(text, start if isinstance(start, int) else None)
 
 

@@ -33,7 +33,7 @@ def by_sentences(document: TokenisedDocument, size: int = 400, overlap: int = 0)
     """
     _check("sentence", size, overlap)
     text = document.text
-    return _pieces(text, _packed(text, [(one.start, one.end) for one in split(text)], size, overlap))
+    return _pieces(text, _packed(text, [(sentence.start, sentence.end) for sentence in split(text)], size, overlap))
 
 
 def by_separators(document: TokenisedDocument, size: int = 400, overlap: int = 0) -> list[Piece]:
@@ -61,28 +61,28 @@ def _check(name: str, size: int, overlap: int) -> None:
 
 def _pieces(text: str, parts: Sequence[Part]) -> list[Piece]:
     """The parts without the white space around them; what is then empty is left out."""
-    found = []
+    pieces = []
     for start, end in parts:
         part = text[start:end]
         bare = part.strip()
         if bare:
-            found.append(Piece(bare, start + len(part) - len(part.lstrip())))
-    return found
+            pieces.append(Piece(bare, start + len(part) - len(part.lstrip())))
+    return pieces
 
 
 def _recursive(text: str, whole: Part, separators: Sequence[str], size: int, overlap: int) -> list[Part]:
-    at = next(n for n, one in enumerate(separators) if one == "" or text.find(one, *whole) >= 0)
+    at = next(n for n, separator in enumerate(separators) if separator == "" or text.find(separator, *whole) >= 0)
     finer = separators[at + 1 :]
-    found: list[Part] = []
+    parts: list[Part] = []
     good: list[Part] = []
     for part in _split(text, whole, separators[at]):
         if count(text[part[0] : part[1]]) < size:
             good.append(part)
             continue
-        found += _packed(text, good, size, overlap)
+        parts += _packed(text, good, size, overlap)
         good = []
-        found += _recursive(text, part, finer, size, overlap) if finer else [part]
-    return found + _packed(text, good, size, overlap)
+        parts += _recursive(text, part, finer, size, overlap) if finer else [part]
+    return parts + _packed(text, good, size, overlap)
 
 
 def _split(text: str, whole: Part, separator: str) -> list[Part]:
@@ -90,24 +90,24 @@ def _split(text: str, whole: Part, separator: str) -> list[Part]:
     start, end = whole
     if not separator:
         return [(n, n + 1) for n in range(start, end)]
-    edges, place = [start], text.find(separator, start, end)
-    while place >= 0:
-        edges.append(place)
-        place = text.find(separator, place + len(separator), end)
+    edges, offset = [start], text.find(separator, start, end)
+    while offset >= 0:
+        edges.append(offset)
+        offset = text.find(separator, offset + len(separator), end)
     return [(a, b) for a, b in zip(edges, [*edges[1:], end], strict=True) if a < b]
 
 
 def _packed(text: str, parts: Sequence[Part], size: int, overlap: int) -> list[Part]:
     """Neighbouring parts joined while they hold at most `size` tokens, counted part by part."""
-    found: list[Part] = []
+    packed: list[Part] = []
     held: list[tuple[Part, int]] = []
     total = 0
     for part in parts:
         length = count(text[part[0] : part[1]])
         if held and total + length > size:
-            found.append((held[0][0][0], held[-1][0][1]))
+            packed.append((held[0][0][0], held[-1][0][1]))
             while held and (total > overlap or total + length > size):
                 total -= held.pop(0)[1]
         held.append((part, length))
         total += length
-    return [*found, (held[0][0][0], held[-1][0][1])] if held else found
+    return [*packed, (held[0][0][0], held[-1][0][1])] if held else packed

@@ -86,7 +86,7 @@ class ChunkingMaker(TrialMaker):
     def __init__(self, texts: Mapping[str, str], settings: ChunkingSettings, examples: Iterable[Example]) -> None:
         self._settings = settings
         self._documents = {doc_id: TokenisedDocument(doc_id, text) for doc_id, text in texts.items()}
-        self._gold = {one.query_id: self._placed(one) for one in examples}
+        self._gold = {example.query_id: self._placed(example) for example in examples}
         hashes = {doc_id: sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for doc_id, text in texts.items()}
         self.fixed: Mapping[str, Any] = {
             "corpus": digest(hashes)[:16], "retriever": settings.retriever, "k": list(settings.k),
@@ -107,7 +107,7 @@ class ChunkingMaker(TrialMaker):
                 problem = f"the gold span [{span.start}, {span.end}) of {span.doc_id!r} {told}."
                 raise DataError(problem, source=f"example {example.query_id}", hint="Give the labelled corpus.")
         chars = merged(example.gold_spans or ())
-        return chars, merged([self._documents[one.doc_id].in_tokens(one.start, one.end) for one in chars])
+        return chars, merged([self._documents[span.doc_id].in_tokens(span.start, span.end) for span in chars])
 
     def name(self, parameters: Mapping[str, Any]) -> str:
         """The chunker with its parameters."""
@@ -118,8 +118,8 @@ class ChunkingMaker(TrialMaker):
         cut = chunker_of(parameters, self._documents)
         started = perf_counter()
         alignments = {
-            doc_id: align(doc_id, one.text, cut(one), allow_changed=self._settings.allow_changed)
-            for doc_id, one in self._documents.items()
+            doc_id: align(doc_id, document.text, cut(document), allow_changed=self._settings.allow_changed)
+            for doc_id, document in self._documents.items()
         }
         seconds = perf_counter() - started
         config = {**self.fixed, **parameters}
@@ -149,7 +149,7 @@ class _Places:
 
         self._chunks = chunks
         self._ends = {
-            unit: np.array([(getattr(one, unit).start, getattr(one, unit).end) for one in chunks])
+            unit: np.array([(getattr(chunk, unit).start, getattr(chunk, unit).end) for chunk in chunks])
             for unit in ("chars", "tokens")
         }
 
@@ -180,8 +180,8 @@ class ChunkingTrial:
         self._chunks: dict[str, _IndexedChunk] = {}
         of: dict[str, list[_IndexedChunk]] = {}
         self._tally = _Tally()
-        for doc_id, found in cuts.alignments.items():
-            for number, (start, end, text) in enumerate(found.spans, 1):
+        for doc_id, alignment in cuts.alignments.items():
+            for number, (start, end, text) in enumerate(alignment.spans, 1):
                 span = Span(doc_id, start, end)
                 passage = Passage(f"{doc_id}#{number}", doc_id, text, span=span)
                 chunk = _IndexedChunk(passage, documents[doc_id].in_tokens(start, end), span)
@@ -190,9 +190,9 @@ class ChunkingTrial:
         if not self._chunks:
             raise DataError("it cuts no chunk at all.", source=name_of({"chunker": config.get("chunker", "")}))
         self._of = {doc_id: _Places(chunks) for doc_id, chunks in of.items()}
-        self._sizes = [one.tokens.end - one.tokens.start for one in self._chunks.values()]
+        self._sizes = [chunk.tokens.end - chunk.tokens.start for chunk in self._chunks.values()]
         started = perf_counter()
-        texts = [one.passage.text or "" for one in self._chunks.values()]
+        texts = [chunk.passage.text or "" for chunk in self._chunks.values()]
         self._retriever = retriever_over(settings.retriever, list(self._chunks), texts)
         self._tally.seconds = perf_counter() - started
 
@@ -210,8 +210,8 @@ class ChunkingTrial:
         usual = sum(self._sizes) / len(self._sizes)
         depth = max(cutoff, int(1.5 * budget / max(usual, 1.0)) + 5)
         while True:
-            found = self._retriever.search(query, min(depth, len(self._chunks)))
-            hits = [self._chunks[hit.passage_id] for hit in found]
+            results = self._retriever.search(query, min(depth, len(self._chunks)))
+            hits = [self._chunks[passage.passage_id] for passage in results]
             held, n = 0, 0
             while n < len(hits) and (held < budget or n < cutoff):
                 held += hits[n].tokens.end - hits[n].tokens.start
@@ -226,28 +226,28 @@ class ChunkingTrial:
         near = self._touching(chars, "chars")
         touching = tuple(chunk.tokens for chunk in self._touching(tokens, "tokens"))
         in_chars = tuple(chunk.chars for chunk in near)
-        found = {
-            "labels.token_spans": GoldOverlap(tokens, tuple(one.tokens for one in ranked), touching),
-            "labels.char_spans": GoldOverlap(chars, tuple(one.chars for one in ranked), in_chars),
+        overlaps = {
+            "labels.token_spans": GoldOverlap(tokens, tuple(chunk.tokens for chunk in ranked), touching),
+            "labels.char_spans": GoldOverlap(chars, tuple(chunk.chars for chunk in ranked), in_chars),
         }
-        self._count(chars, near, found["labels.token_spans"])
-        return [Measured.of(metric.value(found[metric.needs["found"]])) for metric in self.metrics]
+        self._count(chars, near, overlaps["labels.token_spans"])
+        return [Measured.of(metric.value(overlaps[metric.needs["overlap"]])) for metric in self.metrics]
 
-    def _count(self, gold: Sequence[Span], near: Sequence[_IndexedChunk], found: GoldOverlap) -> None:
+    def _count(self, gold: Sequence[Span], near: Sequence[_IndexedChunk], overlap: GoldOverlap) -> None:
         tally = self._tally
         tally.spans += len(gold)
-        tally.cut += sum(not any(_holds(one.chars, span) for one in near) for span in gold)
-        if len(found.touching or ()) > MOST_TRIED:
+        tally.cut += sum(not any(_holds(chunk.chars, span) for chunk in near) for span in gold)
+        if len(overlap.touching or ()) > MOST_TRIED:
             policies = [(k, None) for k in self._settings.k] + [(None, budget) for budget in self._settings.budgets]
-            tally.greedy += any(not attainable(found, k, budget, self._settings.fill)[1] for k, budget in policies)
+            tally.greedy += any(not attainable(overlap, k, budget, self._settings.fill)[1] for k, budget in policies)
 
     def _touching(self, gold: Sequence[Span], unit: Literal["chars", "tokens"]) -> list[_IndexedChunk]:
         """The chunks of the index that share a unit with gold spans, in the order of their document."""
-        found: dict[str, _IndexedChunk] = {}
+        touching: dict[str, _IndexedChunk] = {}
         for span in gold:
             places = self._of.get(span.doc_id)
-            found |= {one.passage.passage_id: one for one in places.touching(span, unit)} if places else {}
-        return list(found.values())
+            touching |= {chunk.passage.passage_id: chunk for chunk in places.touching(span, unit)} if places else {}
+        return list(touching.values())
 
     def measurements(self) -> Sequence[Measurement]:
         """Sizes of chunks and index, what alignment had to do, gold spans cut, and what it took."""
@@ -255,7 +255,7 @@ class ChunkingTrial:
         alignments, tally, model = self._cuts.alignments.values(), self._tally, self._settings.price_of
         cut = interval_of_rate(tally.cut, tally.spans)
         kinds = ("found", "ambiguous", "empty", "changed")
-        counts = {name: sum(getattr(one, name) for one in alignments) for name in kinds}
+        counts = {name: sum(getattr(alignment, name) for alignment in alignments) for name in kinds}
         return (
             Measurement("chunks", float(len(sizes))),
             Measurement("chunk_tokens", mean(sizes), "tokens", n=len(sizes)),
@@ -268,7 +268,7 @@ class ChunkingTrial:
                 "gold_spans_cut", tally.cut / tally.spans if tally.spans else None, "",
                 cut.low if cut else None, cut.high if cut else None, tally.spans,
             ),
-            Measurement("documents_empty", float(sum(not one.text.strip() for one in self._documents.values()))),
+            Measurement("documents_empty", float(sum(not text.text.strip() for text in self._documents.values()))),
             *(Measurement(f"chunks_{name}", float(n)) for name, n in counts.items()),
             Measurement("attainable_greedy", float(tally.greedy), "examples"),
             Measurement("split_seconds", self._cuts.seconds, "s"),

@@ -82,26 +82,26 @@ def embedded(
     role = " (queries)" if queries and embedder.queries is not None else ""
     space = VectorSpace(f"{embedder.identity}{role}", prefix)
     hashes = {name: sha256(text.encode("utf-8", "surrogatepass")).digest() for name, text in texts.items()}
-    found = store.vectors.get(space, {hashes[name] for name, text in texts.items() if text.strip()})
-    lacking = {hashes[name]: name for name, text in texts.items() if text.strip() and hashes[name] not in found}
+    kept = store.vectors.get(space, {hashes[name] for name, text in texts.items() if text.strip()})
+    lacking = {hashes[name]: name for name, text in texts.items() if text.strip() and hashes[name] not in kept}
     names = list(lacking.values())
     parts = [names[start : start + BATCH] for start in range(0, len(names), BATCH)]
-    lengths = {len(vector) for vector in found.values()}
+    lengths = {len(vector) for vector in kept.values()}
 
-    def keep(part: Sequence[str], said: Any, seconds: float, tokens: int) -> None:
-        rows = _checked(embedder.name, part, said, lengths)
+    def keep(part: Sequence[str], vectors: Any, seconds: float, tokens: int) -> None:
+        rows = _checked(embedder.name, part, vectors, lengths)
         new = {hashes[name]: row for name, row in zip(part, rows, strict=True)}
         store.vectors.put(space, new, EmbeddingEffort(len(new), seconds, tokens))
-        found.update(new)
+        kept.update(new)
 
     prefixed = {name: f"{prefix}{texts[name]}" for name in names}
     if own is not None:
         _by_function(own, parts, prefixed, keep)
     elif parts and embedder.model is not None:
         asyncio.run(_by_model(store, embedder.model, parts, prefixed, keep, calling()))
-    width = max((len(vector) for vector in found.values()), default=1)
+    width = max((len(vector) for vector in kept.values()), default=1)
     blank = np.zeros(width, dtype=np.float32)
-    rows = np.stack([found.get(hashes[name], blank) if text.strip() else blank for name, text in texts.items()])
+    rows = np.stack([kept.get(hashes[name], blank) if text.strip() else blank for name, text in texts.items()])
     return EmbeddedTexts(rows, len(names), store.vectors.effort(space))
 
 
@@ -111,8 +111,8 @@ Keep = Callable[[Sequence[str], Any, float, int], None]
 def _by_function(own: Embed, parts: Sequence[Sequence[str]], texts: Mapping[str, str], keep: Keep) -> None:
     for part in parts:
         started = perf_counter()
-        said = called(own, [texts[name] for name in part])
-        keep(part, said, perf_counter() - started, 0)
+        vectors = called(own, [texts[name] for name in part])
+        keep(part, vectors, perf_counter() - started, 0)
 
 
 async def _by_model(
@@ -146,11 +146,11 @@ async def _by_model(
         await calling.close()
 
 
-def _checked(embedder: str, part: Sequence[str], said: Any, lengths: set[int]) -> Rows:
+def _checked(embedder: str, part: Sequence[str], vectors: Any, lengths: set[int]) -> Rows:
     """What an embedder gave for a batch as rows; `lengths` holds the length of all before."""
     import numpy as np
 
-    rows = list(said)
+    rows = list(vectors)
     if len(rows) != len(part):
         raise DataError(f"expected a vector for each of {len(part)} texts, got {len(rows)}.", source=embedder)
     made = []

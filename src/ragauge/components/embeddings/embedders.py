@@ -71,10 +71,12 @@ def embedder_of(
         return NamedEmbedder(name, own.name, own.embed, None, None, prefixes)
     provider, sign, model = name.partition(":")
     if provider in EMBEDDERS:
-        found = read_model(name)
-        return NamedEmbedder(name, str(found), None, None, found, prefixes)
+        spec = read_model(name)
+        return NamedEmbedder(name, str(spec), None, None, spec, prefixes)
     if not sign or not model:
-        raise UnknownName("embedder", name, [LOCAL, *(f"{one}:MODEL" for one in EMBEDDERS), "module:name"], FORMS)
+        raise UnknownName(
+            "embedder", name, [LOCAL, *(f"{provider}:MODEL" for provider in EMBEDDERS), "module:name"], FORMS
+        )
     thing = load(name)
     documents, queries = _calls(name, thing)
     return NamedEmbedder(name, f"{name} {_source(thing)}".strip(), documents, queries, None, prefixes)
@@ -112,9 +114,9 @@ def _source(thing: Any) -> str:
 
 def called(embed: Embed, texts: Sequence[str]) -> Any:
     """What a function gives, awaited where it is a coroutine."""
-    found = embed(list(texts))
-    return asyncio.run(_awaited(found)) if inspect.isawaitable(found) else found
+    vectors = embed(list(texts))
+    return asyncio.run(_awaited(vectors)) if inspect.isawaitable(vectors) else vectors
 
 
-async def _awaited(found: Any) -> Any:
-    return await found
+async def _awaited(awaitable: Any) -> Any:
+    return await awaitable

@@ -69,7 +69,7 @@ class EmbeddingMaker(TrialMaker):
     kind = EMBEDDINGS
 
     def __init__(self, documents: Iterable[Document], examples: Sequence[Example], source: EmbeddingSource) -> None:
-        self.texts = {one.doc_id: _text(one) for one in documents}
+        self.texts = {document.doc_id: _text(document) for document in documents}
         self._examples, self._source = examples, source
         _check_labels(examples, self.texts)
         hashes = {name: sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for name, text in self.texts.items()}
@@ -78,9 +78,9 @@ class EmbeddingMaker(TrialMaker):
 
     def name(self, parameters: Mapping[str, Any]) -> str:
         """The embedder, then what differs from its plain use."""
-        said = {key: value for key, value in parameters.items() if key not in ("embedder", "dimensions", "quantize")}
+        varied = {key: value for key, value in parameters.items() if key not in ("embedder", "dimensions", "quantize")}
         shortened = [str(parameters[key]) for key in ("dimensions", "quantize") if key in parameters]
-        rest = (f"{key}={value}".strip() for key, value in said.items())
+        rest = (f"{key}={value}".strip() for key, value in varied.items())
         return ":".join([str(parameters["embedder"]), *shortened, *rest])
 
     def open(self, parameters: Mapping[str, Any]) -> OpenTrial:
@@ -93,17 +93,17 @@ class EmbeddingMaker(TrialMaker):
                 *self._measured(effort, 0.0), Measurement("index_bytes", float(index.bytes), "bytes"),
             ])  # fmt: skip
         prefixes = (str(parameters.get("query_prefix", "")), str(parameters.get("document_prefix", "")))
-        found = embedder_of(str(parameters["embedder"]), self._source.objects, prefixes)
-        documents, queries = self._vectors(found)
+        embedder = embedder_of(str(parameters["embedder"]), self._source.objects, prefixes)
+        documents, queries = self._vectors(embedder)
         if documents.rows.shape[1] != queries.rows.shape[1]:
             told = f"documents have {documents.rows.shape[1]} numbers a vector, queries {queries.rows.shape[1]}."
-            raise DataError(told, source=found.name)
+            raise DataError(told, source=embedder.name)
         dimensions = parameters.get("dimensions")
         rows, asked = unit(documents.rows, dimensions), unit(queries.rows, dimensions)
         vectors = VectorIndex(list(self.texts), rows, parameters.get("quantize", "float32"))
-        numbers = {one.query_id: n for n, one in enumerate(self._examples)}
+        numbers = {example.query_id: n for n, example in enumerate(self._examples)}
         return _Trial(self.fixed, parameters, partial(_dense, vectors, asked, numbers), [
-            *self._measured(documents.effort, self._price(found)),
+            *self._measured(documents.effort, self._price(embedder)),
             Measurement("index_bytes", float(vectors.bytes), "bytes"),
             Measurement("dimensions", float(rows.shape[1])),
             Measurement("zero_vectors", float((~rows.any(axis=1)).sum()), "documents"),
@@ -111,23 +111,23 @@ class EmbeddingMaker(TrialMaker):
             Measurement("texts_embedded_now", float(documents.embedded + queries.embedded), "texts"),
         ])  # fmt: skip
 
-    def _vectors(self, found: NamedEmbedder) -> tuple[EmbeddedTexts, EmbeddedTexts]:
+    def _vectors(self, embedder: NamedEmbedder) -> tuple[EmbeddedTexts, EmbeddedTexts]:
         """Of documents and of questions; kept for the next trial, which is often of the same embedder."""
-        key = (found.identity, found.prefixes)
+        key = (embedder.identity, embedder.prefixes)
         if self._last is None or self._last[0] != key:
-            made = partial(embedded, self._source.store, found, calling=self._source.calling)
+            made = partial(embedded, self._source.store, embedder, calling=self._source.calling)
             documents = made({f"document {name}": text for name, text in self.texts.items()}, queries=False)
-            asked = {f"query {one.query_id}": one.query for one in self._examples}
+            asked = {f"query {example.query_id}": example.query for example in self._examples}
             self._last = key, (documents, made(asked, queries=True))
         return self._last[1]
 
-    def _price(self, found: NamedEmbedder) -> float | None:
+    def _price(self, embedder: NamedEmbedder) -> float | None:
         """US dollars for embedding the corpus once; None where no price is known."""
-        if found.priced is None:
+        if embedder.priced is None:
             return 0.0
-        prefix = count(found.prefixes[1])
+        prefix = count(embedder.prefixes[1])
         tokens = sum(count(text) + prefix for text in self.texts.values() if text.strip())
-        return price(found.priced, Usage(tokens))
+        return price(embedder.priced, Usage(tokens))
 
     def _measured(self, effort: EmbeddingEffort, cost: float | None) -> list[Measurement]:
         rate = effort.texts / effort.seconds if effort.seconds > 0 else None
@@ -155,20 +155,20 @@ class _Trial:
     def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[Measured]]]:
         """The 50 nearest documents of each example; undefined where a question has no vector."""
         started = perf_counter()
-        found = self._search(examples)
+        rankings = self._search(examples)
         self._seconds = perf_counter() - started
         pairs = [
-            (one, Response(one.query_id, passages=tuple(Passage(name, name) for name in ids or ())))
-            for one, ids in zip(examples, found, strict=True)
+            (example, Response(example.query_id, passages=tuple(Passage(name, name) for name in ids or ())))
+            for example, ids in zip(examples, rankings, strict=True)
         ]
         blank = Measured.of(Undefined("the question has no vector: it is blank, or the vector holds zeros alone"))
-        for (example, response), ranking, ids in zip(pairs, of_responses(pairs), found, strict=True):
+        for (example, response), ranking, ids in zip(pairs, of_responses(pairs), rankings, strict=True):
             if ids is None or ranking is None:
                 absent = Measured("not_applicable", reason="no relevant labels") if ids is not None else blank
                 yield response, [absent] * len(self.metrics)
                 continue
             scores = [Measured.of(metric.value(ranking)) for metric in self.metrics]
-            value = dict(zip(METRICS, (one.value for one in scores), strict=True))
+            value = dict(zip(METRICS, (measured.value for measured in scores), strict=True))
             top, ten = value["ndcg@3"], value["ndcg@10"]
             if top is not None and ten is not None:
                 self._heads.append((top, ten))
@@ -180,10 +180,10 @@ class _Trial:
         import numpy as np
 
         top, ten = np.array(self._heads or [(0.0, 0.0)], dtype=np.float64).T
-        labels = np.array([one if one is not None else f"\0{n}" for n, one in enumerate(self._clusters)])
-        whole = all(one is None for one in self._clusters)
-        found = ratio_of_means(top, ten, None if whole else labels)
-        ratio, ends = found if found is not None else (None, None)
+        labels = np.array([cluster if cluster is not None else f"\0{n}" for n, cluster in enumerate(self._clusters)])
+        whole = all(cluster is None for cluster in self._clusters)
+        share = ratio_of_means(top, ten, None if whole else labels)
+        ratio, ends = share if share is not None else (None, None)
         low, high = (ends.low, ends.high) if ends is not None else (None, None)
         heavy = Measurement("top_heaviness", ratio, "", low, high, len(self._heads) or 1)
         return (heavy, *self._known, Measurement("search_seconds", self._seconds, "s"))
@@ -201,12 +201,12 @@ def _text(document: Document) -> str:
 
 
 def _check_labels(examples: Sequence[Example], texts: Mapping[str, str]) -> None:
-    if not any(one.grade > 0 for example in examples for one in example.relevant or ()):
+    if not any(judged.grade > 0 for example in examples for judged in example.relevant or ()):
         hint = "Give relevant: {doc_id: grade} with every question, or a BEIR folder with qrels."
         raise DataError("no example has a relevant document.", hint=hint)
     for example in examples:
-        for one in example.relevant or ():
-            for doc_id in one.doc_ids if one.grade > 0 else ():
+        for relevant in example.relevant or ():
+            for doc_id in relevant.doc_ids if relevant.grade > 0 else ():
                 if doc_id not in texts:
                     near = ", ".join(nearest(doc_id, texts, 3, 0.0))
                     told = f"the relevant document {doc_id!r} is not in the corpus, which has {near} …"
@@ -216,8 +216,8 @@ def _check_labels(examples: Sequence[Example], texts: Mapping[str, str]) -> None
 def _lexical(index: Bm25) -> Search:
     def search(examples: Sequence[Example]) -> list[list[str] | None]:
         return [
-            [hit.passage_id for hit in index.search(one.query, CUTOFFS[-1])] if one.query.strip() else None
-            for one in examples
+            [hit.passage_id for hit in index.search(example.query, CUTOFFS[-1])] if example.query.strip() else None
+            for example in examples
         ]
 
     return search
@@ -226,6 +226,6 @@ def _lexical(index: Bm25) -> Search:
 def _dense(
     index: VectorIndex, asked: npt.NDArray[np.float32], numbers: Mapping[str, int], examples: Sequence[Example]
 ) -> list[list[str] | None]:
-    rows = asked[[numbers[one.query_id] for one in examples]]
-    found = index.search(rows, CUTOFFS[-1])
-    return [ids if row.any() else None for row, ids in zip(rows, found, strict=True)]
+    rows = asked[[numbers[example.query_id] for example in examples]]
+    rankings = index.search(rows, CUTOFFS[-1])
+    return [ids if row.any() else None for row, ids in zip(rows, rankings, strict=True)]

@@ -32,8 +32,8 @@ def unit(rows: Rows, dimensions: int | None = None) -> Rows:
         raise UsageError(f"dimensions={dimensions}: the vectors have {rows.shape[1]}.")
     short = rows[:, :dimensions].astype(np.float64)
     lengths = np.linalg.norm(short, axis=1, keepdims=True)
-    found: Rows = np.divide(short, lengths, out=np.zeros_like(short), where=lengths > 0).astype(np.float32)
-    return found
+    scaled: Rows = np.divide(short, lengths, out=np.zeros_like(short), where=lengths > 0).astype(np.float32)
+    return scaled
 
 
 class VectorIndex:
@@ -73,8 +73,8 @@ class VectorIndex:
         rows, ids = self._rows[there], [self._ids[n] for n in there]
         asked = _signs(queries) if "binary" in self._precision else queries
         rescored = self._precision == "binary_rescored"
-        found, _ = exact_neighbours(rows, asked, WIDER * k if rescored else k, "ip")
-        for query, near in zip(queries, found, strict=True):
+        hits, _ = exact_neighbours(rows, asked, WIDER * k if rescored else k, "ip")
+        for query, near in zip(queries, hits, strict=True):
             if rescored:
                 again = np.round(rows[near] @ query.astype(np.float64), DECIMALS)
                 near = near[np.lexsort((near, -again))][:k]  # noqa: PLW2901 - the same documents in another order
@@ -87,12 +87,12 @@ def _int8(rows: Rows) -> Rows:
 
     low, high = rows.min(axis=0), rows.max(axis=0)
     step = np.where(high > low, (high - low) / STEPS, 1.0)
-    found: Rows = (low + np.round((rows - low) / step) * step).astype(np.float32)
-    return found
+    rounded: Rows = (low + np.round((rows - low) / step) * step).astype(np.float32)
+    return rounded
 
 
 def _signs(rows: Rows) -> Rows:
     import numpy as np
 
-    found: Rows = np.where(rows > 0, 1.0, -1.0).astype(np.float32)
-    return found
+    signs: Rows = np.where(rows > 0, 1.0, -1.0).astype(np.float32)
+    return signs

@@ -45,9 +45,9 @@ def _drop(value: Any) -> Drop | None:
             return Drop(0.0, False, "0")
         given = f"{value:g}"
         raise ValueError(f"{how}, got {given} without a unit. Write {given}% or {given} points.")
-    found = re.match(DROP, value) if isinstance(value, str) else None
-    if found:
-        return Drop(float(found[1]) / 100, found[2] == "%", " ".join(value.split()))
+    match = re.match(DROP, value) if isinstance(value, str) else None
+    if match:
+        return Drop(float(match[1]) / 100, match[2] == "%", " ".join(value.split()))
     if isinstance(value, str) and re.match(DROP, value.replace("-", "", 1)):
         raise ValueError(f"{how}, at least 0, got {value!r}. A drop is written without a sign.")
     raise ValueError(f"{how}, got {described(value)}.")
@@ -56,8 +56,8 @@ def _drop(value: Any) -> Drop | None:
 def _level(value: Any) -> float | None:
     if value is None:
         return None
-    if isinstance(value, str) and (found := re.match(LEVEL, value)):
-        return float(found[1]) / (100 if found[2] else 1)
+    if isinstance(value, str) and (match := re.match(LEVEL, value)):
+        return float(match[1]) / (100 if match[2] else 1)
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST:
         raise ValueError(f"expected a number such as 0.85, or 85%, got {described(value)}.")
     return float(value)
@@ -65,10 +65,10 @@ def _level(value: Any) -> float | None:
 
 def _share(value: Any) -> float:
     text = isinstance(value, str)
-    found = _level(value) if not text or re.match(SHARE, value) else None
-    if found is None or not 0 <= found < 1:
+    level = _level(value) if not text or re.match(SHARE, value) else None
+    if level is None or not 0 <= level < 1:
         raise ValueError(f'expected a share of at least 0 % and less than 100 %, such as "2%", got {described(value)}.')
-    return found
+    return level
 
 
 def _count(value: Any) -> Any:

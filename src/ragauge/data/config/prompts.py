@@ -33,14 +33,14 @@ def read_prompts(source: Path | Mapping[str, Any], check: Check) -> dict[str, st
     if not isinstance(tree, Mapping) or not tree:
         raise DataError(f"{SHAPE}, got {described(tree) if tree else 'nothing'}.", source=name)
     lines: Mapping[str, int] = getattr(tree, "lines", {})
-    found = {}
+    prompts = {}
     for key, value in tree.items():
         try:
-            found[key] = _text(value, folder)
-            check(key, found[key])
+            prompts[key] = _text(value, folder)
+            check(key, prompts[key])
         except UsageError as error:
             raise DataError(f"{key}: {error}", source=name, line=lines.get(key)) from None
-    return found
+    return prompts
 
 
 def _text(value: Any, folder: Path) -> str:
@@ -52,5 +52,5 @@ def _text(value: Any, folder: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        said = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise UsageError(f"a line without a slot is the path of a file, and {path} cannot be read: {said}.") from None
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise UsageError(f"a line without a slot is the path of a file, and {path} cannot be read: {reason}.") from None

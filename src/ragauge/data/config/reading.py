@@ -84,11 +84,11 @@ def _read(tree: Any, name: str) -> ConfigFile:
         try:
             return ConfigFile(name, Config.model_validate(tree), tuple(problems))
         except ValidationError as error:
-            found = error.errors(include_url=False)
-            problems += [_problem(one, tree, name, Config) for one in found]
+            errors = error.errors(include_url=False)
+            problems += [_problem(error, tree, name, Config) for error in errors]
             if not isinstance(tree, Mapping):
                 break
-            tree = _without(tree, [tuple(one["loc"]) for one in found])
+            tree = _without(tree, [tuple(error["loc"]) for error in errors])
     return ConfigFile(name, Config(), tuple(problems))
 
 
@@ -135,8 +135,8 @@ def _no_key(key: str, known: Sequence[str]) -> str:
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
-    found = nearest(name, known, n=1)
-    return f"; nearest: {found[0]}" if found else ""
+    near = nearest(name, known, n=1)
+    return f"; nearest: {near[0]}" if near else ""
 
 
 def _section(model: type[Section], loc: Path_) -> type[Section]:
@@ -151,7 +151,7 @@ def _sections(model: type[Section], key: str) -> list[type[Section]]:
     from ragauge.data.config.section import Section
 
     inside = _inside(model.model_fields[key].annotation)
-    return [one for one in inside if isinstance(one, type) and issubclass(one, Section)]
+    return [part for part in inside if isinstance(part, type) and issubclass(part, Section)]
 
 
 def _meant_within(model: type[Section], key: str) -> str:
@@ -162,7 +162,7 @@ def _meant_within(model: type[Section], key: str) -> str:
 
 def _inside(annotation: Any) -> list[Any]:
     """A type and all types in it."""
-    return [annotation, *(one for part in get_args(annotation) for one in _inside(part))]
+    return [annotation, *(inner for part in get_args(annotation) for inner in _inside(part))]
 
 
 def _line(tree: Any, loc: Path_) -> int | None:
@@ -183,9 +183,9 @@ def _without(tree: Any, places: Sequence[Path_]) -> Any:
     """The tree without what is at some places; of a list, without the whole item that a place lies in."""
     from ragauge.data.config.section import YamlList, YamlMapping
 
-    here = {place[0] for place in places if place and (len(place) == 1 or isinstance(place[0], int))}
-    deeper = {part: [place[1:] for place in places if len(place) > 1 and place[0] == part] for part in
-              {place[0] for place in places if place}}     # fmt: skip
+    here = {path[0] for path in places if path and (len(path) == 1 or isinstance(path[0], int))}
+    deeper = {part: [path[1:] for path in places if len(path) > 1 and path[0] == part] for part in
+              {path[0] for path in places if path}}     # fmt: skip
     if isinstance(tree, Mapping):
         items = {key: _without(value, deeper.get(key, [])) for key, value in tree.items() if key not in here}
         return YamlMapping(items, tree.lines, tree.line, tree.place) if isinstance(tree, YamlMapping) else items

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, model_validator
 class YamlMapping(dict[str, Any]):
     """A mapping of a YAML file that knows where it and each of its keys stand, and its place in a list, from 1."""
 
-    def __init__(self, items: Mapping[str, Any], lines: Mapping[str, int], line: int | None, place: int = 0) -> None:
+    def __init__(self, items: Mapping[str, Any], lines: Mapping[str, int], line: int | None, index: int = 0) -> None:
         super().__init__(items)
-        self.lines, self.line, self.place = dict(lines), line, place
+        self.lines, self.line, self.place = dict(lines), line, index
 
 
 class YamlList(list[Any]):
@@ -24,10 +24,10 @@ class YamlList(list[Any]):
         self.lines, self.line = list(lines), line
 
 
-def located(value: Any, place: int = 0) -> Any:
+def located(value: Any, index: int = 0) -> Any:
     """Plain values as a file's would be, without lines: a mapping in a list knows its place there."""
     if isinstance(value, Mapping):
-        return YamlMapping({key: located(item) for key, item in value.items()}, {}, None, place)
+        return YamlMapping({key: located(item) for key, item in value.items()}, {}, None, index)
     if isinstance(value, list | tuple):
         return YamlList([located(item, n) for n, item in enumerate(value, 1)], [], None)
     return value

@@ -129,13 +129,13 @@ class RowPlan:
     unread: tuple[str, ...]
 
 
-def plan_for(found: Iterable[str], mapped: Mapping[str, str]) -> RowPlan:
+def plan_for(names_there: Iterable[str], mapped: Mapping[str, str]) -> RowPlan:
     """Which column is read as which field: what the user mapped, then our names, then the tools' names."""
-    found = tuple(found)
-    columns = {ours: theirs for ours, theirs in mapped.items() if theirs in found}
+    names_there = tuple(names_there)
+    columns = {ours: theirs for ours, theirs in mapped.items() if theirs in names_there}
     used = set(mapped.values())
     spelled: dict[str, str] = {}
-    for column in found:
+    for column in names_there:
         if column not in used:
             spelled.setdefault(snake(column), column)
     for field in FIELDS:
@@ -149,7 +149,7 @@ def plan_for(found: Iterable[str], mapped: Mapping[str, str]) -> RowPlan:
         if takes and (not alias.beside or alias.beside & names):
             columns[alias.ours] = column
             used.add(column)
-    return RowPlan(columns, tuple(column for column in found if column not in used))
+    return RowPlan(columns, tuple(column for column in names_there if column not in used))
 
 
 def check_mapped(mapped: Mapping[str, str]) -> None:
@@ -168,10 +168,10 @@ def _closeness(column: str, names: Iterable[str]) -> float:
     return max((SequenceMatcher(None, snake(column), name).ratio() for name in names), default=0.0)
 
 
-def nearest_column(field: str, found: Iterable[str], least: float = 0.65) -> str:
+def nearest_column(field: str, columns: Iterable[str], least: float = 0.65) -> str:
     """The found column whose name looks most like the field's; "" where none does."""
     names = names_of(field)
-    best = max(((_closeness(column, names), column) for column in found), default=(0.0, ""))
+    best = max(((_closeness(column, names), column) for column in columns), default=(0.0, ""))
     return best[1] if best[0] >= least else ""
 
 

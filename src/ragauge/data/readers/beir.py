@@ -50,16 +50,16 @@ def _rows(folder: Path, labels: Path) -> Iterator[tuple[int, Row]]:
             left.discard(query_id)
             yield n, {"query_id": query_id, "query": row.get("text", row.get("query")), "relevant": judged[query_id]}
     if left:
-        shown = ", ".join(repr(one) for one in sorted(left)[:5])
+        shown = ", ".join(repr(query_id) for query_id in sorted(left)[:5])
         raise DataError(f"{len(left)} labelled queries are not in {queries.name}: {shown}.", source=str(labels))
 
 
 def _judged(path: Path) -> dict[str, dict[str, float]]:
     """Query id -> doc_id -> grade."""
-    found: dict[str, dict[str, float]] = {}
+    judged: dict[str, dict[str, float]] = {}
     for query_id, doc_id, grade in read_qrels(path).select("query_id", "doc_id", "grade").iter_rows():
-        found.setdefault(query_id, {})[doc_id] = grade
-    return found
+        judged.setdefault(query_id, {})[doc_id] = grade
+    return judged
 
 
 def fingerprint(folder: Path) -> str | None:

@@ -36,7 +36,7 @@ def read_chroma(path: Path, name: str = "") -> EvalSet:
         doc_id = str(row["corpus_id"])
         try:
             given = json.loads(str(row["references"]))
-            spans = tuple(Span(doc_id, int(one["start_index"]), int(one["end_index"])) for one in given)
+            spans = tuple(Span(doc_id, int(span["start_index"]), int(span["end_index"])) for span in given)
         except (ValueError, TypeError, KeyError) as error:
             problem = f"references must be JSON: [{{content, start_index, end_index}}], got {row['references']!r:.60}."
             raise DataError(problem, source=str(path), line=n, unit="row") from error
@@ -61,15 +61,15 @@ def plain_texts(source: Any) -> dict[str, str]:
     folder = Path(source) if isinstance(source, str | Path) else None
     if folder is None or not folder.is_dir() or any(folder.glob("corpus.jsonl*")):
         return {document.doc_id: document.text for document in read_corpus(source)}
-    found: dict[str, str] = {}
-    for path in sorted(one for one in folder.rglob("*") if one.suffix in SUFFIXES and one.is_file()):
+    by_name: dict[str, str] = {}
+    for path in sorted(file for file in folder.rglob("*") if file.suffix in SUFFIXES and file.is_file()):
         doc_id = path.relative_to(folder).with_suffix("").as_posix()
-        if doc_id in found:
+        if doc_id in by_name:
             raise DataError(f"two documents have the id {doc_id!r}.", source=str(path), hint="Rename one of them.")
-        found[doc_id] = _decoded(path)
-    if not found:
+        by_name[doc_id] = _decoded(path)
+    if not by_name:
         raise DataError(f"no text file ({', '.join(SUFFIXES)}) in this folder.", source=str(folder))
-    return _some(found, folder)
+    return _some(by_name, folder)
 
 
 def _some(texts: dict[str, str], source: Path) -> dict[str, str]:

@@ -98,8 +98,8 @@ def criteria(value: Any, name: str, notes: Notes) -> tuple[str, ...]:
 
 def segments(value: Any, name: str, notes: Notes) -> dict[str, str]:
     """Column -> value, both texts."""
-    found = entries(opened(value, name, notes), name, "an object of column and value")
-    return {text(key, f"{name} key", notes): scalar_text(item, f"{name}.{key}", notes) for key, item in found}
+    columns = entries(opened(value, name, notes), name, "an object of column and value")
+    return {text(key, f"{name} key", notes): scalar_text(item, f"{name}.{key}", notes) for key, item in columns}
 
 
 def tags(value: Any, name: str, notes: Notes) -> frozenset[str]:
@@ -109,8 +109,8 @@ def tags(value: Any, name: str, notes: Notes) -> frozenset[str]:
         value = [f"{key}={scalar_text(item, f'{name}.{key}', notes)}" for key, item in entries(value, name, "")]
     if isinstance(value, str):
         value = [part.strip() for part in text(value, name, notes).replace(";", ",").split(",") if part.strip()]
-    found = items(value, name, "a list of tags")
-    return frozenset(text(item, f"{name}[{n}]", notes) for n, item in enumerate(found))
+    names_given = items(value, name, "a list of tags")
+    return frozenset(text(item, f"{name}[{n}]", notes) for n, item in enumerate(names_given))
 
 
 EXAMPLE_PARSERS: Mapping[str, Callable[[Any, str, Notes], Any]] = {
@@ -128,56 +128,56 @@ EXAMPLE_PARSERS: Mapping[str, Callable[[Any, str, Notes], Any]] = {
 }
 
 
-def query_of(found: Found, names: Names, notes: Notes) -> str:
+def query_of(values: Found, names: Names, notes: Notes) -> str:
     """The question; it must say something."""
-    query = text(found["query"], names["query"], notes)
+    query = text(values["query"], names["query"], notes)
     if not query.strip():
         raise BadValue(names["query"], "text that is not blank", query)
     return query
 
 
-def example_of(found: Found, names: Names, query_id: str, query: str, notes: Notes) -> Example:
+def example_of(values: Found, names: Names, query_id: str, query: str, notes: Notes) -> Example:
     """The example that the values describe.
 
     A question whose references all decline ("The documents do not say.") is unanswerable unless the source says more.
     """
     parts = {
-        field: parse(found[field], names[field], notes)
+        field: parse(values[field], names[field], notes)
         for field, parse in EXAMPLE_PARSERS.items()
-        if field in found and found[field] != REDACTED
+        if field in values and values[field] != REDACTED
     }
-    if "relevant" not in parts and "relevant_texts" in found:
-        parts["relevant"] = relevance.relevant_texts(found["relevant_texts"], names["relevant_texts"], notes)
-    references = _references(found, names, notes)
-    if "answerable" not in found and references and all(map(declines, references)):
+    if "relevant" not in parts and "relevant_texts" in values:
+        parts["relevant"] = relevance.relevant_texts(values["relevant_texts"], names["relevant_texts"], notes)
+    references = _references(values, names, notes)
+    if "answerable" not in values and references and all(map(declines, references)):
         parts["answerable"] = False
         notes.declining += 1
         notes.declined = notes.declined or references[0][:40]
     return Example(query_id, query, references=references, **parts)
 
 
-def _references(found: Found, names: Names, notes: Notes) -> tuple[str, ...]:
+def _references(values: Found, names: Names, notes: Notes) -> tuple[str, ...]:
     listed: tuple[str, ...] = ()
-    if "references" in found:
-        listed = texts(found["references"], names["references"], notes)
-    if "reference_answer" in found:
-        value, name = found["reference_answer"], names["reference_answer"]
+    if "references" in values:
+        listed = texts(values["references"], names["references"], notes)
+    if "reference_answer" in values:
+        value, name = values["reference_answer"], names["reference_answer"]
         several = isinstance(value, list | tuple)       # a text is taken as it is: an answer may look like JSON
         main = texts(value, name, notes) if several else (answer_text(value, name, notes),)
-        listed = (*main, *(one for one in listed if one not in main))
+        listed = (*main, *(reference for reference in listed if reference not in main))
     return listed
 
 
-def latency(found: Found, names: Names, notes: Notes) -> dict[str, float]:
+def latency(values: Found, names: Names, notes: Notes) -> dict[str, float]:
     """Stage -> milliseconds."""
-    if "latency_ms" in found:
+    if "latency_ms" in values:
         name = names["latency_ms"]
-        value = opened(found["latency_ms"], name, notes)
+        value = opened(values["latency_ms"], name, notes)
         if not isinstance(value, Mapping):
             return {"total": at_least_zero(value, name)}
         stages = entries(value, name, "an object of stage and milliseconds")
         return {text(key, name, notes): at_least_zero(item, f"{name}.{key}") for key, item in stages}
-    return {"total": at_least_zero(found["latency_s"], names["latency_s"]) * 1000} if "latency_s" in found else {}
+    return {"total": at_least_zero(values["latency_s"], names["latency_s"]) * 1000} if "latency_s" in values else {}
 
 
 def tokens(value: Any, name: str, notes: Notes) -> dict[str, int]:
@@ -185,8 +185,8 @@ def tokens(value: Any, name: str, notes: Notes) -> dict[str, int]:
     value = opened(value, name, notes)
     if not isinstance(value, Mapping):
         return {"total": whole(value, name)}
-    found = entries(value, name, "an object of kind and count")
-    return {text(TOKEN_KINDS.get(key, key), name, notes): whole(item, f"{name}.{key}") for key, item in found}
+    counts = entries(value, name, "an object of kind and count")
+    return {text(TOKEN_KINDS.get(key, key), name, notes): whole(item, f"{name}.{key}") for key, item in counts}
 
 
 def outcome(value: Any, name: str, notes: Notes) -> dict[str, float | bool | str]:
@@ -210,10 +210,10 @@ def outcome(value: Any, name: str, notes: Notes) -> dict[str, float | bool | str
 
 def weight(value: Any, name: str) -> float:
     """A number above 0."""
-    found = number(value, name)
-    if found <= 0:
+    given = number(value, name)
+    if given <= 0:
         raise BadValue(name, "a number above 0", value)
-    return found
+    return given
 
 
 def error(value: Any, name: str, notes: Notes) -> str | None:
@@ -227,38 +227,38 @@ def error(value: Any, name: str, notes: Notes) -> str | None:
 
 def missing(value: Any, name: str, notes: Notes) -> dict[str, str]:
     """Field -> why it is not recorded."""
-    found = entries(opened(value, name, notes), name, "an object of field and reason")
-    return {text(key, name, notes): text(reason, f"{name}.{key}", notes) for key, reason in found}
+    reasons = entries(opened(value, name, notes), name, "an object of field and reason")
+    return {text(key, name, notes): text(reason, f"{name}.{key}", notes) for key, reason in reasons}
 
 
-def response_of(found: Found, names: Names, query_id: str, notes: Notes, blank: str = "") -> Response:
+def response_of(values: Found, names: Names, query_id: str, notes: Notes, blank: str = "") -> Response:
     """The response that the values describe.
 
     Args:
-        found: our field -> value; null values are left out.
+        values: our field -> value; null values are left out.
         names: our field -> the source's column, also of fields that are null here.
         query_id: which example it answers.
         notes: what to warn about.
         blank: why a null value is null where the source can say nothing else, such as "empty cell".
     """
     redacted: dict[str, str] = {}
-    if REDACTED in found.values():
-        redacted = {field: "redacted" for field in RESPONSE_FIELDS if found.get(field) == REDACTED}
-        found = {field: value for field, value in found.items() if field not in redacted}
+    if REDACTED in values.values():
+        redacted = {field: "redacted" for field in RESPONSE_FIELDS if values.get(field) == REDACTED}
+        values = {field: value for field, value in values.items() if field not in redacted}
 
     def has(field: str) -> bool:
-        return field in found
+        return field in values
 
-    answer = answer_text(found["answer"], names["answer"], notes) if has("answer") else None
+    answer = answer_text(values["answer"], names["answer"], notes) if has("answer") else None
     passages = None
     if has("passages") or has("retrieved_ids"):
         ids_name = names.get("retrieved_ids", "")
         passages = retrieved.passages(
-            found.get("passages"), names.get("passages", ids_name), notes, found.get("retrieved_ids"), ids_name
+            values.get("passages"), names.get("passages", ids_name), notes, values.get("retrieved_ids"), ids_name
         )
-    cited = retrieved.citations(found["citations"], names["citations"], notes, answer) if has("citations") else None
-    failed = error(found["error"], names["error"], notes) if has("error") else None
-    why = missing(found["missing"], names["missing"], notes) if has("missing") else None
+    cited = retrieved.citations(values["citations"], names["citations"], notes, answer) if has("citations") else None
+    failed = error(values["error"], names["error"], notes) if has("error") else None
+    why = missing(values["missing"], names["missing"], notes) if has("missing") else None
     if why is None and failed is None:
         why = {
             field: blank if blank and field in names else f"no field {field}"
@@ -267,24 +267,24 @@ def response_of(found: Found, names: Names, query_id: str, notes: Notes, blank: 
         }
     return Response(
         query_id,
-        repeat=whole(found["repeat"], names["repeat"]) if has("repeat") else 0,
+        repeat=whole(values["repeat"], names["repeat"]) if has("repeat") else 0,
         passages=passages,
-        candidates=retrieved.passages(found["candidates"], names["candidates"], notes) if has("candidates") else None,
+        candidates=retrieved.passages(values["candidates"], names["candidates"], notes) if has("candidates") else None,
         answer=answer,
         citations=cited,
-        latency_ms=latency(found, names, notes),
-        tokens=tokens(found["tokens"], names["tokens"], notes) if has("tokens") else {},
-        cost=number(found["cost"], names["cost"]) if has("cost") else None,
-        outcome=outcome(found["outcome"], names["outcome"], notes) if has("outcome") else {},
-        weight=weight(found["weight"], names["weight"]) if has("weight") else 1.0,
+        latency_ms=latency(values, names, notes),
+        tokens=tokens(values["tokens"], names["tokens"], notes) if has("tokens") else {},
+        cost=number(values["cost"], names["cost"]) if has("cost") else None,
+        outcome=outcome(values["outcome"], names["outcome"], notes) if has("outcome") else {},
+        weight=weight(values["weight"], names["weight"]) if has("weight") else 1.0,
         missing={**(why or {}), **redacted},
         error=failed,
     )
 
 
-def query_id_in(found: Found, names: Names, notes: Notes) -> str | None:
+def query_id_in(values: Found, names: Names, notes: Notes) -> str | None:
     """The given id; None where there is none."""
-    return identifier(found["query_id"], names["query_id"], notes) if "query_id" in found else None
+    return identifier(values["query_id"], names["query_id"], notes) if "query_id" in values else None
 
 
 KINDS = frozenset({"type", "question_type", "query_type", "category", "kind"})     # what sets call such a column

@@ -68,10 +68,12 @@ def _columns(value: Mapping[str, Any]) -> Iterator[Row] | None:
     for key, column in value.items():
         if column is None:
             continue
-        found = _cells(column)
-        if found is None or len(found) != len(cells):
-            raise BadValue(str(key), f"a column of {len(cells)} cells, one a query", column if found is None else found)
-        columns[str(key)] = found
+        others = _cells(column)
+        if others is None or len(others) != len(cells):
+            raise BadValue(
+                str(key), f"a column of {len(cells)} cells, one a query", column if others is None else others
+            )
+        columns[str(key)] = others
     return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
 
 

@@ -93,11 +93,11 @@ def read_labelled(source: Any, options: LabelOptions = LabelOptions()) -> Iterat
             raise UnknownName("field", name, FIELDS, "Write FIELD=COLUMN, such as label=verdict.")
     rows = rows_of(source)
     reading = _Reading(rows, options, Notes(cells=rows.cells))
-    found = 0
+    count = 0
     for n, row in rows.rows:
-        found += 1
+        count += 1
         yield reading.row(n, row)
-    if not found:
+    if not count:
         raise rows.error("there is no row in it.")
 
 
@@ -106,7 +106,7 @@ class _Reading:
 
     def __init__(self, rows: Rows, options: LabelOptions, notes: Notes) -> None:
         self.rows, self.options, self.notes = rows, options, notes
-        self.supported = {_word(one) for one in options.supported}
+        self.supported = {_word(word) for word in options.supported}
 
     def row(self, n: int, row: Row) -> Labelled:
         """One row."""
@@ -134,15 +134,17 @@ class _Reading:
         """Our field -> the row's column."""
         there = [column for column, value in row.items() if value is not None]
         spelled = {snake(column): column for column in reversed(there)}
-        found = {ours: column for ours, column in self.options.columns.items() if column in there}
+        columns = {ours: column for ours, column in self.options.columns.items() if column in there}
         taken = set(self.options.columns.values())
         for ours, theirs in FIELDS.items():
             if ours not in self.options.columns:
-                column = next((spelled[one] for one in theirs if one in spelled and spelled[one] not in taken), None)
+                column = next(
+                    (spelled[name] for name in theirs if name in spelled and spelled[name] not in taken), None
+                )
                 if column is not None:
-                    found[ours] = column
+                    columns[ours] = column
                     taken.add(column)
-        return found
+        return columns
 
     def _judged(self, n: int, row: Row, names: Mapping[str, str]) -> tuple[str, tuple[LabelledPart, ...]]:
         """What is judged, and what people said of it."""
@@ -163,20 +165,20 @@ class _Reading:
         name = names["claims"]
         value = opened(row[name], name, self.notes)
         pairs: list[tuple[Any, Any]] = []
-        if isinstance(value, list | tuple) and value and all(isinstance(one, Mapping) for one in value):
-            for index, one in enumerate(value):
-                keys = self._names(one)
-                what = keys.get("claim") or keys.get("answer") or _text(one)
+        if isinstance(value, list | tuple) and value and all(isinstance(claim, Mapping) for claim in value):
+            for index, claim_row in enumerate(value):
+                keys = self._names(claim_row)
+                what = keys.get("claim") or keys.get("answer") or _text(claim_row)
                 label = keys.get("labels") or keys.get("label")
                 if what is None or label is None:
-                    raise BadValue(f"{name}[{index}]", "an object with claim and label", one)
-                pairs.append((one[what], one[label]))
+                    raise BadValue(f"{name}[{index}]", "an object with claim and label", claim_row)
+                pairs.append((claim_row[what], claim_row[label]))
         elif labelled is not None:
-            said = opened(row[labelled], labelled, self.notes)
-            found = texts(value, name, self.notes)
-            if not isinstance(said, list | tuple) or len(said) != len(found):
-                raise BadValue(labelled, f"a list of {len(found)} labels, one a claim of {name}", said)
-            pairs = list(zip(found, said, strict=True))
+            listed = opened(row[labelled], labelled, self.notes)
+            parts = texts(value, name, self.notes)
+            if not isinstance(listed, list | tuple) or len(listed) != len(parts):
+                raise BadValue(labelled, f"a list of {len(parts)} labels, one a claim of {name}", listed)
+            pairs = list(zip(parts, listed, strict=True))
         if not pairs:
             raise BadValue(name, "a list of objects with claim and label, or of texts with labels beside it", value)
         return self._joined(pairs, name)
@@ -186,64 +188,70 @@ class _Reading:
         answer, parts = "", []
         for index, (claim, label) in enumerate(pairs):
             where = f"{name}[{index}]"
-            said = " ".join(text(claim, where, self.notes).split())
-            if not said:
+            claim_text = " ".join(text(claim, where, self.notes).split())
+            if not claim_text:
                 raise BadValue(where, "a claim that is not blank", claim)
-            said += "" if said.endswith(ENDS) else "."
+            claim_text += "" if claim_text.endswith(ENDS) else "."
             answer += "\n" if answer else ""
-            parts.append(LabelledPart(len(answer), len(answer) + len(said), self._labels(label, f"label of {where}")))
-            answer += said
+            parts.append(
+                LabelledPart(len(answer), len(answer) + len(claim_text), self._labels(label, f"label of {where}"))
+            )
+            answer += claim_text
         return answer, tuple(parts)
 
     def _labels(self, value: Any, name: str) -> tuple[HumanLabel, ...]:
         value = opened(value, name, self.notes)
         several = list(value) if isinstance(value, list | tuple) else [value]
-        found = tuple(self._label(one, name) for one in several if one is not None)
-        if not found:
+        labels = tuple(self._label(label, name) for label in several if label is not None)
+        if not labels:
             raise BadValue(name, "a label, or a list of them, one an annotator", value)
-        return found
+        return labels
 
     def _label(self, value: Any, name: str) -> HumanLabel:
-        said = _word(value) if isinstance(value, str | bool | int | float) else ""
+        word = _word(value) if isinstance(value, str | bool | int | float) else ""
         if self.supported:
-            return "supported" if said in self.supported else "not_supported"
-        if said not in KNOWN:
-            near = nearest(said, KNOWN, 1, 0.6)
+            return "supported" if word in self.supported else "not_supported"
+        if word not in KNOWN:
+            near = nearest(word, KNOWN, 1, 0.6)
             hint = f"Nearest: {near[0]}. " if near else ""
             raise BadValue(
                 name, "supported, contradicted, not_in_context, true or false, 1 or 0", value,
                 f"{hint}Say which values mean supported: --supported VALUE,VALUE.",
             )  # fmt: skip
-        return KNOWN[said]
+        return KNOWN[word]
 
     def _segments(self, n: int, row: Row, names: Mapping[str, str]) -> dict[str, str]:
-        found: dict[str, str] = {}
+        segments: dict[str, str] = {}
         if "segments" in names:
             value = opened(row[names["segments"]], names["segments"], self.notes)
             if not isinstance(value, Mapping):
                 raise BadValue(names["segments"], "an object of column and value", value)
-            found = {str(key): scalar_text(one, str(key), self.notes) for key, one in value.items() if one is not None}
+            segments = {
+                str(key): scalar_text(segment, str(key), self.notes)
+                for key, segment in value.items()
+                if segment is not None
+            }
         for column in self.options.segments:
-            if column in found:
+            if column in segments:
                 continue
             if column not in row:
                 raise self._lacks(column, row, n, "segments")
             if row[column] is not None:
-                found[column] = scalar_text(row[column], column, self.notes)
-        return found
+                segments[column] = scalar_text(row[column], column, self.notes)
+        return segments
 
     def _lacks(self, name: str, row: Row, n: int, option: str = "") -> Exception:
         columns = [column for column, value in row.items() if value is not None] or list(row)
         wanted = FIELDS.get(name, (name,))
-        near = next((found[0] for one in wanted if (found := nearest(one, columns, 1, 0.6))), "")
+        near = next((near[0] for name in wanted if (near := nearest(name, columns, 1, 0.6))), "")
         seen = f"found: {', '.join(columns[:SHOWN])}" + (f"; nearest: {near}" if near else "")
         hint = f"Use --segments {near or 'COLUMN'}." if option else f"Use --map {name}={near or 'COLUMN'}."
         either = " or 'claim'" if name == "answer" else ""
         return self.rows.error(f"no field {name!r}{either} ({seen}).", n, hint)
 
 
-def _text(one: Mapping[str, Any]) -> str | None:
-    return "text" if isinstance(one.get("text"), str) else None
+def _text(row: Mapping[str, Any]) -> str | None:
+    return "text" if isinstance(row.get("text"), str) else None
 
 
 def _word(value: object) -> str:
@@ -286,14 +294,14 @@ def read_pairs(source: Any, columns: Mapping[str, str] | None = None) -> Iterato
             raise UnknownName("field", name, PAIR_FIELDS, "Write FIELD=COLUMN, such as better=winner.")
     rows = rows_of(source)
     notes = Notes(cells=rows.cells)
-    found = 0
+    count = 0
     for n, row in rows.rows:
-        found += 1
+        count += 1
         try:
             yield _pair(rows, n, row, columns or {}, notes)
         except BadValue as bad:
             raise rows.error(str(bad), n, bad.hint) from None
-    if not found:
+    if not count:
         raise rows.error("there is no row in it.")
 
 
@@ -314,7 +322,7 @@ def _pair(rows: Rows, n: int, row: Row, columns: Mapping[str, str], notes: Notes
         raise BadValue(names["answers"], "a list of two answers", several)
     if "query" not in names:
         raise rows.error(f"no field 'query' (found: {', '.join(row)}).", n, "Use --map query=COLUMN.")
-    first, second = (answer_text(one, "answer", notes) for one in several)
+    first, second = (answer_text(answer, "answer", notes) for answer in several)
     name = names.get("query_id")
     return AnswerPair(
         f"{rows.unit} {n}" if name is None else identifier(row[name], name, notes),
@@ -324,7 +332,7 @@ def _pair(rows: Rows, n: int, row: Row, columns: Mapping[str, str], notes: Notes
 
 
 def _better(value: Any, name: str) -> Better:
-    said = snake(str(value)).strip("_") if isinstance(value, str | int | float) else ""
-    if said not in PREFERRED:
+    better = snake(str(value)).strip("_") if isinstance(value, str | int | float) else ""
+    if better not in PREFERRED:
         raise BadValue(name, "1 or 2 (first, second; a, b), or tie", value)
-    return PREFERRED[said]
+    return PREFERRED[better]

@@ -26,9 +26,9 @@ DEEPEVAL_TOKENS = {"input_token_count": "input", "output_token_count": "output"}
 BETWEEN = "|"
 
 
-def is_deepeval(found: Iterable[str]) -> bool:
+def is_deepeval(columns: Iterable[str]) -> bool:
     """Whether the columns are deepeval's: an input, and beside it a list that only deepeval names so."""
-    names = {snake(name) for name in found}
+    names = {snake(name) for name in columns}
     return "input" in names and ("retrieval_context" in names or {"expected_output", "context"} <= names)
 
 
@@ -48,9 +48,9 @@ def deepeval_row(row: Row, notes: Notes) -> Row:
 
 
 def _parts(value: str, column: str, notes: Notes) -> Any:
-    found = opened(value, column, notes)
-    if found is not value or BETWEEN not in value:
-        return found
+    parts = opened(value, column, notes)
+    if parts is not value or BETWEEN not in value:
+        return parts
     pieces = value.split(BETWEEN)
     if any(not piece.strip() for piece in pieces):     # a table's row, or a mark in the text: no way to tell
         notes.unclear[column] = notes.unclear.get(column, 0) + 1
@@ -67,9 +67,9 @@ READ = {     # variables, beside those that have our names or another tool's
 PROMPTFOO_TOKENS = {"prompt": "input", "completion": "output"}
 
 
-def is_promptfoo(found: Iterable[str]) -> bool:
+def is_promptfoo(columns: Iterable[str]) -> bool:
     """Whether the columns are those of a result in JSON, or of the table in CSV."""
-    names = set(found)
+    names = set(columns)
     return {"vars", "testIdx", "promptIdx"} <= names or (
         {"Status", "Score"} <= names and any(OUTPUT.match(name) for name in names)
     )
@@ -127,8 +127,8 @@ def _variables(given: Any) -> dict[str, Any]:
     out = dict(given) if isinstance(given, Mapping) else {}
     spelled = {snake(str(name)): name for name in out}
     for ours, names in READ.items():
-        if found := next((spelled[name] for name in names if name in spelled), None):
-            out.setdefault(ours, out.pop(found))
+        if variable := next((spelled[name] for name in names if name in spelled), None):
+            out.setdefault(ours, out.pop(variable))
     return out
 
 
@@ -142,9 +142,9 @@ SIDES = ("model1", "model2")
 LABELS = frozenset({"correctness_label", "completeness_label", "overall_label", "instance_id"})
 
 
-def is_ragchecker(found: Iterable[str]) -> bool:
+def is_ragchecker(columns: Iterable[str]) -> bool:
     """Whether the columns are those of such a file."""
-    return {"query", *SIDES} <= set(found)
+    return {"query", *SIDES} <= set(columns)
 
 
 def ragchecker_row(row: Row, system: str | None) -> Row | None:
@@ -162,7 +162,7 @@ def ragchecker_row(row: Row, system: str | None) -> Row | None:
         names = ", ".join(_name(row[side]) or side for side in SIDES)
         problem = "the file holds the answers of two systems."
         raise UsageError(f"{problem} Choose one with system=: model1, model2 or a name such as {names}.")
-    side = system if system in SIDES else next((one for one in SIDES if _name(row[one]) == system), None)
+    side = system if system in SIDES else next((side for side in SIDES if _name(row[side]) == system), None)
     if side is None:
         return None
     chosen = row[side]

@@ -67,13 +67,13 @@ def _node(item: Mapping[str, Any]) -> dict[str, Any]:
     parent = relations.get(SOURCE) if isinstance(relations, Mapping) else None
     if isinstance(parent, Mapping) and isinstance(metadata, Mapping) and parent.get("node_id") is not None:
         metadata = {**metadata, "ref_doc_id": parent["node_id"]}
-    found = {
+    fields = {
         "text": inner.get("text", inner.get("content")),
         "metadata": metadata,
         "passage_id": next((inner[key] for key in NODE_IDS if inner.get(key) is not None), None),
         "score": item.get("score"),
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 T = TypeVar("T")
@@ -101,19 +101,21 @@ def passages(value: Any, name: str, notes: Notes, ids: Any = None, ids_name: str
     `ids` are their doc_ids where they stand in a list of their own.
     """
     value = opened(value, name, notes)
-    found: list[Any] = []
+    listed_passages: list[Any] = []
     if isinstance(value, str) and not value.strip():
         value = []
     if value is not None:
-        found = [value] if isinstance(value, (str, *OBJECT)) else items(value, name, PASSAGES)
+        listed_passages = [value] if isinstance(value, (str, *OBJECT)) else items(value, name, PASSAGES)
     if ids is not None:
         listed = items(opened(ids, ids_name, notes), ids_name, "a list of ids, one a passage")
-        known = [identifier(one, f"{ids_name}[{n}]", notes) for n, one in enumerate(listed)]
-        if value is not None and len(known) != len(found):
-            raise BadValue(ids_name, f"a list of {len(found)} ids, one a passage of {name}", known)
-        found = [_with_id(item, one) for item, one in zip(found or [{}] * len(known), known, strict=True)]
+        known = [identifier(doc_id, f"{ids_name}[{n}]", notes) for n, doc_id in enumerate(listed)]
+        if value is not None and len(known) != len(listed_passages):
+            raise BadValue(ids_name, f"a list of {len(listed_passages)} ids, one a passage of {name}", known)
+        listed_passages = [
+            _with_id(item, doc_id) for item, doc_id in zip(listed_passages or [{}] * len(known), known, strict=True)
+        ]
     read = []
-    for n, given in enumerate(found):
+    for n, given in enumerate(listed_passages):
         item = unwrapped(given)
         plain = _plain(item)
         if plain is not None:
@@ -224,11 +226,11 @@ def _doc_id(item: Mapping[str, Any], content: str | None, n: int, name: str, not
     return _nameless(content, n, notes), ""
 
 
-def _distinct(found: list[tuple[Passage, bool]]) -> tuple[Passage, ...]:
+def _distinct(passages: list[tuple[Passage, bool]]) -> tuple[Passage, ...]:
     """Passages whose ids tell them apart: a second text under one doc_id becomes doc_id#2."""
-    texts = {passage.passage_id: passage.text for passage, given in found if given}
+    texts = {passage.passage_id: passage.text for passage, given in passages if given}
     out = []
-    for passage, given in found:
+    for passage, given in passages:
         if given:
             out.append(passage)
             continue
@@ -268,8 +270,8 @@ def _bounds(value: Mapping[str, Any], name: str) -> tuple[int, int]:
 
 def gold_spans(value: Any, name: str, notes: Notes) -> tuple[Span, ...]:
     """Where the evidence stands."""
-    found = items(opened(value, name, notes), name, "a list of objects with doc_id, start and end")
-    return tuple(_span(item, f"{name}[{n}]", notes) for n, item in enumerate(found))
+    spans = items(opened(value, name, notes), name, "a list of objects with doc_id, start and end")
+    return tuple(_span(item, f"{name}[{n}]", notes) for n, item in enumerate(spans))
 
 
 CITATIONS = "a list of objects with start, end and doc_id, or a list of ids"
@@ -330,12 +332,12 @@ class Ahead:
                     break
         except Exception as error:
             self._broken = error
-        said = [
+        rows = [
             cites(answer) or cites(answer, self._passages(row))
             for _, row in held
             if isinstance(answer := self._answer(row), str) and answer.strip()
         ]
-        self.cites = bool(said) and sum(said) >= LEAST_SHARE * len(said)
+        self.cites = bool(rows) and sum(rows) >= LEAST_SHARE * len(rows)
         return held
 
     def __iter__(self) -> Iterator[tuple[int, Row]]:

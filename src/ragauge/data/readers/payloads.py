@@ -31,8 +31,8 @@ TEXT_TYPES = ("text", "output_text", "input_text")
 
 def unpacked(value: Any, column: str, notes: Notes) -> Any:
     """A payload; only an object is read out of a text, since an answer may start with a bracket."""
-    found = opened(value, column, notes)
-    return value if isinstance(value, str) and not isinstance(found, Mapping) else found
+    value_opened = opened(value, column, notes)
+    return value if isinstance(value, str) and not isinstance(value_opened, Mapping) else value_opened
 
 
 def entered(payload: Any) -> dict[str, Any]:
@@ -87,9 +87,9 @@ def _chat_answer(payload: Mapping[str, Any]) -> str | None:
     if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
         return _content(choices[0].get("message"))
     for key in ("messages", "output"):
-        found = payload.get(key)
-        if isinstance(found, list):
-            texts = [_content(item) for item in found if _role(item) in ("assistant", "ai")]
+        answer = payload.get(key)
+        if isinstance(answer, list):
+            texts = [_content(item) for item in answer if _role(item) in ("assistant", "ai")]
             return next((text for text in reversed(texts) if text), None)
     return None
 
@@ -114,9 +114,9 @@ def _content(message: Any) -> str | None:
 LANGSMITH_COLUMNS = frozenset({"inputs", "outputs", "reference_outputs"})
 
 
-def is_langsmith(found: Iterable[str]) -> bool:
+def is_langsmith(columns: Iterable[str]) -> bool:
     """Whether the columns are LangSmith's."""
-    names = set(found)
+    names = set(columns)
     if any(name.startswith("inputs.") for name in names):
         return any(name.startswith(("outputs.", "reference.")) for name in names)
     return "inputs" in names and bool(names & {"reference_outputs", "dataset_id", "source_run_id"})
@@ -137,7 +137,7 @@ def langsmith_row(row: Row, notes: Notes) -> Row:
         out["reference_answer"] = reference["answer"]
     expected = reference.get("passages")
     if expected is not None:
-        by_text = isinstance(expected, list) and all(isinstance(one, str) for one in expected)
+        by_text = isinstance(expected, list) and all(isinstance(entry, str) for entry in expected)
         out["relevant_texts" if by_text else "relevant"] = expected
     return out
 
@@ -164,9 +164,9 @@ OF_TRACE = frozenset({
 MLFLOW_COLUMNS = frozenset({"inputs", "outputs", "expectations", "request", "response"})
 
 
-def is_mlflow(found: Iterable[str]) -> bool:
+def is_mlflow(columns: Iterable[str]) -> bool:
     """Whether the columns are MLflow's."""
-    names = set(found)
+    names = set(columns)
     return "inputs" in names or ("request" in names and "query" not in names)
 
 
@@ -207,30 +207,30 @@ def _of_trace(row: Row, notes: Notes) -> Row:
 
 def _listed(row: Row, column: str, notes: Notes) -> list[Mapping[str, Any]]:
     """The objects of a column, which tables hold as objects or as their text."""
-    found = opened(row.get(column), column, notes)
-    items = [_decoded(one) for one in found] if isinstance(found, list | tuple) else []
+    opened_value = opened(row.get(column), column, notes)
+    items = [_decoded(entry) for entry in opened_value] if isinstance(opened_value, list | tuple) else []
     return [item for item in items if isinstance(item, Mapping)]
 
 
 def _expected(assessments: list[Mapping[str, Any]]) -> dict[str, Any]:
     """What people or data sets expected, by name; a list or object is written as its JSON."""
-    found = {}
+    expected = {}
     for assessment in assessments:
-        said = assessment.get("expectation")
-        if isinstance(said, Mapping):
-            written = said.get("serialized_value")
-            value = _decoded(written.get("value")) if isinstance(written, Mapping) else said.get("value")
-            found[str(assessment.get("assessment_name"))] = value
-    return found
+        expectation = assessment.get("expectation")
+        if isinstance(expectation, Mapping):
+            written = expectation.get("serialized_value")
+            value = _decoded(written.get("value")) if isinstance(written, Mapping) else expectation.get("value")
+            expected[str(assessment.get("assessment_name"))] = value
+    return expected
 
 
 def _retrieved(spans: list[Mapping[str, Any]]) -> list[Any] | None:
     """What the outermost retrievers of a trace returned, in order; None where it has none."""
     retrievers = [span for span in spans if _attribute(span, "mlflow.spanType") == "RETRIEVER"]
     inner = {retriever.get("span_id") for retriever in retrievers}
-    outputs = [_attribute(one, "mlflow.spanOutputs") for one in retrievers if one.get("parent_span_id") not in inner]
+    outputs = [_attribute(span, "mlflow.spanOutputs") for span in retrievers if span.get("parent_span_id") not in inner]
     lists = [output for output in outputs if isinstance(output, list)]
-    return [passage for one in lists for passage in one] if lists else None
+    return [passage for output in lists for passage in output] if lists else None
 
 
 def _attribute(span: Mapping[str, Any], name: str) -> Any:

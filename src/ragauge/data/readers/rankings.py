@@ -81,13 +81,13 @@ def _line_by_line(content: bytes, chosen: Mapping[str, str], source: str) -> pl.
 
 def _object(line: str | bytes, source: str, number: int) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        parsed = json.loads(line)
     except ValueError as error:
         problem = f"expected one JSON object a line, found something else ({error})."
         raise DataError(problem, source=source, line=number) from None
-    if not isinstance(found, dict):
-        raise DataError(f"expected a JSON object, found {type(found).__name__}.", source=source, line=number)
-    return found
+    if not isinstance(parsed, dict):
+        raise DataError(f"expected a JSON object, found {type(parsed).__name__}.", source=source, line=number)
+    return parsed
 
 
 def parquet_qrels(path: Path) -> pl.DataFrame:
@@ -145,10 +145,10 @@ def parse_beir(content: bytes, source: str) -> pl.DataFrame:
     rows = lines.slice(1)
     bad = rows["text"].list.len() != len(header)
     if bad.any():
-        found = rows.filter(bad).row(0, named=True)
+        labelled = rows.filter(bad).row(0, named=True)
         raise DataError(
-            f"expected {len(header)} fields separated by tabs ({', '.join(header)}), found {len(found['text'])}.",
-            source=source, line=found["line"],
+            f"expected {len(header)} fields separated by tabs ({', '.join(header)}), found {len(labelled['text'])}.",
+            source=source, line=labelled["line"],
         )     # fmt: skip
     taken = [
         pl.col("text").list.get(header.index(theirs)).str.strip_chars().replace("", None).alias(ours)

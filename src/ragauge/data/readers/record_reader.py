@@ -105,16 +105,16 @@ class RecordReader:
             flat = self._flat(row)
             if flat is None or (rejected(flat.get(META)) and not self.options.rejected):
                 return None
-            found, names = self._found(flat)
-            if "query" not in found:
+            values, names = self._found(flat)
+            if "query" not in values:
                 self._no_field("query", row, n)
-            query, given = query_of(found, names, self.notes), query_id_in(found, names, self.notes)
-            example = example_of(found, names, given or query_id_of(query), query, self.notes)
+            query, given = query_of(values, names, self.notes), query_id_in(values, names, self.notes)
+            example = example_of(values, names, given or query_id_of(query), query, self.notes)
             example = settled(self._segmented(example, flat), flat)
             response = None
-            if not RESPONSE.isdisjoint(found):
-                response = self._cited(response_of(found, names, example.query_id, self.notes, self.rows.blank))
-            example = self.parting.example(example, found, names, (ids_of(response), self._answers.marked_ids))
+            if not RESPONSE.isdisjoint(values):
+                response = self._cited(response_of(values, names, example.query_id, self.notes, self.rows.blank))
+            example = self.parting.example(example, values, names, (ids_of(response), self._answers.marked_ids))
         except BadValue as bad:
             self._fail(bad, n, names)
         if self._repeats(n, example, response, given is None, twice=self._tool == "ragchecker"):
@@ -130,14 +130,14 @@ class RecordReader:
             flat = self._flat(row)
             if flat is None:
                 return None
-            found, names = self._found(flat)
-            query = query_of(found, names, self.notes) if "query" in found else ""
-            given = query_id_in(found, names, self.notes)
+            values, names = self._found(flat)
+            query = query_of(values, names, self.notes) if "query" in values else ""
+            given = query_id_in(values, names, self.notes)
             if not (given or query):
                 self._no_field("query_id", row, n)
             query_id, response = given or query_id_of(query), None
             if not RESPONSE.isdisjoint(names):     # else the line is an example that got none, as exports have them
-                response = self._cited(response_of(found, names, query_id, self.notes, self.rows.blank))
+                response = self._cited(response_of(values, names, query_id, self.notes, self.rows.blank))
         except BadValue as bad:
             self._fail(bad, n, names)
         self._once(n, query_id, response.repeat if response is not None else 0, given is None)
@@ -184,13 +184,13 @@ class RecordReader:
             value = row[column]
             if value is not None and column not in self._read and not (column == META and is_curation(value)):
                 self._unread[column] = self._unread.get(column, 0) + 1
-        found = {ours: value for ours, theirs in plan.columns.items() if (value := row[theirs]) is not None}
-        chat = messages_in(found.get("query"), self.notes)
+        values = {ours: value for ours, theirs in plan.columns.items() if (value := row[theirs]) is not None}
+        chat = messages_in(values.get("query"), self.notes)
         if chat is None:
-            return found, plan.columns
-        said, column = conversation(chat), plan.columns["query"]
-        del found["query"]
-        return {**said, **found}, {**dict.fromkeys(said, column), **plan.columns}
+            return values, plan.columns
+        turns, column = conversation(chat), plan.columns["query"]
+        del values["query"]
+        return {**turns, **values}, {**dict.fromkeys(turns, column), **plan.columns}
 
     def _cited(self, response: Response) -> Response:
         """With the citations in its answer, where the answers of this source cite there."""
@@ -253,11 +253,11 @@ class RecordReader:
         if not example.relevant or response is None or not response.passages:
             return
         returned = {passage.doc_id for passage in response.passages}
-        met = any(not returned.isdisjoint(one.doc_ids) for one in example.relevant)
+        met = any(not returned.isdisjoint(judged.doc_ids) for judged in example.relevant)
         self.matching.chunks += not met and any(
-            passage.passage_id in one.doc_ids for one in example.relevant for passage in response.passages
+            passage.passage_id in judged.doc_ids for judged in example.relevant for passage in response.passages
         )
-        by_text = all(doc_id.startswith("text:") for one in example.relevant for doc_id in one.doc_ids)
+        by_text = all(doc_id.startswith("text:") for judged in example.relevant for doc_id in judged.doc_ids)
         self.matching.judged += 1
         self.matching.met += met
         self.matching.by_text += by_text
@@ -279,10 +279,10 @@ class RecordReader:
         raise self.rows.error(f"no field {field!r} ({seen}).", n, hint)
 
     def _fail(self, bad: BadValue, n: int, names: Mapping[str, str]) -> NoReturn:
-        said = str(bad)
-        ours = next((ours for ours, theirs in names.items() if ours != theirs and said.startswith(theirs)), "")
+        message = str(bad)
+        ours = next((ours for ours, theirs in names.items() if ours != theirs and message.startswith(theirs)), "")
         read_as = f"It is read as {ours}; use --map {ours}=COLUMN for another column." if ours else ""
-        raise self.rows.error(said, n, bad.hint or read_as) from None
+        raise self.rows.error(message, n, bad.hint or read_as) from None
 
     def finish(self, unseen: Collection[str] = ()) -> None:
         """Refuses a source without examples, and columns that the user named and no row has; then warns."""
@@ -325,20 +325,20 @@ class RecordReader:
                 f"decline or stand for none, such as {self.notes.declined!r}. Give a field answerable to say otherwise."
             )
         yield from self.parting.warnings()
-        found = self.matching
-        if found.by_text and 2 * found.met_by_text < found.by_text:
+        matching = self.matching
+        if matching.by_text and 2 * matching.met_by_text < matching.by_text:
             yield (
-                f"labels are texts, and only {found.met_by_text} of {found.by_text} examples have one word for word "
-                "among the passages: recall will be low whatever was retrieved. Give ids to passages and labels."
+                f"labels are texts, and only {matching.met_by_text} of {matching.by_text} examples have one word for "
+                "word among the passages: recall will be low whatever was retrieved. Give ids to passages and labels."
             )
-        elif found.chunks > found.met:
+        elif matching.chunks > matching.met:
             yield (
-                f"{found.chunks} of {found.judged} examples have labels that name chunks (passage_id), not documents. "
-                "Read them as such: --map relevant_chunks=COLUMN."
+                f"{matching.chunks} of {matching.judged} examples have labels that name chunks (passage_id), not "
+                "documents. Read them as such: --map relevant_chunks=COLUMN."
             )
-        elif found.judged >= MANY_LABELS and not found.met:
+        elif matching.judged >= MANY_LABELS and not matching.met:
             yield (
-                f"none of {found.judged} examples has a labelled document among its passages. "
+                f"none of {matching.judged} examples has a labelled document among its passages. "
                 "Do both name documents the same way?"
             )
 

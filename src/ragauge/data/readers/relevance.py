@@ -42,14 +42,14 @@ def relevant_chunks(value: Any, name: str, notes: Notes) -> tuple[Relevant, ...]
     return _settled(_judged(opened(value, name, notes), name, notes, CHUNK_KEYS), name)
 
 
-def _settled(found: Iterable[Relevant], name: str) -> tuple[Relevant, ...]:
+def _settled(judged: Iterable[Relevant], name: str) -> tuple[Relevant, ...]:
     """Each item once; refused where one has two grades."""
-    found = list(found)
+    judged = list(judged)
     grades: dict[tuple[str, ...], float] = {}
-    for one in found:
-        if grades.setdefault(one.doc_ids, one.grade) != one.grade:
-            both = f"{grades[one.doc_ids]:g} and {one.grade:g}"
-            raise BadValue(f"{name} of {', '.join(one.doc_ids)}", "one grade a document", both)
+    for judged_item in judged:
+        if grades.setdefault(judged_item.doc_ids, judged_item.grade) != judged_item.grade:
+            both = f"{grades[judged_item.doc_ids]:g} and {judged_item.grade:g}"
+            raise BadValue(f"{name} of {', '.join(judged_item.doc_ids)}", "one grade a document", both)
     return tuple(Relevant(doc_ids, grade) for doc_ids, grade in grades.items())
 
 
@@ -98,8 +98,8 @@ def _grade(value: Any, name: str) -> float:
 def relevant_texts(value: Any, name: str, notes: Notes) -> tuple[Relevant, ...]:
     """Labels that are texts: each names the document that a passage of the same text gets."""
     value = opened(value, name, notes)
-    found = [value] if isinstance(value, str) else items(value, name, "a text or a list of texts")
-    ids = [text_id(answer_text(item, f"{name}[{n}]", notes)) for n, item in enumerate(found)]
+    texts = [value] if isinstance(value, str) else items(value, name, "a text or a list of texts")
+    ids = [text_id(answer_text(item, f"{name}[{n}]", notes)) for n, item in enumerate(texts)]
     return tuple(Relevant((doc_id,)) for doc_id in dict.fromkeys(ids))
 
 
@@ -127,19 +127,19 @@ class Parting:
     first: dict[tuple[str, bool], str] = field(default_factory=dict)
 
     def example(
-        self, example: Example, found: Mapping[str, Any], names: Mapping[str, str], ids: tuple[Set[str], Set[str]]
+        self, example: Example, values: Mapping[str, Any], names: Mapping[str, str], ids: tuple[Set[str], Set[str]]
     ) -> Example:
         """The example with its labels parted.
 
         Args:
             example: as it was read, each text one id.
-            found: our field -> the value that it was read from.
+            values: our field -> the value that it was read from.
             names: our field -> the source's column.
             ids: of the passages beside it; and of the first passages of the source, of which those with a mark count.
         """
         changed: dict[str, Any] = {}
         for name in FIELDS:
-            value = found.get(name)
+            value = values.get(name)
             if isinstance(value, str) and _holds_mark(value) and opened(value, name, Notes(cells=True)) is value:
                 parts = self._parts(value, names[name], ids)
                 changed[name] = tuple(Relevant((doc_id,)) for doc_id in dict.fromkeys(parts))
@@ -151,9 +151,11 @@ class Parting:
         if whole in beside or whole in known:
             return [whole]
         inside = whole[1:-1] if whole.startswith("[") and whole.endswith("]") else whole
-        mark = next((one for one in MARKS if one in inside), "")
-        parts = [part for one in inside.split(mark) if (part := one.strip().strip("\"'").strip())] if mark else [whole]
-        marked = any(mark and mark in one for one in known)     # ids of this source hold the mark themselves
+        mark = next((candidate for candidate in MARKS if candidate in inside), "")
+        parts = (
+            [part for piece in inside.split(mark) if (part := piece.strip().strip("\"'").strip())] if mark else [whole]
+        )
+        marked = any(mark and mark in doc_id for doc_id in known)     # ids of this source hold the mark themselves
         safe = any(part in beside for part in parts) or (not marked and all(_looks_like_id(p, mark) for p in parts))
         counts = self.parted if safe and parts else self.kept
         counts[column] = counts.get(column, 0) + 1
@@ -183,7 +185,7 @@ def ids_of(response: Response | None) -> frozenset[str]:
 
 def marked(passages: Iterable[Passage]) -> frozenset[str]:
     """Of the ids of passages those that hold a mark themselves."""
-    return frozenset(one for one in _ids(passages) if _holds_mark(one))
+    return frozenset(doc_id for doc_id in _ids(passages) if _holds_mark(doc_id))
 
 
 def _ids(passages: Iterable[Passage]) -> Iterator[str]:

@@ -78,11 +78,11 @@ def read_set(
         system: as for `records`.
         warn: as for `records`.
     """
-    found: dict[str, Example] = {}
+    examples: dict[str, Example] = {}
     for record in records(source, columns=columns, segments=segments, split=split, system=system, warn=warn):
-        found.setdefault(record.example.query_id, record.example)
+        examples.setdefault(record.example.query_id, record.example)
     folder = Path(source) if isinstance(source, str | Path) and Path(source).is_dir() else None
-    return EvalSet(name or name_of(source), tuple(found.values()), beir.fingerprint(folder) if folder else None)
+    return EvalSet(name or name_of(source), tuple(examples.values()), beir.fingerprint(folder) if folder else None)
 
 
 def joined(
@@ -156,7 +156,7 @@ def _joined(
         yield Record(asked.example, response, source, n)
     answers.finish(unseen & answers.sought)
     if unknown:
-        shown = ", ".join(f"{one!r} ({answers.rows.unit} {n})" for one, n in list(unknown.items())[:SHOWN])
+        shown = ", ".join(f"{query_id!r} ({answers.rows.unit} {n})" for query_id, n in list(unknown.items())[:SHOWN])
         more = f" and {len(unknown) - SHOWN} more" if len(unknown) > SHOWN else ""
         problem = f"query_ids that the set does not have: {shown}{more}."
         if on_unknown == "error":
@@ -240,7 +240,7 @@ def _unopened(path: Path, error: OSError) -> DataError:
         return DataError("may not be opened: permission denied.", source=str(path))
     from difflib import get_close_matches
 
-    beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+    beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
     near = get_close_matches(path.name, beside, n=3, cutoff=0.6)
     return DataError("there is no such file.", source=str(path), hint=f"Nearest: {', '.join(near)}." if near else "")
 

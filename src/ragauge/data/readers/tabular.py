@@ -162,9 +162,11 @@ def plain(value: Any) -> Any:
 
 def cell(value: Any) -> Any:
     """A cell as Python's value: the empty cells of pandas (NaN, NaT, NA) as None, which its records keep too."""
-    found = plain(value)
-    empty = type(found).__name__ in ("NAType", "NaTType") or (isinstance(found, float) and found != found)
-    return None if empty else found
+    plain_value = plain(value)
+    empty = type(plain_value).__name__ in ("NAType", "NaTType") or (
+        isinstance(plain_value, float) and plain_value != plain_value
+    )
+    return None if empty else plain_value
 
 
 def _listed(source: Iterable[Any]) -> Iterator[tuple[int, Row]]:

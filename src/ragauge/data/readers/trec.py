@@ -42,20 +42,20 @@ def ranks(query: pl.Series, doc: pl.Series, score: pl.Series, score_bits: ScoreB
     if len(names) < len(heads) or len(np.setdiff1d(rises, starts, assume_unique=True)):
         rows_of = np.diff(starts, append=len(query))
         order, starts, ties = _sorted(np.repeat(_groups(heads, names), rows_of), values.to_numpy())
-    found = _counted(starts, len(query))
+    row_ranks = _counted(starts, len(query))
     if order is not None:
-        placed = found
-        found = np.empty_like(placed)
-        found[order] = placed
+        placed = row_ranks
+        row_ranks = np.empty_like(placed)
+        row_ranks[order] = placed
     ties = np.setdiff1d(ties, starts, assume_unique=True)
     if len(ties):
         both = np.sort(np.concatenate([ties - 1, ties]))
         positions = both[np.diff(both, prepend=-1) > 0]      # as union1d, twenty times as fast
         rows = positions if order is None else order[positions]
-        places = found[rows]
+        places = row_ranks[rows]
         stretch = np.cumsum(~np.isin(positions, ties, assume_unique=True))
-        found[_untied(rows, stretch, doc)] = places
-    return pl.Series("rank", found)
+        row_ranks[_untied(rows, stretch, doc)] = places
+    return pl.Series("rank", row_ranks)
 
 
 def _steps(values: pl.Series) -> tuple[Any, Any]:
@@ -124,14 +124,14 @@ RUN: Mapping[str, tuple[str, ...]] = {"query_id": QUERY, "doc_id": DOC, "score":
 RANKED_RUN: Mapping[str, tuple[str, ...]] = {"query_id": QUERY, "doc_id": DOC, "rank": ("rank",)}
 
 
-def columns(found: Iterable[str], wanted: Mapping[str, tuple[str, ...]], source: str) -> dict[str, str]:
+def columns(names_there: Iterable[str], wanted: Mapping[str, tuple[str, ...]], source: str) -> dict[str, str]:
     """Our column -> theirs. A run without a score may have a rank instead.
 
     Raises:
         DataError: a column is missing.
     """
     spelled: dict[str, str] = {}
-    for name in found:
+    for name in names_there:
         spelled.setdefault(name.strip().lower(), name)
     chosen = {}
     for ours, names in wanted.items():
@@ -240,8 +240,8 @@ def _number(frame: pl.DataFrame, name: str, source: str, unit: str) -> pl.Series
         bad = ~finite.fill_null(False)
         line = _line(frame, bad)
         value: Any = given.filter(bad)[0]
-        found = "nothing" if value is None else repr(value)
-        raise DataError(f"{name} must be a finite number, found {found}.", source=source, line=line, unit=unit)
+        shown = "nothing" if value is None else repr(value)
+        raise DataError(f"{name} must be a finite number, found {shown}.", source=source, line=line, unit=unit)
     return number
 
 
@@ -268,12 +268,12 @@ def parse_qrels(content: bytes, source: str) -> pl.DataFrame:
     fields = lines.select("line", pl.col("text").str.extract_groups(QRELS_LINE).alias("fields")).unnest("fields")
     bad = fields["1"].is_null()
     if bad.any():
-        found = lines.filter(bad).row(0, named=True)
-        n = len(found["text"].split())
+        labelled = lines.filter(bad).row(0, named=True)
+        n = len(labelled["text"].split())
         run = n >= 6
         raise DataError(
-            f"expected four fields (query, iteration, document, grade), found {n}.", source=source, line=found["line"],
-            hint="This looks like a run: the labels come first, then the run." if run else "",
+            f"expected four fields (query, iteration, document, grade), found {n}.", source=source,
+            line=labelled["line"], hint="This looks like a run: the labels come first, then the run." if run else "",
         )     # fmt: skip
     return qrels_table(fields.rename({"1": "query_id", "2": "doc_id", "3": "grade"}), source, "line")
 
@@ -327,11 +327,11 @@ def _any(content: bytes, source: str) -> pl.DataFrame:
     fields = lines.select("line", pl.col("text").str.extract_groups(RUN_LINE).alias("fields")).unnest("fields")
     bad = fields["1"].is_null()
     if bad.any():
-        found = lines.filter(bad).row(0, named=True)
-        n = len(found["text"].split())
+        labelled = lines.filter(bad).row(0, named=True)
+        n = len(labelled["text"].split())
         raise DataError(
             f"expected six fields (query, Q0, document, rank, score, tag), found {n}.",
-            source=source, line=found["line"],
+            source=source, line=labelled["line"],
             hint="This looks like qrels: the labels come first, then the run." if n == 4 else "",
         )     # fmt: skip
     return fields.rename(NAMES)

@@ -124,20 +124,20 @@ def number(value: Any, name: str) -> float:
         return value
     if isinstance(value, (*SINGLE, Decimal)) and not isinstance(value, bool):
         try:
-            found = float(value)
+            converted = float(value)
         except (ValueError, OverflowError):
-            found = float("nan")
-        if isfinite(found):
-            return found
+            converted = float("nan")
+        if isfinite(converted):
+            return converted
     raise BadValue(name, "a finite number", value)
 
 
 def at_least_zero(value: Any, name: str) -> float:
     """A finite number of at least 0."""
-    found = number(value, name)
-    if found < 0:
+    given = number(value, name)
+    if given < 0:
         raise BadValue(name, "a number of at least 0", value)
-    return found
+    return given
 
 
 def whole(value: Any, name: str) -> int:
@@ -145,12 +145,12 @@ def whole(value: Any, name: str) -> int:
     if type(value) is int and value >= 0:
         return value
     try:
-        found = number(value, name)
+        given = number(value, name)
     except BadValue:
-        found = -1.0
-    if found < 0 or not found.is_integer():
+        given = -1.0
+    if given < 0 or not given.is_integer():
         raise BadValue(name, "a whole number of at least 0", value)
-    return int(found)
+    return int(given)
 
 
 def yes_or_no(value: Any, name: str) -> bool:
@@ -182,14 +182,14 @@ def opened(value: Any, name: str, notes: Notes) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        found = ast.literal_eval(value.strip())
+        literal = ast.literal_eval(value.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return value
-    if not isinstance(found, (*LISTED, dict)):
+    if not isinstance(literal, (*LISTED, dict)):
         return value
     if _glued(value):
         raise BadValue(name, "a JSON list", value, "It looks like a NumPy array printed as text: save lists as JSON.")
-    return found
+    return literal
 
 
 def _glued(source: str) -> bool:

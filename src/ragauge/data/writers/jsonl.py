@@ -77,15 +77,15 @@ def response_fields(response: Response) -> dict[str, Any]:
     """A response as plain values, without its query_id."""
     out: dict[str, Any] = {"repeat": response.repeat} if response.repeat else {}
     for name in ("passages", "candidates"):
-        if (found := getattr(response, name)) is not None:
-            out[name] = _passages(found)
+        if (value := getattr(response, name)) is not None:
+            out[name] = _passages(value)
     if response.answer is not None:
         out["answer"] = response.answer
     if response.citations is not None:
         out["citations"] = [_citation(citation, response.passages or ()) for citation in response.citations]
     for name in ("latency_ms", "tokens", "outcome"):
-        if found := getattr(response, name):
-            out[name] = dict(found)
+        if value := getattr(response, name):
+            out[name] = dict(value)
     if response.cost is not None:
         out["cost"] = response.cost
     if response.weight != 1.0:
@@ -99,9 +99,9 @@ def response_fields(response: Response) -> dict[str, Any]:
 
 
 def _relevant(judged: Sequence[Relevant]) -> dict[str, float] | list[dict[str, Any]]:
-    if all(len(one.doc_ids) == 1 for one in judged):
-        return {one.doc_ids[0]: _number(one.grade) for one in judged}
-    return [{"doc_ids": list(one.doc_ids), "grade": _number(one.grade)} for one in judged]
+    if all(len(judged_item.doc_ids) == 1 for judged_item in judged):
+        return {judged_item.doc_ids[0]: _number(judged_item.grade) for judged_item in judged}
+    return [{"doc_ids": list(judged_item.doc_ids), "grade": _number(judged_item.grade)} for judged_item in judged]
 
 
 def _number(value: float) -> float:
@@ -110,7 +110,9 @@ def _number(value: float) -> float:
 
 def _passages(passages: Sequence[Passage]) -> list[dict[str, Any]]:
     """A passage_id is left out where the reader gives the same: it equals the doc_id, and no id stands twice."""
-    unique = all(len({getattr(one, name) for one in passages}) == len(passages) for name in ("doc_id", "passage_id"))
+    unique = all(
+        len({getattr(passage, name) for passage in passages}) == len(passages) for name in ("doc_id", "passage_id")
+    )
     return [_passage(passage, named=not unique or passage.passage_id != passage.doc_id) for passage in passages]
 
 

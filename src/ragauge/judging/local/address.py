@@ -78,7 +78,7 @@ class Addressed(NamedTuple):
     p: Levels
 
 
-def address(query: str, said: Statements, answer: str, cosine: float | None, mode: Mode) -> Addressed:
+def address(query: str, stated: Statements, answer: str, cosine: float | None, mode: Mode) -> Addressed:
     """Whether the answer addresses the question fully, partly, or not.
 
     The label is the level nearest to the expected value P(fully) + P(partly) / 2. A refusal, and an answer that states
@@ -86,29 +86,29 @@ def address(query: str, said: Statements, answer: str, cosine: float | None, mod
 
     Args:
         query: the question.
-        said: the answer by sentence.
+        stated: the answer by sentence.
         answer: the whole answer.
         cosine: of question and answer; None where there are no vectors.
         mode: how texts are compared.
     """
-    if said.refuses:
+    if stated.refuses:
         return Addressed("no", (0.0, 0.0, 1.0))
-    if not said.claims:
+    if not stated.claims:
         says = wanted_kind(query) in ("yes or no", None) and _YES_NO.match(bare(answer)) is not None
         says = says or (sign_of(answer) != "" and (answer.strip()[:1] in "`'\"" or _SIGN.search(query) is not None))
         return Addressed("fully", (1.0, 0.0, 0.0)) if says else Addressed("no", (0.0, 0.0, 1.0))
-    query, shown = query[:LONGEST_QUERY], said.shown[:LOOKED_AT]
+    query, shown = query[:LONGEST_QUERY], stated.shown[:LOOKED_AT]
     if _TASK.match(query):
         return Addressed("fully", (1.0, 0.0, 0.0))
     if not any(carries_content(unit, mode) for unit in units_of(query, mode)):
         return Addressed("fully", (1.0, 0.0, 0.0))
     scorer = chosen(shown, cosine is not None, mode)
-    found = evidence(query, shown, answer, mode)
-    found["cosine"] = 0.0 if cosine is None else cosine
-    levels = scorer.levels([found[name] for name in scorer.names])
-    if mode == "words" and _says_nothing(query, shown, found):
+    evidence_found = evidence(query, shown, answer, mode)
+    evidence_found["cosine"] = 0.0 if cosine is None else cosine
+    levels = scorer.levels([evidence_found[name] for name in scorer.names])
+    if mode == "words" and _says_nothing(query, shown, evidence_found):
         levels = _lowered(levels, 2)
-    elif said.declined or (mode == "words" and (_lacks(found) or not _every_part(query, shown))):
+    elif stated.declined or (mode == "words" and (_lacks(evidence_found) or not _every_part(query, shown))):
         levels = _lowered(levels, 1)
     return Addressed(label(levels), levels)
 
@@ -145,7 +145,7 @@ def evidence(query: str, shown: str, answer: str, mode: Mode) -> dict[str, float
     content = [unit for unit in held.places if carries_content(unit, mode)]
     named = _named(query) if mode == "words" else frozenset()
     beside = [unit for unit in asked.distinct if unit not in named]
-    found = dict.fromkeys(LEXICAL, 0.0) | {
+    shares = dict.fromkeys(LEXICAL, 0.0) | {
         "coverage": shared["coverage"],
         "first": sum(unit in first for unit in asked.distinct) / (len(asked.distinct) or 1),
         "bigrams": shared["bigrams"],
@@ -154,7 +154,7 @@ def evidence(query: str, shown: str, answer: str, mode: Mode) -> dict[str, float
         "new": len(set(content).difference(asked.distinct)) / (len(content) or 1),
         "query_length": shared["query_length"],
     }
-    return found | (_slot(query, shown, answer) if mode == "words" else {})
+    return shares | (_slot(query, shown, answer) if mode == "words" else {})
 
 
 def _slot(query: str, shown: str, answer: str) -> dict[str, float]:
@@ -169,18 +169,18 @@ def _slot(query: str, shown: str, answer: str) -> dict[str, float]:
 
 
 def _named(query: str) -> frozenset[str]:
-    return frozenset(unit for one in find(query, NAME) for unit in units_of(one.text, "words"))
+    return frozenset(unit for mark in find(query, NAME) for unit in units_of(mark.text, "words"))
 
 
-def _lacks(found: Mapping[str, float]) -> bool:
-    return any(found[name] for name in ("lacks_exact", "lacks_name", "lacks_choice"))
+def _lacks(shares: Mapping[str, float]) -> bool:
+    return any(shares[name] for name in ("lacks_exact", "lacks_name", "lacks_choice"))
 
 
-def _says_nothing(query: str, shown: str, found: Mapping[str, float]) -> bool:
+def _says_nothing(query: str, shown: str, shares: Mapping[str, float]) -> bool:
     """A few words without the thing asked for, or only words of the question."""
-    if brief(shown) and _lacks(found):
+    if brief(shown) and _lacks(shares):
         return True
-    return not found["new"] and slot(query) not in ("yes or no", "choice")
+    return not shares["new"] and slot(query) not in ("yes or no", "choice")
 
 
 def _lowered(levels: Levels, steps: Literal[1, 2]) -> Levels:
@@ -208,8 +208,8 @@ def _every_part(query: str, answer: str) -> bool:
 def _answered(part: str, query: str, answer: str) -> bool:
     wanted = wanted_kind(part)
     if wanted == "name":
-        asked = {one.normal for one in find(query, NAME)}
-        return any(one.normal not in asked for one in find(answer, NAME))
+        asked = {mark.normal for mark in find(query, NAME)}
+        return any(mark.normal not in asked for mark in find(answer, NAME))
     if wanted == "yes or no":
         return _YES_NO.match(answer[:BEGINNING]) is not None
     return wanted in ("number", "time") and carries(wanted, answer)

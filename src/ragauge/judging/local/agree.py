@@ -50,7 +50,7 @@ class ComparedClaim:
         """What it is to the reference."""
         if self.denied:
             return "contradicts"
-        able = any(place > len(self.against) or not self.against[place - 1] for place in self.found.supporting)
+        able = any(passage > len(self.against) or not self.against[passage - 1] for passage in self.found.supporting)
         if self.copied or self.states is not None or able:
             return "agrees"
         return "contradicts" if any(self.against) else "absent"
@@ -91,25 +91,25 @@ def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - eve
     mine = [text for text in known if text is not None]
     mode = mode_of((*mine, *theirs))
     answer = Answer(mine, (*theirs, *others), inputs.query, inputs.answer, mode)
-    said = Wording(mine)
+    wording = Wording(mine)
     stated = [
-        Stated(1.0, found.by if found else frozenset()) if not is_short(text) and said.has(text) else found
-        for text, found in zip(theirs, _stated(answer, theirs, others), strict=True)
+        Stated(1.0, match.by if match else frozenset()) if not is_short(text) and wording.has(text) else match
+        for text, match in zip(theirs, _stated(answer, theirs, others), strict=True)
     ]
     lost = len(mine) < len(known)
     denied = all(map(answer.denies, [inputs.reference or " ".join(theirs), *others]))
     if denied:
-        stated = [None if one is not None and one.by <= {1} else one for one in stated]
+        stated = [None if statement is not None and statement.by <= {1} else statement for statement in stated]
     compared = iter(_compared(inputs, answer, stated, theirs, others))
     pairs = [None if text is None else next(compared) for text in known]
     phrases = [text for text in others if is_short(text)] if len(theirs) == 1 else []
     return AgreementFacts(
-        tuple(None if one is None else one.verdict for one in pairs),
-        tuple(True if found is not None else None if lost else False for found in stated),
-        tuple(None if one is None else one.p for one in pairs),
+        tuple(None if compared is None else compared.verdict for compared in pairs),
+        tuple(True if statement is not None else None if lost else False for statement in stated),
+        tuple(None if compared is None else compared.p for compared in pairs),
         tuple(
-            found.p if found is not None else None if lost else answer.chance(text, phrases)
-            for text, found in zip(theirs, stated, strict=True)
+            statement.p if statement is not None else None if lost else answer.chance(text, phrases)
+            for text, statement in zip(theirs, stated, strict=True)
         ),
     )
 
@@ -138,7 +138,7 @@ def _compared(
         ComparedClaim(
             _by_rule(reference.weigh(text)) if short and find(theirs[0], EXACT) else reference.weigh(text),
             against[n - 1],
-            max((one.p for one in stated if one is not None and n in one.by), default=None),
+            max((statement.p for statement in stated if statement is not None and n in statement.by), default=None),
             wording.has(text),
             short and answer.touches(n - 1, theirs[0]),
             n == 1 and all(map(answer.denies, [inputs.reference or " ".join(theirs), *others])),
@@ -147,19 +147,19 @@ def _compared(
     ]
 
 
-def _by_rule(found: Weighed) -> Weighed:
+def _by_rule(weighed: Weighed) -> Weighed:
     """Of a short reference with a number the rules for numbers decide, not the words that are shared with it."""
-    return replace(found, p=min(found.p, UNDECIDED), supporting=(), joint=False)
+    return replace(weighed, p=min(weighed.p, UNDECIDED), supporting=(), joint=False)
 
 
 def _stated(answer: Answer, theirs: Sequence[str], others: Sequence[str]) -> list[Stated | None]:
     """Per reference claim how the answer states it; all are stated where the whole of another accepted answer is."""
     phrases = [text for text in others if is_short(text)]
-    found = [answer.states(text, phrases if len(theirs) == 1 else ()) for text in theirs]
-    if None not in found:
-        return found
+    statements = [answer.states(text, phrases if len(theirs) == 1 else ()) for text in theirs]
+    if None not in statements:
+        return statements
     whole = next(filter(None, (_whole(answer, text) for text in _wholes(theirs, others))), None)
-    return found if whole is None else [whole if one is None else one for one in found]
+    return statements if whole is None else [whole if statement is None else statement for statement in statements]
 
 
 def _wholes(theirs: Sequence[str], others: Sequence[str]) -> Sequence[str]:
@@ -171,9 +171,9 @@ def _whole(answer: Answer, accepted: str) -> Stated | None:
     by: frozenset[int] = frozenset()
     p = stating.WHOLE
     for sentence in split(accepted):
-        found = answer.states(bare(sentence.text))
-        if found is None:
+        stated = answer.states(bare(sentence.text))
+        if stated is None:
             return None
-        by |= found.by
-        p = min(p, found.p)
+        by |= stated.by
+        p = min(p, stated.p)
     return Stated(p, by)

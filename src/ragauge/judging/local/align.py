@@ -116,7 +116,7 @@ def align(claim: Sequence[Item], passage: Sequence[Item]) -> list[AlignedPair]:
     pairs = [AlignedPair(at, at, "same") for at in range(start)]
     if all(middle):
         inner = _aligned(*middle, free_start=start == 0, free_end=end == 0)
-        pairs += [AlignedPair(one.claim + start, one.passage + start, one.relation) for one in inner]
+        pairs += [AlignedPair(pair.claim + start, pair.passage + start, pair.relation) for pair in inner]
     tail = zip(range(len(claim) - end, len(claim)), range(len(passage) - end, len(passage)), strict=True)
     return pairs + [AlignedPair(mine, its, "same") for mine, its in tail]
 
@@ -128,13 +128,13 @@ def _identical(one: Item, other: Item) -> bool:
 def _aligned(claim: Sequence[Item], passage: Sequence[Item], *, free_start: bool, free_end: bool) -> list[AlignedPair]:
     table = _relations(claim, passage)
     width = len(passage)
-    skipped = [SKIPPED[one.content] for one in passage]
+    skipped = [SKIPPED[word.content] for word in passage]
     before = [0.0]
     for cost in skipped:
         before.append(0.0 if free_start else before[-1] - cost)
     moves: list[bytearray] = []     # per cell: 1 the claim's item alone, 2 the passage's item alone, 3 a pair
-    for one, relations in zip(claim, table, strict=True):
-        unmatched = UNMATCHED[one.content]
+    for wanted, relations in zip(claim, table, strict=True):
+        unmatched = UNMATCHED[wanted.content]
         left = before[0] - unmatched
         row = [left]
         move = bytearray(width + 1)
@@ -170,26 +170,26 @@ def _relations(claim: Sequence[Item], passage: Sequence[Item]) -> list[dict[int,
     """Per item of the claim: the passage's items that it may stand beside, what that is worth, and how they relate."""
     places: dict[str, list[int]] = {}
     slots: list[int] = []
-    for at, one in enumerate(passage):
-        for key in one.keys:
+    for at, word in enumerate(passage):
+        for key in word.keys:
             places.setdefault(key, []).append(at)
-        if one.kind != "word" or one.capital:
+        if word.kind != "word" or word.capital:
             slots.append(at)
     table = []
-    for one in claim:
-        found: dict[int, Worth] = {}
-        worth = (CONTENT if one.content else FUNCTION) if one.kind == "word" else SLOT
-        for key in one.keys:
-            found.update(dict.fromkeys(places.get(key, ()), (worth, "same")))
-        if one.kind == "word":
-            for key, kind in opposed(one.key).items():
+    for wanted in claim:
+        worths: dict[int, Worth] = {}
+        worth = (CONTENT if wanted.content else FUNCTION) if wanted.kind == "word" else SLOT
+        for key in wanted.keys:
+            worths.update(dict.fromkeys(places.get(key, ()), (worth, "same")))
+        if wanted.kind == "word":
+            for key, kind in opposed(wanted.key).items():
                 for at in places.get(key, ()):
-                    found.setdefault(at, (RIVALS, kind))
-        if one.kind != "word" or one.capital:
+                    worths.setdefault(at, (RIVALS, kind))
+        if wanted.kind != "word" or wanted.capital:
             for at in slots:
-                if at not in found and (relation := related(one, passage[at])):
-                    found[at] = (SLOT if relation == "same" else RIVALS), relation
-        table.append(found)
+                if at not in worths and (relation := related(wanted, passage[at])):
+                    worths[at] = (SLOT if relation == "same" else RIVALS), relation
+        table.append(worths)
     return table
 
 

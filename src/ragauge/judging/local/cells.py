@@ -109,13 +109,13 @@ class Linked:
 def asked(text: str) -> NamedInClaim:
     """Reads a question or claim."""
     text = text[:LONGEST]
-    found = tuple(dict.fromkeys(years(text)))
-    spans = len(found) > 1 and FROM_TO.search(text) is not None
-    return NamedInClaim(_content(text), found, spans, _months(text))
+    named_years = tuple(dict.fromkeys(years(text)))
+    spans = len(named_years) > 1 and FROM_TO.search(text) is not None
+    return NamedInClaim(_content(text), named_years, spans, _months(text))
 
 
 def _months(text: str) -> frozenset[str]:
-    return frozenset(found[0].lower() for found in MONTH.finditer(text))
+    return frozenset(match[0].lower() for match in MONTH.finditer(text))
 
 
 @lru_cache(maxsize=256)
@@ -128,8 +128,8 @@ def link(table: Table, ask: NamedInClaim) -> Linked | None:
     if not kept:
         return _columns(table, ask)
     shown = _merged(table, [line for row in kept[:MOST_LINES] for line in lines[row]])
-    order = [(row, place) for row, place in _named(rows, ask.words) if lines[row]]
-    named = tuple(TableLine(row, place, line.header, line.entries) for row, place in order for line in lines[row][:1])
+    order = [(row, column) for row, column in _named(rows, ask.words) if lines[row]]
+    named = tuple(TableLine(row, column, line.header, line.entries) for row, column in order for line in lines[row][:1])
     there = {entry.year for line in shown for entry in line.entries} | {None}
     dated = set(ask.years) <= there or not there - {None}
     sides = _sides(lines[kept[0]], ask.words)
@@ -141,7 +141,7 @@ def _sides(lines: Sequence[TableLine], words: Sequence[str]) -> tuple[TableLine,
     headers = [_content(line.header) for line in lines]
     common = set.intersection(*map(set, headers)) if len(lines) > 1 else set()
     scores = _scores([" ".join(word for word in header if word not in common) for header in headers], words)
-    return tuple(replace(lines[n], place=place) for n, place in _named(scores, words))
+    return tuple(replace(lines[n], place=column) for n, column in _named(scores, words))
 
 
 def _merged(table: Table, lines: Sequence[TableLine]) -> tuple[TableLine, ...]:
@@ -149,15 +149,15 @@ def _merged(table: Table, lines: Sequence[TableLine]) -> tuple[TableLine, ...]:
     alike: dict[tuple[str, str], list[TableLine]] = {}
     for line in lines:
         alike.setdefault((_kind(table.labels[line.row or 0]), line.header), []).append(line)
-    found = []
+    merged = []
     for same in alike.values():
         entries = tuple(entry for line in same for entry in line.entries)
         dates = {entry.year for entry in entries}
         if len(same) > 1 and None not in dates and len(dates) == len(entries):
-            found.append(TableLine(same[0].row, same[0].place, same[0].header, entries))
+            merged.append(TableLine(same[0].row, same[0].place, same[0].header, entries))
         else:
-            found += same
-    return tuple(found)
+            merged += same
+    return tuple(merged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +175,14 @@ def _scores(labels: Sequence[str], words: Sequence[str], sections: Sequence[str]
     often = Counter(word for row, over in zip(full, above, strict=True) for word in {*row, *over})
     weight = {word: log(1 + len(labels) / count) for word, count in often.items()}
     named = frozenset(words)
-    found = []
+    scores = []
     for n, row in enumerate(own):
         hits = frozenset(full[n]) & named
         hit = sum(weight[word] for word in hits)
         missed = sum(weight[word] * (LIGHTLY if word.isdigit() or word in LIGHT else 1) for word in set(row) - named)
         over = SECTION * sum(weight[word] for word in above[n] & named) if hits else 0.0
-        found.append(_Score(hit - MISSED * missed + over, hit / (hit + missed) if hit else 0.0, hits))
-    return found
+        scores.append(_Score(hit - MISSED * missed + over, hit / (hit + missed) if hit else 0.0, hits))
+    return scores
 
 
 @lru_cache(maxsize=256)
@@ -210,26 +210,26 @@ def _dated(lines: Mapping[int, Sequence[TableLine]], ask: NamedInClaim) -> list[
 def _named(scores: Sequence[_Score], words: Sequence[str]) -> list[tuple[int, int]]:
     """Rows that are named by words of their own, in the order of the words, and where they stand."""
     taken: set[int] = set()
-    found = []
-    order = sorted((n for n, one in enumerate(scores) if one.covered >= COVERED), key=lambda n: -scores[n].value)
+    pairs = []
+    order = sorted((n for n, score in enumerate(scores) if score.covered >= COVERED), key=lambda n: -scores[n].value)
     for n in order[: 2 * MOST_LINES]:
-        free = [place for place, word in enumerate(words) if word in scores[n].hits and place not in taken]
-        if {words[place] for place in free} != scores[n].hits:
+        free = [index for index, word in enumerate(words) if word in scores[n].hits and index not in taken]
+        if {words[index] for index in free} != scores[n].hits:
             continue
-        rare = next(place for place in free if free.count(place))
+        rare = next(index for index in free if free.count(index))
         own = _nearest(free, words, rare)
         taken |= own
-        found.append((n, min(own)))
-    return sorted(found, key=lambda one: one[1])
+        pairs.append((n, min(own)))
+    return sorted(pairs, key=lambda pair: pair[1])
 
 
 def _nearest(free: Sequence[int], words: Sequence[str], first: int) -> set[int]:
     """One place for each word, close together: of several that are named alike, the closest to the words named once."""
-    once = [place for place in free if sum(words[other] == words[place] for other in free) == 1]
+    once = [index for index in free if sum(words[other] == words[index] for other in free) == 1]
     middle = sum(once) / len(once) if once else first
     chosen: dict[str, int] = {}
-    for place in sorted(free, key=lambda one: (abs(one - middle), -one)):
-        chosen.setdefault(words[place], place)
+    for nearest in sorted(free, key=lambda index: (abs(index - middle), -index)):
+        chosen.setdefault(words[nearest], nearest)
     return set(chosen.values())
 
 
@@ -273,7 +273,7 @@ def _in_months(table: Table, entries: Sequence[LineCell], ask: NamedInClaim) -> 
 def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]], ask: NamedInClaim) -> list[TableLine]:
     cells = {cell.column: cell for cell in _by_row(table).get(row, ())}
     above, own = years(table.sections[row]), years(table.labels[row])
-    found = []
+    lines = []
     for kind, columns in groups:
         entries = []
         for column in columns:
@@ -281,8 +281,8 @@ def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]], 
                 dates = above or years(table.headers[column]) or own
                 entries.append(LineCell(cells[column], dates[-1] if dates else None))
         if entries:
-            found.append(TableLine(row, 0, kind, _in_months(table, entries, ask)))
-    return found
+            lines.append(TableLine(row, 0, kind, _in_months(table, entries, ask)))
+    return lines
 
 
 def _columns(table: Table, ask: NamedInClaim) -> Linked | None:
@@ -293,7 +293,7 @@ def _columns(table: Table, ask: NamedInClaim) -> Linked | None:
         return None     # rows of other things, and which is meant is not said
     shown = [_column_line(table, column, 0, rows) for column in _best(scores)[:MOST_LINES]]
     order = _named(scores, ask.words)
-    named = tuple(_column_line(table, column, place, rows) for column, place in order)
+    named = tuple(_column_line(table, column, position, rows) for column, position in order)
     shown = [line for line in shown if line.entries]
     if not shown:
         return None
@@ -302,15 +302,15 @@ def _columns(table: Table, ask: NamedInClaim) -> Linked | None:
     return Linked(tuple(shown), named, (), covered, set(ask.years) <= there or not there - {None})
 
 
-def _column_line(table: Table, column: int, place: int, rows: dict[int, list[int]]) -> TableLine:
+def _column_line(table: Table, column: int, position: int, rows: dict[int, list[int]]) -> TableLine:
     cells = [cell for cell in table.cells if cell.column == column]
     entries = tuple(LineCell(cell, rows[cell.row][0] if rows[cell.row] else None) for cell in cells)
-    return TableLine(None, place, _kind(table.headers[column]), entries)
+    return TableLine(None, position, _kind(table.headers[column]), entries)
 
 
 @lru_cache(maxsize=256)
 def _by_row(table: Table) -> dict[int, tuple[TableCell, ...]]:
-    found: dict[int, list[TableCell]] = {}
+    by_row: dict[int, list[TableCell]] = {}
     for cell in table.cells:
-        found.setdefault(cell.row, []).append(cell)
-    return {row: tuple(cells) for row, cells in found.items()}
+        by_row.setdefault(cell.row, []).append(cell)
+    return {row: tuple(cells) for row, cells in by_row.items()}

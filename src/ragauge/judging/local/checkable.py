@@ -49,7 +49,7 @@ MONEY = frozenset("$€£¥₹₩₽") | {"CHF", "cents"}
 
 COUNTED: Mapping[str, Callable[[str], int]] = {
     "word": lambda text: len(WORD.findall(text)),
-    "sentence": lambda text: sum(WORD.search(one.text) is not None for one in split(text)),
+    "sentence": lambda text: sum(WORD.search(sentence.text) is not None for sentence in split(text)),
     "character": lambda text: len(text.strip()),
     "letter": lambda text: sum(map(str.isalpha, text)),
     "paragraph": lambda text: sum(bool(block.strip()) for block in re.split(r"\n\s*\n", text)),
@@ -90,7 +90,7 @@ def holds(text: str, kinds: Collection[Kind]) -> bool:
 
 def names_money(text: str) -> bool:
     """Whether a text names an amount of money."""
-    return any(one.unit in MONEY for one in find(text, NUMBER))
+    return any(mark.unit in MONEY for mark in find(text, NUMBER))
 
 
 def cites(text: str) -> bool:
@@ -187,16 +187,16 @@ def checked(criterion: str, answer: str) -> bool | None:
     (True, None)
     """
     for check in (_length, _literal, _language, _kind, _manner):
-        found = check(criterion, answer)
-        if found is not None:
-            return found
+        outcome = check(criterion, answer)
+        if outcome is not None:
+            return outcome
     return None
 
 
 def declines(answer: str) -> bool:
     """Whether an answer declines, wholly or in some sentence."""
-    said = statements(answer)
-    return said.refuses or said.declined or is_refusal(answer)
+    spoken = statements(answer)
+    return spoken.refuses or spoken.declined or is_refusal(answer)
 
 
 def _length(criterion: str, answer: str) -> bool | None:
@@ -204,9 +204,9 @@ def _length(criterion: str, answer: str) -> bool | None:
     if both is not None:
         return _number(both[1]) <= COUNTED[both[3].lower()](answer) <= _number(both[2])
     for pattern, bounds in LIMITS:
-        found = pattern.fullmatch(criterion)
-        if found is not None:
-            number, unit = [group for group in found.groups() if group is not None][:2]
+        match = pattern.fullmatch(criterion)
+        if match is not None:
+            number, unit = [group for group in match.groups() if group is not None][:2]
             low, high = bounds(_number(number))
             return low <= COUNTED[unit.lower()](answer) <= high
     return None
@@ -218,13 +218,13 @@ def _number(text: str) -> int:
 
 def _literal(criterion: str, answer: str) -> bool | None:
     """The criterion quotes words that have to stand in the answer, at its start or at its end."""
-    found = LITERAL.fullmatch(criterion)
-    if found is None or not LITERAL_VERB.fullmatch(criterion[: found.start(2) - 1].strip()):
+    match = LITERAL.fullmatch(criterion)
+    if match is None or not LITERAL_VERB.fullmatch(criterion[: match.start(2) - 1].strip()):
         return None
-    wanted, given = answer_tokens(found[2]), answer_tokens(answer)
-    where = (found[1] or "").lower()[:1]
+    wanted, given = answer_tokens(match[2]), answer_tokens(answer)
+    where = (match[1] or "").lower()[:1]
     if not wanted:
-        return found[2] in answer
+        return match[2] in answer
     if where in ("s", "b", "o"):
         return given[: len(wanted)] == wanted
     if where in ("e", "c"):
@@ -233,9 +233,9 @@ def _literal(criterion: str, answer: str) -> bool | None:
 
 
 def _language(criterion: str, answer: str) -> bool | None:
-    found = LANGUAGE.fullmatch(criterion)
-    code = guess(answer) if found is not None else "und"
-    return None if found is None or code == "und" else code == LANGUAGES[found[1].lower()]
+    match = LANGUAGE.fullmatch(criterion)
+    code = guess(answer) if match is not None else "und"
+    return None if match is None or code == "und" else code == LANGUAGES[match[1].lower()]
 
 
 def _kind(criterion: str, answer: str) -> bool | None:

@@ -76,14 +76,14 @@ def check(
     known, small = (mine | its for mine, its in zip(seen(claim), seen(text), strict=True))
     row = read(claim, known, small)
     glossed = "(" in claim
-    found: Opposed | Crossed | None = None
+    worst: Opposed | Crossed | None = None
     near = False
     for start, end, alone in spans:
         if near and not alone:
             break
-        said = read(text[start:end], known, small)
+        passage_items = read(text[start:end], known, small)
         enough = NEAR_COPY if alone else NEARER
-        laid = align_texts(row, said, enough)
+        laid = align_texts(row, passage_items, enough)
         if laid is None:
             continue
         near = True
@@ -92,20 +92,25 @@ def check(
             return StatedSpan(start, end)
         differs = None if leaps else difference(laid)
         if english and alone and (leaps or differs is None or differs.kind in LED_ASTRAY):
-            of_part = by_parts(row, parts(text[start:end], said, known, small), NEAR_COPY)
+            of_part = by_parts(row, parts(text[start:end], passage_items, known, small), NEAR_COPY)
             if of_part is True:
                 return StatedSpan(start, end)
             differs = of_part or differs
-        if leaps and differs is None and not isinstance(found, Opposed):
-            found = Crossed(start, end)
-        if differs is None and not leaps and not glossed and (bare := unglossed(text[start:end], said)) is not None:
+        if leaps and differs is None and not isinstance(worst, Opposed):
+            worst = Crossed(start, end)
+        if (
+            differs is None
+            and not leaps
+            and not glossed
+            and (bare := unglossed(text[start:end], passage_items)) is not None
+        ):
             laid = align_texts(row, bare, enough)
             if laid is not None and stated(laid):
                 return StatedSpan(start, end)
-            differs = difference(laid) if laid is not None and apart(laid, said) else None
-        if differs and not isinstance(found, Opposed) and (english or differs.kind in AMOUNTS):
-            found = Opposed(start, end, differs)
-    return found
+            differs = difference(laid) if laid is not None and apart(laid, passage_items) else None
+        if differs and not isinstance(worst, Opposed) and (english or differs.kind in AMOUNTS):
+            worst = Opposed(start, end, differs)
+    return worst
 
 
 def _closest(claim: str, want: PreparedClaim, passage: Indexed) -> Iterator[tuple[int, int, bool]]:
@@ -114,7 +119,7 @@ def _closest(claim: str, want: PreparedClaim, passage: Indexed) -> Iterator[tupl
     Those that hold most of it without its names are among them: another name draws other sentences in.
     """
     own = [unit for unit in want.distinct if not unit[0].isdigit()]
-    named = {stem(part) for one in items(claim) if one.kind == "name" for part in one.parts}
+    named = {stem(part) for item in items(claim) if item.kind == "name" for part in item.parts}
     held = _held(want.distinct, passage)
     best = []
     for units, counts, most in (
@@ -171,10 +176,10 @@ def contrast(claim: str, reference: str, mode: Mode) -> str:
     back = align_texts(theirs, mine, ALIKE)
     if laid is None or back is None or (_adds(laid) and _adds(back)):
         return ""
-    found = difference(laid)
-    if found is None or (mode != "words" and found.kind not in AMOUNTS):
+    differing = difference(laid)
+    if differing is None or (mode != "words" and differing.kind not in AMOUNTS):
         return ""
-    return "one is negated" if found.kind == "negation" else f"{found.claim!r} against {found.passage!r}"
+    return "one is negated" if differing.kind == "negation" else f"{differing.claim!r} against {differing.passage!r}"
 
 
 def _adds(laid: TextAlignment) -> bool:
@@ -195,14 +200,14 @@ class Wording:
     """Texts, ready to be searched for statements."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._cut = [one.text for text in texts for one in split(text[:LOOKED_AT])]
+        self._cut = [sentence.text for text in texts for sentence in split(text[:LOOKED_AT])]
         self.sentences = list(dict.fromkeys(map(plain, self._cut)))
         self.whole = {*self.sentences, *map(plain, texts)} - {""}
 
     @cached_property
     def parts(self) -> set[str]:
         """The clauses of the sentences."""
-        return {plain(one.text) for text in self._cut for one in clauses(text)} - {""}
+        return {plain(clause.text) for text in self._cut for clause in clauses(text)} - {""}
 
     def has(self, statement: str) -> bool:
         """Whether a sentence or a clause is the statement, or says it among other things and takes nothing back.

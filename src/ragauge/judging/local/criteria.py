@@ -53,14 +53,14 @@ class PreparedAnswer:
         self.answer = answer
         self.relevant = relevant
         self.asked = frozenset(plain_units(query))
-        self.sentences = [known.ONE.sub("1", bare(one.text)) for one in split(answer)[:MOST_SENTENCES]]
-        clauses = [part.strip() for one in self.sentences for part in known.TURNS.split(one) if part.strip()]
-        self.clauses = [AnswerClaim(one) for one in clauses]
-        self.said = [AnswerClaim(one) for one in self.sentences]
+        self.sentences = [known.ONE.sub("1", bare(sentence.text)) for sentence in split(answer)[:MOST_SENTENCES]]
+        clauses = [part.strip() for sentence in self.sentences for part in known.TURNS.split(sentence) if part.strip()]
+        self.clauses = [AnswerClaim(clause) for clause in clauses]
+        self.said = [AnswerClaim(sentence) for sentence in self.sentences]
 
     def all(self, criteria: Sequence[str]) -> tuple[bool | None, ...]:
         """Of every criterion, in order."""
-        return tuple(self.meets(one) for one in criteria)
+        return tuple(self.meets(criterion) for criterion in criteria)
 
     def meets(self, criterion: str) -> bool | None:
         """Whether the answer meets a criterion; None where that takes reading."""
@@ -80,8 +80,8 @@ class PreparedAnswer:
             rest = f"mentions {rest}"
         elif not _opens(rest) and checked(rest, self.answer) is None and not known.POLAR.match(rest):
             return None
-        found = self._does(rest)
-        return None if found is None else not found
+        done = self._does(rest)
+        return None if done is None else not done
 
     def _does(self, core: str) -> bool | None:
         """Of a criterion without its subject and denial."""
@@ -95,7 +95,7 @@ class PreparedAnswer:
         if act is None or known.COUNTED.match(content):
             return None
         if known.EMPTY.match(content):
-            return any(_cued(act, said.text) for said in self.clauses) if act in known.CUES else None
+            return any(_cued(act, clause.text) for clause in self.clauses) if act in known.CUES else None
         return self._acts(act, content)
 
     def _acts(self, act: Act, content: str) -> bool | None:
@@ -105,45 +105,47 @@ class PreparedAnswer:
             return self._states(content)
         if act == "mention":
             return self._mentions(content) or (None if known.DESCRIBED.search(content) else False)
-        return any(_cued(act, said.text) and self._holds(said, content, ()) for said in [*self.clauses, *self.said])
+        return any(
+            _cued(act, clause.text) and self._holds(clause, content, ()) for clause in [*self.clauses, *self.said]
+        )
 
     def _polar(self) -> str:
-        found = YES_NO.match(self.answer)
-        if found is not None:
-            return found[1].lower()
+        match = YES_NO.match(self.answer)
+        if match is not None:
+            return match[1].lower()
         if POLAR.match(self.query) is None or not self.said or is_refusal(self.answer):
             return ""
         return "no" if _denies(self.said[0].text) else "yes"
 
     def _mentions(self, content: str) -> bool:
         """Any of the alternatives, with all of its parts, each within one sentence."""
-        if any(all(any(said.says(part) for said in self.said) for part in each) for each in readings(content)):
+        if any(all(any(claim.says(part) for claim in self.said) for part in each) for each in readings(content)):
             return True
         text = known.BOTH.sub("", content)
         return any(
-            all(self._named(part) for part in EACH.split(one) if part.strip())
-            for one in EITHER.split(text)
+            all(self._named(part) for part in EACH.split(sentence) if part.strip())
+            for sentence in EITHER.split(text)
         )
 
     def _named(self, part: str) -> bool:
         about = self.relevant(part) if any(unit in KINDS for unit in _core(part)) else ()
-        return any(self._holds(said, part, about, n) for n, said in enumerate(self.said))
+        return any(self._holds(claim, part, about, n) for n, claim in enumerate(self.said))
 
-    def _holds(self, said: AnswerClaim, part: str, about: Collection[int], n: int = 0) -> bool:
+    def _holds(self, claim: AnswerClaim, part: str, about: Collection[int], n: int = 0) -> bool:
         """Whether a sentence names what a noun phrase speaks of: its words, or a thing of the kind that it names."""
         numbers = find(part, EXACT)
-        if not all(said.counts(one) for one in numbers):
+        if not all(claim.counts(number) for number in numbers):
             return False
         units, every = _core(known.RELATIVE.sub("", part)), _core(part)
         kinds = [unit for unit in units if unit in KINDS]
         others = [unit for unit in every if unit not in KINDS and unit not in known.META]
-        if all(_where(said, unit) for unit in units) and (len(kinds) < len(units) or not others):
+        if all(_where(claim, unit) for unit in units) and (len(kinds) < len(units) or not others):
             return bool(units or numbers)
-        if any(unit not in KINDS and not _where(said, unit) for unit in units) and not kinds:
+        if any(unit not in KINDS and not _where(claim, unit) for unit in units) and not kinds:
             return False
-        if not numbers and not all(KINDS[unit](said.text) for unit in kinds):
+        if not numbers and not all(KINDS[unit](claim.text) for unit in kinds):
             return False
-        held = sum(bool(_where(said, unit)) for unit in others)
+        held = sum(bool(_where(claim, unit)) for unit in others)
         return 2 * held >= len(others) or n in about
 
     def _states(self, content: str) -> bool:
@@ -154,12 +156,12 @@ class PreparedAnswer:
         if numbers:
             units = [unit for unit in units if unit not in KINDS]
         units = [unit for unit in units if unit not in self.asked] or units
-        for said in [*self.clauses, *self.said]:
-            if _denies(said.text) != denied or not all(said.counts(one) for one in numbers):
+        for claim in [*self.clauses, *self.said]:
+            if _denies(claim.text) != denied or not all(claim.counts(number) for number in numbers):
                 continue
-            if not all(_where(said, unit) for one in named for unit in plain_units(one.text)):
+            if not all(_where(claim, unit) for unit_named in named for unit in plain_units(unit_named.text)):
                 continue
-            held = sum(bool(_where(said, unit)) for unit in units)
+            held = sum(bool(_where(claim, unit)) for unit in units)
             if held >= (len(units) if len(units) <= MOST_ALL else ENOUGH * len(units)) and (units or numbers):
                 return True
         return False
@@ -168,27 +170,31 @@ class PreparedAnswer:
         kind = wanted_kind(content)
         numbers = find(content, EXACT)
         units, about = _core(content), self.relevant(content)
-        for n, said in enumerate(self.said):
-            if is_refusal(said.text) or not all(said.counts(one) for one in numbers) or not carries(kind, said.text):
+        for n, claim in enumerate(self.said):
+            if (
+                is_refusal(claim.text)
+                or not all(claim.counts(number) for number in numbers)
+                or not carries(kind, claim.text)
+            ):
                 continue
-            if known.HOW_TO.match(content) and _denies(said.text):
+            if known.HOW_TO.match(content) and _denies(claim.text):
                 continue
-            if n in about or (units and sum(bool(_where(said, unit)) for unit in units) >= ENOUGH * len(units)):
+            if n in about or (units and sum(bool(_where(claim, unit)) for unit in units) >= ENOUGH * len(units)):
                 return True
         return False
 
 
-def _every(found: Sequence[bool | None]) -> bool | None:
+def _every(verdicts: Sequence[bool | None]) -> bool | None:
     """Whether all hold; one that fails decides, one without a verdict leaves it open."""
-    return False if False in found else None if None in found else True
+    return False if False in verdicts else None if None in verdicts else True
 
 
 def _cued(act: Act, text: str) -> bool:
     """Whether a clause recommends, promises or warns, and does not do the opposite."""
-    found = known.CUES[act].search(text)
-    if found is None:
+    match = known.CUES[act].search(text)
+    if match is None:
         return act == "urge" and known.IMPERATIVE.match(text) is not None
-    beside = [*words(text[: found.start()])[-3:], *words(text[found.end() :])[:1]]
+    beside = [*words(text[: match.start()])[-3:], *words(text[match.end() :])[:1]]
     return act == "warn" or not any(word in DENIALS or word.endswith("n't") for word in beside)
 
 
@@ -199,9 +205,9 @@ def _opens(text: str) -> bool:
 def _taken(core: str) -> tuple[Act | None, str]:
     """What a criterion asks to be done, and with what; None where it begins with a verb that is not known."""
     for act, pattern in known.ACTS:
-        found = pattern.match(core)
-        if found is not None:
-            return act, known.MANNER.sub("", core[found.end() :].strip(" .,"))
+        match = pattern.match(core)
+        if match is not None:
+            return act, known.MANNER.sub("", core[match.end() :].strip(" .,"))
     if known.CLAUSE.search(core):
         return "state", core
     return (None, core) if known.UNKNOWN.match(core) else ("mention", core)
@@ -209,11 +215,11 @@ def _taken(core: str) -> tuple[Act | None, str]:
 
 def _conjuncts(core: str) -> list[str]:
     """Criteria joined by "and", where each begins with what the answer does."""
-    cuts = [found for found in known.JOINED.finditer(core) if _begins(core[found.end() :])]
+    cuts = [match for match in known.JOINED.finditer(core) if _begins(core[match.end() :])]
     parts, start = [], 0
-    for found in cuts:
-        parts.append(core[start : found.start()])
-        start = found.end()
+    for cut in cuts:
+        parts.append(core[start : cut.start()])
+        start = cut.end()
     return [*parts, core[start:]]
 
 
@@ -224,19 +230,19 @@ def _begins(text: str) -> bool:
 def _core(text: str) -> list[str]:
     """The words of a phrase that have to be there: with content, numbers and their units left out."""
     rest = list(text)
-    for one in find(text, EXACT):
-        rest[one.start : one.end] = " " * (one.end - one.start)
+    for specific in find(text, EXACT):
+        rest[specific.start : specific.end] = " " * (specific.end - specific.start)
     plain = [known.PERIODS.get(unit, unit) for unit in plain_units("".join(rest))]
-    units = {stem(word) for one in find(text, EXACT) for word in (one.unit, one.unit.removesuffix("s"))}
+    units = {stem(word) for mark in find(text, EXACT) for word in (mark.unit, mark.unit.removesuffix("s"))}
     return [unit for unit in dict.fromkeys(plain) if unit not in units and unit not in STOPS and unit not in DENIALS]
 
 
-def _where(said: AnswerClaim, unit: str) -> bool:
+def _where(claim: AnswerClaim, unit: str) -> bool:
     """Whether a clause has a word, or another that is made of the same: cancel, cancellation."""
-    if said.where(unit):
+    if claim.where(unit):
         return True
     root = _root(unit)
-    return len(root) >= FEWEST_LETTERS and any(_root(word) == root for word in said.places)
+    return len(root) >= FEWEST_LETTERS and any(_root(word) == root for word in claim.places)
 
 
 @lru_cache(maxsize=8_192)
@@ -263,10 +269,10 @@ def cover_aspects(inputs: CoverAspects, judge_repeat: int = 0) -> Asking:
     About: relevant, as by rate_passages, with the kind of thing that the aspect asks for ("how long": an amount), and
     not about another aspect that differs in a word ("the price of plan B" beside "the price of plan A").
     """
-    said = statements(inputs.answer)
-    if not said.claims:
+    spoken = statements(inputs.answer)
+    if not spoken.claims:
         return CoverFacts((False,) * len(inputs.aspects))
-    texts = [bare(sentence.text) for sentence in said.claims[:MOST_COMPARED]]
+    texts = [bare(sentence.text) for sentence in spoken.claims[:MOST_COMPARED]]
     (reply,) = yield [embed("cover_aspects", VERSION, (*inputs.aspects, *texts), judge_repeat)]
     table = _about(inputs.aspects, texts, reply, mode_of((inputs.query, inputs.answer)))
     return CoverFacts(tuple(map(any, table)))
@@ -297,7 +303,7 @@ def cover_criteria(inputs: CoverCriteria, judge_repeat: int = 0) -> Asking:
 def _about(aspects: Sequence[str], texts: Sequence[str], reply: Reply, mode: Mode) -> list[list[bool]]:
     """Of every aspect, which texts are about it."""
     table = cosine_table(reply, len(aspects), len(texts))
-    found = []
+    rows = []
     for n, (aspect, angles) in enumerate(zip(aspects, table, strict=True)):
         asked = PreparedQuestion(aspect, mode)
         rivals = _rivals(aspect, [*aspects[:n], *aspects[n + 1 :]])
@@ -310,18 +316,18 @@ def _about(aspects: Sequence[str], texts: Sequence[str], reply: Reply, mode: Mod
             near = bool(asked.distinct) and judge.p(asked.features(text, angle)) >= enough
             there = near and carries(kind, text) and all(has(text) for has in kinds)
             row.append(there and not _of_another(text, rivals))
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def _rivals(aspect: str, others: Sequence[str]) -> list[tuple[frozenset[str], frozenset[str]]]:
     """Of the other aspects that qualify the same thing otherwise: what only this one has, and what only they have."""
-    own, found = _words(aspect), []
+    own, qualifiers = _words(aspect), []
     for other in others:
         mine, theirs = own - _words(other), _words(other) - own
         if mine and theirs and len(own & _words(other)) >= SHARED and not (_heads(aspect) & mine):
-            found.append((mine, theirs))
-    return found
+            qualifiers.append((mine, theirs))
+    return qualifiers
 
 
 def _heads(aspect: str) -> frozenset[str]:

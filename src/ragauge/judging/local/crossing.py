@@ -34,23 +34,23 @@ def crossed(laid: TextAlignment) -> bool:
     """
     if any(laid.claim[at].content for at in laid.unmatched):
         return False
-    leaps = [(one.passage + 1, two.passage) for one, two in pairwise(laid.pairs) if two.passage - one.passage > 2]
+    leaps = [(pair.passage + 1, two.passage) for pair, two in pairwise(laid.pairs) if two.passage - pair.passage > 2]
     return len(leaps) == 1 and leaps[0][1] - leaps[0][0] <= FARTHEST and _leaps(laid, *leaps[0])
 
 
 def _leaps(laid: TextAlignment, start: int, end: int) -> bool:
     over, landing = laid.passage[start:end], laid.passage[end]
     cut = _cut(over, landing)
-    if not cut or not any(one.content for one in over[:cut]):
+    if not cut or not any(word.content for word in over[:cut]):
         return False
-    about = [one for one in over[cut:] if one.content and one.key not in LOOSE]
+    about = [word for word in over[cut:] if word.content and word.key not in LOOSE]
     if not about:
         return False
     before = {laid.passage[pair.passage].key for pair in laid.pairs if pair.passage < start}
-    if any(one.key in before for one in over[cut:] if one.kind == "word" and one.key not in LOOSE.union(ARTICLES)):
+    if any(word.key in before for word in over[cut:] if word.kind == "word" and word.key not in LOOSE.union(ARTICLES)):
         return True
-    amounts = (one for one in over[:cut] if one.kind == "number")
-    return landing.kind == "number" and any(related(one, landing) == "number" for one in amounts)
+    amounts = (word for word in over[:cut] if word.kind == "number")
+    return landing.kind == "number" and any(related(amount, landing) == "number" for amount in amounts)
 
 
 def _cut(over: Sequence[Item], landing: Item) -> int:
@@ -65,29 +65,29 @@ def _cut(over: Sequence[Item], landing: Item) -> int:
     return 0
 
 
-def parts(sentence: str, said: Sequence[Item], known: Collection[str], small: Collection[str]) -> list[Sequence[Item]]:
+def parts(sentence: str, items: Sequence[Item], known: Collection[str], small: Collection[str]) -> list[Sequence[Item]]:
     """The statements of a sentence, ready to be laid beside a claim; none where it makes one only."""
     cut = clauses(sentence)
     if len(cut) > 1:
-        return [read(one.text, known, small) for one in cut]
-    joint = next((at for at, one in enumerate(said) if one.key in JOINTS), None)
-    if joint is None or any(one.negates or one.key in HEDGES for one in said[:joint]):
+        return [read(piece.text, known, small) for piece in cut]
+    joint = next((at for at, item_read in enumerate(items) if item_read.key in JOINTS), None)
+    if joint is None or any(word.negates or word.key in HEDGES for word in items[:joint]):
         return []
-    if joint + 1 == len(said):
+    if joint + 1 == len(items):
         return []
-    rest = sentence[said[joint + 1].start :]
-    return [said[:joint], read(rest[0].upper() + rest[1:], known, small)]     # "plan B" as it would begin a sentence
+    rest = sentence[items[joint + 1].start :]
+    return [items[:joint], read(rest[0].upper() + rest[1:], known, small)]     # "plan B" as it would begin a sentence
 
 
 def by_parts(claim: Sequence[Item], statements: Sequence[Sequence[Item]], near: float) -> bool | Difference | None:
     """Whether one of the statements says what a claim says, or what differs in the one that says almost it."""
-    found = None
-    for one in statements:
-        laid = align_texts(claim, one, near)
+    outcome = None
+    for statement in statements:
+        laid = align_texts(claim, statement, near)
         if laid is None:
             continue
         if stated(laid) and not crossed(laid):
             return True
-        if found is None and not any(laid.claim[at].content for at in laid.unmatched):
-            found = difference(laid)
-    return found
+        if outcome is None and not any(laid.claim[at].content for at in laid.unmatched):
+            outcome = difference(laid)
+    return outcome

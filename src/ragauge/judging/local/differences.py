@@ -82,15 +82,15 @@ class TextAlignment:
     @cached_property
     def replaced(self) -> list[AlignedPair]:
         """Pairs right before a stretch where both sides say something that the other does not."""
-        found = []
+        before = []
         for first, last in pairwise(self.pairs):
             mine, its = self.claim[first.claim + 1 : last.claim], self.passage[first.passage + 1 : last.passage]
-            if any(one.content for one in mine) and any(one.content for one in its):
-                found.append(first)
+            if any(word.content for word in mine) and any(word.content for word in its):
+                before.append(first)
         end = self.pairs[-1]
-        if any(one.content for one in self.claim[end.claim + 1 :]) and self.passage[end.passage + 1 :]:
-            found.append(end)
-        return found
+        if any(word.content for word in self.claim[end.claim + 1 :]) and self.passage[end.passage + 1 :]:
+            before.append(end)
+        return before
 
     def words(self, pair: AlignedPair) -> tuple[str, str]:
         """Both sides of a pair, as written."""
@@ -108,15 +108,15 @@ def align_texts(claim: Sequence[Item], passage: Sequence[Item], near: float = NE
     """
     laid = TextAlignment(claim, passage, align(claim, passage))
     apart = {pair.claim for pair in laid.pairs if pair.relation != "same"}
-    own = sum(one.content and at not in apart for at, one in enumerate(claim))
+    own = sum(word.content and at not in apart for at, word in enumerate(claim))
     held = sum(claim[at].content for at in laid.beside)
     if not held or held < near * own:
         return None
     if held >= FEWEST:
         return laid
     paired = {pair.passage for pair in laid.pairs}
-    rest = [one for at, one in enumerate(passage) if at not in paired] + [claim[at] for at in laid.unmatched]
-    return None if any(one.content for one in rest) else laid
+    rest = [word for at, word in enumerate(passage) if at not in paired] + [claim[at] for at in laid.unmatched]
+    return None if any(word.content for word in rest) else laid
 
 
 def stated(laid: TextAlignment) -> bool:
@@ -148,14 +148,18 @@ def difference(laid: TextAlignment) -> Difference | None:
     if turned and _hedged(laid):
         return None
     if turned:
-        return next((one for one in turned if one is not None), None) if len(turned) % 2 else None
+        return (
+            next((difference_seen for difference_seen in turned if difference_seen is not None), None)
+            if len(turned) % 2
+            else None
+        )
     return _voice(laid)
 
 
 def apart(laid: TextAlignment, whole: Sequence[Item]) -> bool:
     """Whether nothing that differs from the sentence's part is said elsewhere in the whole of it: in its brackets."""
     differing = [laid.claim[pair.claim] for pair in laid.pairs if pair.relation != "same"]
-    return not any(related(one, other) == "same" or one.key == other.key for one in differing for other in whole)
+    return not any(related(word, other) == "same" or word.key == other.key for word in differing for other in whole)
 
 
 def _anchored(laid: TextAlignment, pair: AlignedPair) -> bool:
@@ -163,7 +167,7 @@ def _anchored(laid: TextAlignment, pair: AlignedPair) -> bool:
     at = laid.pairs.index(pair)
     before = _distance(laid, laid.pairs[at - 1], pair) if at else None
     after = _distance(laid, pair, laid.pairs[at + 1]) if at + 1 < len(laid.pairs) else None
-    left = all(one.key in ARTICLES for one in laid.claim[: pair.claim]) if before is None else before <= NEARBY
+    left = all(word.key in ARTICLES for word in laid.claim[: pair.claim]) if before is None else before <= NEARBY
     right = pair.claim + 1 == len(laid.claim) if after is None else after <= NEARBY
     return left and right and 1 in (before, after)
 
@@ -190,18 +194,18 @@ def _reworded(laid: TextAlignment, first: AlignedPair, last: AlignedPair) -> boo
     """Whether both sides have a word or two between two neighbouring pairs: "put out" for "released"."""
     rows = laid.claim[first.claim + 1 : last.claim], laid.passage[first.passage + 1 : last.passage]
     return all(0 < len(row) <= MOST_REWORDED for row in rows) and all(
-        one.kind == "word" and not one.negates for row in rows for one in row
+        word.kind == "word" and not word.negates for row in rows for word in row
     )
 
 
 def _distance(laid: TextAlignment, first: AlignedPair, last: AlignedPair) -> int:
     """How far apart two neighbouring pairs stand; an article or a title between them is a part of the name."""
     mine, its = laid.claim[first.claim + 1 : last.claim], laid.passage[first.passage + 1 : last.passage]
-    return 1 + max(sum(not _leads(one) for one in row) for row in (mine, its))
+    return 1 + max(sum(not _leads(word) for word in row) for row in (mine, its))
 
 
-def _leads(one: Item) -> bool:
-    return one.kind == "word" and (one.text[0].isupper() or one.key in ARTICLES)
+def _leads(item: Item) -> bool:
+    return item.kind == "word" and (item.text[0].isupper() or item.key in ARTICLES)
 
 
 def _names(laid: TextAlignment, names: Sequence[AlignedPair]) -> Difference | None:
@@ -221,7 +225,7 @@ def _names(laid: TextAlignment, names: Sequence[AlignedPair]) -> Difference | No
 
 def _elsewhere(laid: TextAlignment, pair: AlignedPair) -> bool:
     """Whether the sentence has the claim's name or number too, in another place: of a list, another member differs."""
-    paired = {one.passage for one in laid.pairs}
+    paired = {pair.passage for pair in laid.pairs}
     mine = laid.claim[pair.claim]
     return any(related(mine, its) == "same" for at, its in enumerate(laid.passage) if at not in paired)
 
@@ -246,18 +250,18 @@ def _amounts(laid: TextAlignment, amounts: Sequence[AlignedPair]) -> Difference 
 
 def _exchanged(laid: TextAlignment, pairs: Sequence[AlignedPair], kind: Kind) -> Difference | None:
     """The same items in another order, where the order means something."""
-    mine, its = [laid.claim[one.claim].key for one in pairs], [laid.passage[one.passage].key for one in pairs]
+    mine, its = [laid.claim[pair.claim].key for pair in pairs], [laid.passage[pair.passage].key for pair in pairs]
     if sorted(mine) != sorted(its) or _interchangeable(laid, pairs):
         return None
-    said, there = (" … ".join(laid.words(one)[side] for one in pairs) for side in (0, 1))
-    return Difference(kind, said, there, said)
+    stated, there = (" … ".join(laid.words(pair)[side] for pair in pairs) for side in (0, 1))
+    return Difference(kind, stated, there, stated)
 
 
 def _interchangeable(laid: TextAlignment, pairs: Sequence[AlignedPair]) -> bool:
     """Whether the order of these means nothing: a list, a symmetric verb, active here and passive there."""
     inside = laid.claim[pairs[0].claim + 1 : pairs[-1].claim]
-    keys = {one.key for one in inside}
-    if not any(one.content and one.kind == "word" for one in inside) or keys & SYMMETRIC:
+    keys = {word.key for word in inside}
+    if not any(word.content and word.kind == "word" for word in inside) or keys & SYMMETRIC:
         return True
     alone = {laid.claim[at].key for at in laid.unmatched} | {laid.passage[at].key for at in laid.skipped}
     return bool(alone & {"by", "be", "than"})
@@ -299,14 +303,14 @@ def _negations(laid: TextAlignment) -> Iterator[Difference | None]:
 
 def _second_half(row: Sequence[Item], at: int) -> bool:
     """Whether it is the "nor" of a "neither", which denies no more than that does."""
-    return row[at].key == "nor" and any(one.key == "neither" for one in row[:at])
+    return row[at].key == "nor" and any(word.key == "neither" for word in row[:at])
 
 
 def _negation(
     row: Sequence[Item], at: int, beside: dict[int, int], others: Sequence[Item], side: Side,
     replaced: Sequence[AlignedPair],
 ) -> Difference | None:
-    if any(one.key in UNTIL and there not in beside for there, one in enumerate(row) if there > at):
+    if any(word.key in UNTIL and there not in beside for there, word in enumerate(row) if there > at):
         return None     # "not until May" is "in May"
     held = _negated(row, at)
     if held is None or held not in beside:
@@ -314,9 +318,9 @@ def _negation(
     if any(0 <= getattr(pair, side) - held < REACH for pair in replaced):
         return None     # "not made of wood" denies no "made of steel"
     first = at - 1 if at and held > at else at
-    here = " ".join(dict.fromkeys(one.text for one in row[min(first, held) : max(at, held) + 1]))
+    here = " ".join(dict.fromkeys(word.text for word in row[min(first, held) : max(at, held) + 1]))
     start = beside.get(first, beside[held]) if held > at else beside[held]
-    there = " ".join(dict.fromkeys(one.text for one in others[max(start, beside[held] - REACH) : beside[held] + 1]))
+    there = " ".join(dict.fromkeys(word.text for word in others[max(start, beside[held] - REACH) : beside[held] + 1]))
     if side == "claim":
         return Difference("negation", here, there, row[at].text)
     return Difference("negation", there, here, others[beside[held]].text)
@@ -349,7 +353,7 @@ def _restricted(laid: TextAlignment) -> Iterator[Difference]:
 
 def _voice(laid: TextAlignment) -> Difference | None:
     """Active here and passive there, with the same names before and behind the verb."""
-    mine, its = (" ".join(one.text for one in row[:MOST_SHOWN]) for row in (laid.claim, laid.passage))
+    mine, its = (" ".join(word.text for word in row[:MOST_SHOWN]) for row in (laid.claim, laid.passage))
     if _turned(laid.claim, laid.unmatched, laid.beside.keys()):
         return Difference("roles", mine, its, "by")
     if _turned(laid.passage, laid.skipped, set(laid.beside.values())):

@@ -64,8 +64,8 @@ def base(word: str) -> str:
     plain = IRREGULAR.get(word, word)
     if plain in FUNCTION_WORDS:
         return plain
-    found = stem(plain)
-    return found + "e" if found in FUNCTION_WORDS else found     # "noted" is no form of "not"
+    stemmed = stem(plain)
+    return stemmed + "e" if stemmed in FUNCTION_WORDS else stemmed     # "noted" is no form of "not"
 
 
 Opposition = Literal["antonym", "quantifier", "comparative", "date", "number", "unit"]
@@ -235,15 +235,17 @@ def opposed(claim: str) -> Mapping[str, Opposition]:
     >>> opposed(base("possible"))[base("impossible")]
     'antonym'
     """
-    found: dict[str, Opposition] = {}
+    oppositions: dict[str, Opposition] = {}
     if claim in STRENGTH:
-        found = {word: "quantifier" for word, strength in STRENGTH.items() if _overstated(STRENGTH[claim], strength)}
+        oppositions = {
+            word: "quantifier" for word, strength in STRENGTH.items() if _overstated(STRENGTH[claim], strength)
+        }
     if len(claim) >= FEWEST_LETTERS:
         for prefix in PREFIXES:
-            found[prefix + claim] = "antonym"
+            oppositions[prefix + claim] = "antonym"
             if claim.startswith(prefix) and len(claim) >= len(prefix) + FEWEST_LETTERS:
-                found[claim.removeprefix(prefix)] = "antonym"
-    return found | OPPOSED.get(claim, {})
+                oppositions[claim.removeprefix(prefix)] = "antonym"
+    return oppositions | OPPOSED.get(claim, {})
 
 
 def _overstated(claim: int, passage: int) -> bool:

@@ -42,8 +42,8 @@ def there(stated: float, topic: float) -> float:
 
     It rises with both, and is no lower than `stated` where that is nearly certain.
     """
-    found = scorer().p((log_odds(stated), log_odds(topic)))
-    return max(found, stated) if stated >= SURE else found
+    chance = scorer().p((log_odds(stated), log_odds(topic)))
+    return max(chance, stated) if stated >= SURE else chance
 
 
 def log_odds(p: float) -> float:

@@ -87,12 +87,12 @@ class Copy:
     @cached_property
     def size(self) -> int:
         """Words of the claim with content."""
-        return sum(one.stem not in STOPS for one in self.claim) or len(self.claim)
+        return sum(word.stem not in STOPS for word in self.claim) or len(self.claim)
 
     def under(self, at: int) -> list[int]:
         """Paired words with content behind a character; empty unless they are most of the claim."""
-        found = [n for n in self.content if self.words[n].start >= at]
-        return found if len(found) >= HELD * self.size else []
+        paired = [n for n in self.content if self.words[n].start >= at]
+        return paired if len(paired) >= HELD * self.size else []
 
     def first(self, at: int) -> int:
         """Where the copy begins behind a character: at the words without content that lead to it, too."""
@@ -108,18 +108,20 @@ class Copy:
 
     def has(self, start: int, end: int) -> bool:
         """Whether the claim has most of the words of the sentence within these characters."""
-        inside = [n for n, one in enumerate(self.words) if start <= one.start < end]
+        inside = [n for n, word in enumerate(self.words) if start <= word.start < end]
         return bool(inside) and 2 * sum(n in self.pairs for n in inside) > len(inside)
 
     def aside(self, kind: Kind, start: int) -> bool:
         """Whether the claim has a frame of this kind itself, outside what it copies behind a character."""
         copied = {self.pairs[n] for n in self.pairs if self.words[n].start >= start}
-        own = {one.stem for n, one in enumerate(self.claim) if n not in copied}
-        return not own.isdisjoint(_DENYING if kind == "denied" else _DOUBTING) or any(one[-3:] == "n't" for one in own)
+        own = {word.stem for n, word in enumerate(self.claim) if n not in copied}
+        return not own.isdisjoint(_DENYING if kind == "denied" else _DOUBTING) or any(
+            word[-3:] == "n't" for word in own
+        )
 
 
-_DENYING: Set[str] = english.DENYING | {stem(one) for one in english.DENYING}
-_DOUBTING: Set[str] = english.DOUBTING | {stem(one) for one in english.DOUBTING}
+_DENYING: Set[str] = english.DENYING | {stem(word) for word in english.DENYING}
+_DOUBTING: Set[str] = english.DOUBTING | {stem(word) for word in english.DOUBTING}
 
 
 def frame(claim: str, text: str, start: int, end: int) -> Frame | None:
@@ -135,8 +137,8 @@ def frame(claim: str, text: str, start: int, end: int) -> Frame | None:
     copy = _copy(claim, sentence)
     if copy is None:
         return None
-    found = _before(copy) or _conditioned(copy) or _named(copy) or _after(copy) or _within(copy)
-    return found or _around(copy, text, start, end)
+    frame_found = _before(copy) or _conditioned(copy) or _named(copy) or _after(copy) or _within(copy)
+    return frame_found or _around(copy, text, start, end)
 
 
 def says_something(claim: str) -> bool:
@@ -145,15 +147,15 @@ def says_something(claim: str) -> bool:
     >>> says_something("Leeds"), says_something("the old depot"), says_something("The lid is steel.")
     (False, False, True)
     """
-    found = _words(claim)
-    size = sum(one.stem not in STOPS for one in found)
-    return size >= FEWEST or (size == FEWEST - 1 and any(one.stem in _VERBS for one in found))
+    markup = _words(claim)
+    size = sum(one.stem not in STOPS for one in markup)
+    return size >= FEWEST or (size == FEWEST - 1 and any(one.stem in _VERBS for one in markup))
 
 
 @lru_cache(maxsize=256)
 def _words(text: str) -> tuple[Word, ...]:
-    found = _WORD.finditer(text)
-    return tuple([Word(one.start(), one.end(), stem(one[0].casefold().replace("’", "'"))) for one in found])
+    matches = _WORD.finditer(text)
+    return tuple([Word(match.start(), match.end(), stem(match[0].casefold().replace("’", "'"))) for match in matches])
 
 
 def _copy(claim: str, sentence: str) -> Copy | None:
@@ -177,18 +179,18 @@ def _before(copy: Copy) -> Frame | None:
     """A frame that leads to the copy: "It is a myth that …"."""
     for denied, doubted, _ in _tongues(copy.sentence):
         for kind, pattern in zip(KINDS, (denied, doubted), strict=True):
-            for one in pattern.finditer(copy.sentence):
-                if _leads(copy, one, kind) and not english.UNDONE.search(copy.sentence[: one.start()]):
-                    return Frame(kind, _shown(copy.sentence, one.start(), one.end()))
+            for match in pattern.finditer(copy.sentence):
+                if _leads(copy, match, kind) and not english.UNDONE.search(copy.sentence[: match.start()]):
+                    return Frame(kind, _shown(copy.sentence, match.start(), match.end()))
     return None
 
 
-def _leads(copy: Copy, one: re.Match[str], kind: Kind) -> bool:
+def _leads(copy: Copy, match: re.Match[str], kind: Kind) -> bool:
     """Whether a wording leads to the copy: few words between, no clause that ends, and the claim has not got it."""
-    if not copy.under(one.end()) or copy.has(*one.span()):
+    if not copy.under(match.end()) or copy.has(*match.span()):
         return False
-    first = copy.first(one.end())
-    between = copy.sentence[one.end() : first]
+    first = copy.first(match.end())
+    between = copy.sentence[match.end() : first]
     if len(_WORD.findall(between)) > FAR or _BREAK.search(between):
         return False
     if "," in between and not (between.lstrip().startswith(",") or (between.count(",") == 1 and _LEAD.match(between))):
@@ -199,25 +201,25 @@ def _leads(copy: Copy, one: re.Match[str], kind: Kind) -> bool:
 def _conditioned(copy: Copy) -> Frame | None:
     """A condition that the copy is, beside what depends on it: "If X, the lamp goes out"."""
     for _, _, pattern in _tongues(copy.sentence):
-        for one in pattern.finditer(copy.sentence) if pattern is not None else ():
-            if not copy.under(one.end()) or copy.has(*one.span()):
+        for match in pattern.finditer(copy.sentence) if pattern is not None else ():
+            if not copy.under(match.end()) or copy.has(*match.span()):
                 continue
-            first = copy.first(one.end())
-            between = copy.sentence[one.end() : first]
+            first = copy.first(match.end())
+            between = copy.sentence[match.end() : first]
             if "," in between or len(_WORD.findall(between)) > NEAR or copy.aside("doubted", first):
                 continue
-            opens = len(_WORD.findall(copy.sentence[: one.start()])) <= 1
+            opens = len(_WORD.findall(copy.sentence[: match.start()])) <= 1
             if not opens or _MAIN.match(copy.sentence[copy.end :]):
-                return Frame("doubted", _shown(copy.sentence, one.start(), one.end()))
+                return Frame("doubted", _shown(copy.sentence, match.start(), match.end()))
     return None
 
 
 def _named(copy: Copy) -> Frame | None:
     """A statement that is named, and then called wrong: "The claim that X is false"."""
-    for one in english.NAMED.finditer(copy.sentence):
-        if copy.under(one.end()) and (ended := english.ENDED.match(copy.sentence[copy.end :])):
-            undone = copy.has(*one.span()) or copy.aside("denied", one.end())
-            return None if undone else Frame("denied", f"{one[0]} … {ended[0].strip()}")
+    for match in english.NAMED.finditer(copy.sentence):
+        if copy.under(match.end()) and (ended := english.ENDED.match(copy.sentence[copy.end :])):
+            undone = copy.has(*match.span()) or copy.aside("denied", match.end())
+            return None if undone else Frame("denied", f"{match[0]} … {ended[0].strip()}")
     return None
 
 
@@ -225,9 +227,9 @@ def _after(copy: Copy) -> Frame | None:
     """What a sentence says of the copy behind it: ", which is wrong"."""
     rest = copy.sentence[copy.end :]
     for kind, pattern in zip(KINDS, (english.AFTER_DENIED, english.AFTER_DOUBTED), strict=True):
-        found = pattern.search(rest)
-        if found and copy.under(0) and not copy.aside(kind, 0):
-            return Frame(kind, found[0].strip(" ,(–—-"))
+        match = pattern.search(rest)
+        if match and copy.under(0) and not copy.aside(kind, 0):
+            return Frame(kind, match[0].strip(" ,(–—-"))
     return None
 
 
@@ -235,9 +237,9 @@ def _within(copy: Copy) -> Frame | None:
     """What stands in the midst of the copy: "The lamp is falsely said to …"."""
     first = copy.words[copy.content[0]].start
     for kind, pattern in zip(KINDS, (english.WITHIN_DENIED, english.WITHIN_DOUBTED), strict=True):
-        for one in pattern.finditer(copy.sentence, first, copy.end):
-            if not copy.has(*one.span()) and not copy.aside(kind, first):
-                return Frame(kind, one[0])
+        for match in pattern.finditer(copy.sentence, first, copy.end):
+            if not copy.has(*match.span()) and not copy.aside(kind, first):
+                return Frame(kind, match[0])
     return None
 
 
@@ -251,8 +253,8 @@ def _around(copy: Copy, text: str, start: int, end: int) -> Frame | None:
         ahead = sentence[: copy.words[copy.content[0]].start]
         known = copy.asks or "?" in sentence[:-1] or english.OPEN_QUESTION.search(ahead) or english.YES.match(rest)
         return None if known or copy.end + MOST_TAIL <= len(sentence) else Frame("doubted", "a question")
-    if found := english.NEXT_DENIED.match(rest):
-        return Frame("denied", found[0].strip())
+    if match := english.NEXT_DENIED.match(rest):
+        return Frame("denied", match[0].strip())
     ahead = text[max(0, start - BEFORE) : start]
     line = f"{ahead.rpartition(chr(10))[2]}{copy.sentence}"
     return _headed(ahead, listed=_BULLET.match(line) is not None)
@@ -307,7 +309,7 @@ def framed(claim: str, want: PreparedClaim, text: str, passage: Indexed, stated:
     """
     if not says_something(claim):
         return None
-    found: Frame | None = None
+    widest: Frame | None = None
     plain = False
     rest = text
     for start, end in _spans(want, text, passage, stated):
@@ -315,9 +317,9 @@ def framed(claim: str, want: PreparedClaim, text: str, passage: Indexed, stated:
         if own is None:
             plain = True
             continue
-        found = found or own
+        widest = widest or own
         rest = f"{rest[:start]}{' ' * (end - start)}{rest[end:]}"
-    return Framed(found, rest if plain else "") if found is not None else None
+    return Framed(widest, rest if plain else "") if widest is not None else None
 
 
 def _spans(want: PreparedClaim, text: str, passage: Indexed, stated: StatedSpan | None) -> list[tuple[int, int]]:

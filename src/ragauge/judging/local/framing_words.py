@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 def compiled(*patterns: str) -> re.Pattern[str]:
     """One pattern of several alternatives, capitals aside; a space stands for any white space."""
-    joined = "|".join(f"(?:{one})" for one in patterns)
+    joined = "|".join(f"(?:{pattern})" for pattern in patterns)
     return re.compile(joined.replace(" ", r"\s+"), re.IGNORECASE)
 
 

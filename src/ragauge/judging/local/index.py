@@ -70,14 +70,14 @@ def units_of(text: str, mode: Mode) -> tuple[str, ...]:
     >>> units_of("Two cities stopped", "words"), units_of("東京は Straße", "grams")
     (('two', 'city', 'stop'), ('東', '東京', '京は', 'stra', 'tras', 'rass', 'asse'))
     """
-    found = words(text)
-    return tuple([stem(word) for word in found] if mode == "words" else _grams(found))
+    split_words = words(text)
+    return tuple([stem(word) for word in split_words] if mode == "words" else _grams(split_words))
 
 
-def _grams(found: Sequence[str]) -> Iterator[str]:
+def _grams(tokens: Sequence[str]) -> Iterator[str]:
     """Pairs of neighbours where a word is one character, pieces of four letters elsewhere."""
     before = ""
-    for word in found:
+    for word in tokens:
         if len(word) == 1 and not word.isascii():
             yield before + word
             before = word

@@ -93,10 +93,10 @@ def read(text: str, known: Collection[str], small: Collection[str]) -> tuple[Ite
         small: words that occur without a capital.
     """
     row = [
-        replace(one, kind="name")
-        if one.kind == "word" and one.capital and (one.parts[0] in known or _proper(one, small))
-        else one
-        for one in items(text)
+        replace(read_item, kind="name")
+        if read_item.kind == "word" and read_item.capital and (read_item.parts[0] in known or _proper(read_item, small))
+        else read_item
+        for read_item in items(text)
     ]
     return tuple(_joined(text, row))
 
@@ -104,72 +104,72 @@ def read(text: str, known: Collection[str], small: Collection[str]) -> tuple[Ite
 @lru_cache(maxsize=512)
 def seen(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Words with a capital inside a sentence, which are names wherever they stand, and words without one; folded."""
-    known = frozenset(fold(piece) for found in INSIDE.findall(text) for piece in pieces(found))
+    known = frozenset(fold(piece) for run in INSIDE.findall(text) for piece in pieces(run))
     return known, frozenset(SMALL.findall(text))
 
 
-def _proper(one: Item, small: Collection[str]) -> bool:
+def _proper(item: Item, small: Collection[str]) -> bool:
     """Whether a word that opens a sentence looks like a name: nowhere without a capital, no plural and no verb."""
-    word = one.text.lower()
-    return word.endswith(("'s", "’s")) or (one.parts[0] not in small and not word.endswith(COMMON_ENDINGS))
+    word = item.text.lower()
+    return word.endswith(("'s", "’s")) or (item.parts[0] not in small and not word.endswith(COMMON_ENDINGS))
 
 
 @lru_cache(maxsize=512)
 def items(text: str) -> tuple[Item, ...]:
     """The items of a sentence in order."""
-    found: list[Item] = []
+    read_items: list[Item] = []
     at = 0
     for specific in find(text, EVERY):
-        one = _slot(text, specific)
-        if one is None or one.start < at:
+        slot = _slot(text, specific)
+        if slot is None or slot.start < at:
             continue
-        found.extend(_words(text, at, one.start))
-        found.append(one)
-        at = one.end
-        if len(found) > MOST:
+        read_items.extend(_words(text, at, slot.start))
+        read_items.append(slot)
+        at = slot.end
+        if len(read_items) > MOST:
             break
-    found.extend(_words(text, at, len(text)))
-    return tuple(_phrased(found[:MOST]))
+    read_items.extend(_words(text, at, len(text)))
+    return tuple(_phrased(read_items[:MOST]))
 
 
 def unglossed(text: str, row: Sequence[Item]) -> tuple[Item, ...] | None:
     """The items of a sentence without those in brackets; None where none are: "2,000 km (1,200 mi)"."""
-    spans = [found.span() for found in BRACKETS.finditer(text)]
-    kept = tuple(one for one in row if not any(start < one.start < end for start, end in spans))
+    spans = [match.span() for match in BRACKETS.finditer(text)]
+    kept = tuple(word for word in row if not any(start < word.start < end for start, end in spans))
     return kept if len(kept) < len(row) else None
 
 
-def _joined(text: str, found: Sequence[Item]) -> Iterator[Item]:
+def _joined(text: str, words: Sequence[Item]) -> Iterator[Item]:
     """Names that nothing but a space, a dash or a stroke divides as one: Bcr - Abl."""
     last: Item | None = None
-    for one in found:
-        if last and last.kind == one.kind == "name" and LINK.fullmatch(text, last.end, one.start):
-            parts = last.parts + one.parts
-            whole = text[last.start : one.end]
-            last = replace(last, text=whole, end=one.end, key=" ".join(parts), stem="", parts=parts)
+    for word in words:
+        if last and last.kind == word.kind == "name" and LINK.fullmatch(text, last.end, word.start):
+            parts = last.parts + word.parts
+            whole = text[last.start : word.end]
+            last = replace(last, text=whole, end=word.end, key=" ".join(parts), stem="", parts=parts)
             continue
         if last:
             yield last
-        last = one
+        last = word
     if last:
         yield last
 
 
-def _slot(text: str, one: Specific) -> Item | None:
-    if one.kind == "name":
-        parts = tuple(SHORT_FORMS.get(part, part) for part in one.normal.split())
+def _slot(text: str, specific: Specific) -> Item | None:
+    if specific.kind == "name":
+        parts = tuple(SHORT_FORMS.get(part, part) for part in specific.normal.split())
         own = tuple(part for part in parts if part not in NO_PARTS)
-        return Item("name", one.text, one.start, one.end, " ".join(own), "", True, own) if own else None
-    if one.kind == "date":
-        readings = tuple(form for form in (one.normal, one.other) if form)
-        return Item("date", one.text, one.start, one.end, "/".join(readings), "", True, readings)
-    return _number(text, one)
+        return Item("name", specific.text, specific.start, specific.end, " ".join(own), "", True, own) if own else None
+    if specific.kind == "date":
+        readings = tuple(form for form in (specific.normal, specific.other) if form)
+        return Item("date", specific.text, specific.start, specific.end, "/".join(readings), "", True, readings)
+    return _number(text, specific)
 
 
-def _number(text: str, one: Specific) -> Item:
-    start, end, unit = one.start, one.end, "%" if one.kind == "percent" else one.unit
+def _number(text: str, specific: Specific) -> Item:
+    start, end, unit = specific.start, specific.end, "%" if specific.kind == "percent" else specific.unit
     unit = "" if unit == "in" else unit     # "3 in 4"
-    if one.kind != "percent":
+    if specific.kind != "percent":
         known, after = unit_after(text, end)
         if known and (unit in ("", known) or unit not in "$€£¥₹"):
             unit, end = known, after
@@ -177,12 +177,14 @@ def _number(text: str, one: Specific) -> Item:
             _, end = unit_after(text, end)
     if symbol := CURRENCY.search(text, max(0, start - 4), start):
         start = symbol.start()
-    figure = text[start : one.end]
-    label = not unit and _labels(text[max(0, one.start - 30) : one.start], figure)
-    readings = tuple(form.removesuffix("%") for form in (one.normal, one.other) if form)
+    figure = text[start : specific.end]
+    label = not unit and _labels(text[max(0, specific.start - 30) : specific.start], figure)
+    readings = tuple(form.removesuffix("%") for form in (specific.normal, specific.other) if form)
     rough = ROUNDED.search(text[max(0, start - 20) : start]) is not None
     measure = Measure(readings, unit, rough, year=not unit and is_year(figure, text[end : end + 12]))
-    return Item("number", text[start:end], start, end, one.normal, "", True, readings, measure, figure, label=label)
+    return Item(
+        "number", text[start:end], start, end, specific.normal, "", True, readings, measure, figure, label=label
+    )
 
 
 def _labels(before: str, figure: str) -> bool:
@@ -194,22 +196,22 @@ def _labels(before: str, figure: str) -> bool:
 
 
 def _words(text: str, start: int, end: int) -> Iterator[Item]:
-    for found in WORD.finditer(text, start, end):
-        written = found[0]
+    for match in WORD.finditer(text, start, end):
+        written = match[0]
         word = written.lower().replace("’", "'")
-        if word == "s" and text[found.start() - 1 : found.start()] in ("'", "’"):
+        if word == "s" and text[match.start() - 1 : match.start()] in ("'", "’"):
             continue
-        if word == "no" and text[found.end() : found.end() + 1] in (".", ","):
+        if word == "no" and text[match.end() : match.end() + 1] in (".", ","):
             continue     # an answer of its own, or short for number
         if word.endswith("n't") or word == "cannot":
             head = word.removesuffix("n't").removesuffix("not")
             if head:
-                yield _word(text, found.start(), found.end(), SHORTENED.get(head, head))
-            yield Item("word", written, found.start(), found.end(), "not", "not", False)
-        elif word in SHORTENED and text[found.end() : found.end() + 4].lstrip().lower().startswith(("n't", "n’t")):
-            yield _word(text, found.start(), found.end(), SHORTENED[word])
+                yield _word(text, match.start(), match.end(), SHORTENED.get(head, head))
+            yield Item("word", written, match.start(), match.end(), "not", "not", False)
+        elif word in SHORTENED and text[match.end() : match.end() + 4].lstrip().lower().startswith(("n't", "n’t")):
+            yield _word(text, match.start(), match.end(), SHORTENED[word])
         else:
-            yield _word(text, found.start(), found.end(), word)
+            yield _word(text, match.start(), match.end(), word)
 
 
 def _word(text: str, start: int, end: int, word: str) -> Item:
@@ -229,27 +231,27 @@ def _word(text: str, start: int, end: int, word: str) -> Item:
     return Item("name" if inside else "word", written, start, end, key, other, content, parts, capital=capital)
 
 
-def _phrased(found: list[Item]) -> Iterator[Item]:
+def _phrased(row: list[Item]) -> Iterator[Item]:
     """Phrases that mean one thing as one item."""
     at = 0
-    while at < len(found):
-        for words, key in _BY_FIRST.get(found[at].key, ()):
-            piece = found[at : at + len(words)]
+    while at < len(row):
+        for words, key in _BY_FIRST.get(row[at].key, ()):
+            piece = row[at : at + len(words)]
             if len(piece) == len(words) and all(map(_fits, piece, words)):
                 counted = words[-1] == "#"
                 last = piece[-2] if counted else piece[-1]
                 if key:
-                    yield Item("word", " ".join(one.text for one in piece[: len(words) - counted]), piece[0].start,
+                    yield Item("word", " ".join(word.text for word in piece[: len(words) - counted]), piece[0].start,
                                last.end, key, key, False)  # fmt: skip
                 at += len(words) - counted
                 break
         else:
-            yield found[at]
+            yield row[at]
             at += 1
 
 
-def _fits(one: Item, word: str) -> bool:
-    return one.kind == "number" if word == "#" else one.key == word
+def _fits(item: Item, word: str) -> bool:
+    return item.kind == "number" if word == "#" else item.key == word
 
 
 def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:

@@ -49,17 +49,17 @@ def joinable(parts: Sequence[JointPart], units: int, *, named: bool) -> Iterator
     >>> list(joinable([name, fact, both], 4, named=True))
     [(1, 3)]
     """
-    able = [one for one in parts if one.units.bit_count() >= LEAST_UNITS][:MOST_PARTS]
+    able = [part for part in parts if part.units.bit_count() >= LEAST_UNITS][:MOST_PARTS]
     least = WHOLE * units
     tied: dict[int, set[int]] = {}
-    for at, one in enumerate(able):
-        for place in range(at + 1, len(able)):
-            other = able[place]
-            shared = one.names & other.names if named else one.units & other.units
-            if shared and one.units & ~other.units and other.units & ~one.units:
-                tied.setdefault(at, set()).add(place)
-                if (one.units | other.units).bit_count() >= least:
-                    yield one.number, other.number
+    for at, first in enumerate(able):
+        for following in range(at + 1, len(able)):
+            second = able[following]
+            shared = first.names & second.names if named else first.units & second.units
+            if shared and first.units & ~second.units and second.units & ~first.units:
+                tied.setdefault(at, set()).add(following)
+                if (first.units | second.units).bit_count() >= least:
+                    yield first.number, second.number
     yield from _threes(able, tied, least)
 
 
@@ -84,19 +84,19 @@ def named(claim: str, known: Collection[str]) -> list[Name]:
         claim: the claim.
         known: words that have a capital inside a sentence elsewhere: what opens the claim may be one of them.
     """
-    return [one.parts for one in items(claim) if _is_name(one, known)]
+    return [item_named.parts for item_named in items(claim) if _is_name(item_named, known)]
 
 
-def about_another(claim: str, one: Overlap, text: str, passage: Indexed) -> bool:
+def about_another(claim: str, overlap: Overlap, text: str, passage: Indexed) -> bool:
     """Whether the sentence that holds most of a claim says it of somebody else.
 
     It does when it begins with a name that the claim does not have, a date before it aside, and a name of the claim is
     not in the window around it. A sentence that begins without a name may go on about whom the one before named.
     """
-    if not one.one:
+    if not overlap.one:
         return False
     known = seen(text)[0]
-    segment = passage.segments[one.closest]
+    segment = passage.segments[overlap.closest]
     row = items(text[segment.start : segment.end])
     first = next((item for item in row if _is_name(item, known) or (item.content and item.kind == "word")), None)
     if first is None or not _is_name(first, known):
@@ -104,9 +104,9 @@ def about_another(claim: str, one: Overlap, text: str, passage: Indexed) -> bool
     own = named(claim, known | seen(claim)[0])
     if not own or any(same_name(name, first.parts) for name in own):
         return False
-    around = [item.parts for item in (*row, *items(text[one.start : one.end])) if _is_name(item, known)]
+    around = [item.parts for item in (*row, *items(text[overlap.start : overlap.end])) if _is_name(item, known)]
     return any(not any(same_name(name, other) for other in around) for name in own)
 
 
-def _is_name(one: Item, known: Collection[str]) -> bool:
-    return one.kind == "name" or (one.capital and one.parts[0] in known)
+def _is_name(name: Item, known: Collection[str]) -> bool:
+    return name.kind == "name" or (name.capital and name.parts[0] in known)

@@ -149,16 +149,16 @@ def _rate(row: Mapping[str, Any]) -> str:
 
 def tables(held_out: Mapping[str, Any] | None = None) -> str:
     """The held-out figures in Markdown, as the training script prints them."""
-    found = stored()["held_out"] if held_out is None else held_out
+    rates = stored()["held_out"] if held_out is None else held_out
     parts = []
     for name, title in TITLES.items():
-        parts += [f"### {title}", "", *_sources(found[name]["sources"], found[name].get("pooled")), ""]
-        if "bands" in found[name]:
-            absent = found[name]["absent"]
-            parts += [*_bands(found[name]["bands"]), ""]
+        parts += [f"### {title}", "", *_sources(rates[name]["sources"], rates[name].get("pooled")), ""]
+        if "bands" in rates[name]:
+            absent = rates[name]["absent"]
+            parts += [*_bands(rates[name]["bands"]), ""]
             parts += [f"Claims with a number in digits that is nowhere, or contradicted by a near-copy: {absent['n']}; "
                       f"{absent['supported']:.0%} were supported.", ""]  # fmt: skip
-    parts += [f"### {ADDRESSED}", "", *_address(found["address"])]
+    parts += [f"### {ADDRESSED}", "", *_address(rates["address"])]
     return "\n".join(parts).rstrip()
 
 
@@ -214,8 +214,8 @@ FILE = Path(__file__).parent / "judge_error.json"
 @cache
 def errors() -> Mapping[str, JudgeMeanError]:
     """Printed name of a metric -> how far its mean errs."""
-    found = json.loads(FILE.read_text(encoding="utf-8"))
-    return {name: _error(one) for name, one in found["metrics"].items()}
+    stored_errors = json.loads(FILE.read_text(encoding="utf-8"))
+    return {name: _error(metric) for name, metric in stored_errors["metrics"].items()}
 
 
 def _error(stored: Mapping[str, Any]) -> JudgeMeanError:

@@ -82,27 +82,27 @@ def amounts(text: str) -> tuple[Amount, ...]:
     >>> [(one.written, one.shift, one.step, one.percent) for one in amounts("From $(1.5) million to 12%, in 2020.")]
     [(-1.5, 6, 0.1, False), (12.0, 0, 1.0, True)]
     """
-    found = (_amount(text, one) for one in find(text[:LONGEST], EXACT) if one.kind != "date")
-    return tuple(one for one in found if one is not None)
+    measured = (_amount(text, mark) for mark in find(text[:LONGEST], EXACT) if mark.kind != "date")
+    return tuple(amount for amount in measured if amount is not None)
 
 
-def _amount(text: str, one: Specific) -> Amount | None:
+def _amount(text: str, specific: Specific) -> Amount | None:
     try:
-        value = float(one.normal.removesuffix("%"))
+        value = float(specific.normal.removesuffix("%"))
     except ValueError:
         return None      # a time or a version
-    written = DIGITS.search(one.text)
+    written = DIGITS.search(specific.text)
     digits = written[0].replace(",", "").replace(" ", "") if written else ""
     bare = float(digits) if PLAIN.fullmatch(digits) else abs(value)
     shift = round(log10(abs(value) / bare)) if bare and value else 0
-    after = MULTIPLIER.match(text, one.end) if not shift and one.kind == "number" else None
+    after = MULTIPLIER.match(text, specific.end) if not shift and specific.kind == "number" else None
     shift = SHIFTS[after[1].lower()] if after else shift
     if abs(shift) > MOST_SHIFT:
         return None
-    percent = one.kind == "percent" or PER_CENT.match(text, one.end) is not None
-    negative = value < 0 or MINUS.search(text, max(0, one.start - 4), one.start) is not None
+    percent = specific.kind == "percent" or PER_CENT.match(text, specific.end) is not None
+    negative = value < 0 or MINUS.search(text, max(0, specific.start - 4), specific.start) is not None
     step = 10.0 ** -len(digits.partition(".")[2])
-    return Amount(-bare if negative else bare, shift, step, percent, one.unit in MONEY, one)
+    return Amount(-bare if negative else bare, shift, step, percent, specific.unit in MONEY, specific)
 
 
 def without(text: str, taken: Iterable[Amount]) -> str:
@@ -112,8 +112,8 @@ def without(text: str, taken: Iterable[Amount]) -> str:
     'It was   km.'
     """
     rest = list(text)
-    for one in taken:
-        rest[one.specific.start : one.specific.end] = " " * (one.specific.end - one.specific.start)
+    for amount in taken:
+        rest[amount.specific.start : amount.specific.end] = " " * (amount.specific.end - amount.specific.start)
     return "".join(rest)
 
 
@@ -186,17 +186,17 @@ class Measure:
 
 def unit_after(text: str, end: int) -> tuple[str, int]:
     """The unit that follows the number ending here, and where it ends; "" and the same place where there is none."""
-    found = WORDS.match(text, end, end + 60)
-    if found is None:
+    match = WORDS.match(text, end, end + 60)
+    if match is None:
         return "", end
-    words = [word.lower() for word in found.groups() if word]
+    words = [word.lower() for word in match.groups() if word]
     for count in range(len(words), 0, -1):
         name = " ".join(words[:count])
         unit = SPELLINGS.get(name)
-        if unit is None and count == 1 and (len(name) > 1 or found[1] in LETTERS or not name.isalpha()):
+        if unit is None and count == 1 and (len(name) > 1 or match[1] in LETTERS or not name.isalpha()):
             unit = UNITS.get(name)
         if unit and unit not in COUNTED and name != "in":
-            return unit, found.end(count)
+            return unit, match.end(count)
     return "", end
 
 
@@ -209,52 +209,56 @@ def is_year(figure: str, after: str) -> bool:
     return len(figure) == 4 and figure.isdigit() and int(figure) <= LAST_YEAR and YEAR_ENDS.match(after) is not None
 
 
-def same_amount(one: Measure, other: Measure) -> bool:
+def same_amount(measure: Measure, other: Measure) -> bool:
     """Whether two numbers can both be true of one thing: equal, rounded, or converted.
 
     >>> metres, kilometres = Measure(("1500",), "m", False), Measure(("1.5",), "km", False)
     >>> same_amount(metres, kilometres), same_amount(metres, Measure(("1500",), "ft", False))
     (True, False)
     """
-    if one.unit and other.unit and one.unit != other.unit:
-        return _converted(one, other)
-    if set(one.values) & set(other.values):
+    if measure.unit and other.unit and measure.unit != other.unit:
+        return _converted(measure, other)
+    if set(measure.values) & set(other.values):
         return True
-    first, second = value(one.values[0]), value(other.values[0])
+    first, second = value(measure.values[0]), value(other.values[0])
     if first is None or second is None or first == second:
         return first is not None and first == second
     if abs(first - second) > ROUGHLY * max(abs(first), abs(second)):
         return False
-    if one.rough or other.rough:
-        return not (one.year and other.year) or abs(first - second) <= ROUGH_YEARS
-    if not one.unit and not other.unit and max(first, second) <= LAST_YEAR:
+    if measure.rough or other.rough:
+        return not (measure.year and other.year) or abs(first - second) <= ROUGH_YEARS
+    if not measure.unit and not other.unit and max(first, second) <= LAST_YEAR:
         return False     # years
     return max(abs(first), abs(second)) >= LARGE and _rounds(first, second)
 
 
-def other_unit(one: Measure, other: Measure) -> bool:
+def other_unit(measure: Measure, other: Measure) -> bool:
     """Whether only the unit differs."""
-    return bool(one.unit and other.unit and one.unit != other.unit and set(one.values) & set(other.values))
+    return bool(measure.unit and other.unit and measure.unit != other.unit and set(measure.values) & set(other.values))
 
 
-def alike(one: Measure, other: Measure) -> bool:
+def alike(measure: Measure, other: Measure) -> bool:
     """Whether two amounts measure the same, as far as their units tell."""
-    if not one.unit or not other.unit or one.unit == other.unit:
+    if not measure.unit or not other.unit or measure.unit == other.unit:
         return True
-    mine, its = FAMILIES.get(one.unit), FAMILIES.get(other.unit)
+    mine, its = FAMILIES.get(measure.unit), FAMILIES.get(other.unit)
     return mine is not None and its is not None and mine[0] == its[0]
 
 
-def _converted(one: Measure, other: Measure) -> bool:
-    first, second = value(one.values[0]), value(other.values[0])
+def _converted(measure: Measure, other: Measure) -> bool:
+    first, second = value(measure.values[0]), value(other.values[0])
     if first is None or second is None:
         return False
-    if {one.unit, other.unit} == {"°C", "°F"}:
-        celsius, fahrenheit = (first, second) if one.unit == "°C" else (second, first)
+    if {measure.unit, other.unit} == {"°C", "°F"}:
+        celsius, fahrenheit = (first, second) if measure.unit == "°C" else (second, first)
         return abs(celsius * 1.8 + 32 - fahrenheit) <= 2
-    if "°" in (one.unit, other.unit) and one.unit[:1] == other.unit[:1] and "%" not in (one.unit, other.unit):
+    if (
+        "°" in (measure.unit, other.unit)
+        and measure.unit[:1] == other.unit[:1]
+        and "%" not in (measure.unit, other.unit)
+    ):
         return first == second
-    mine, its = FAMILIES.get(one.unit), FAMILIES.get(other.unit)
+    mine, its = FAMILIES.get(measure.unit), FAMILIES.get(other.unit)
     if mine is None or its is None or mine[0] != its[0]:
         return False
     first, second = first * mine[1], second * its[1]

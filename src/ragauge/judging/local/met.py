@@ -103,17 +103,17 @@ class PassageTable:
     scales: tuple[int, ...]
     told: bool
 
-    def holds(self, one: Amount, value: float, row: int, *, percent: bool) -> bool | None:
+    def holds(self, amount: Amount, value: float, row: int, *, percent: bool) -> bool | None:
         """Whether an amount is a number of this row: True, None where it is if the scale is right, else False.
 
         An amount per share is not in millions.
         """
         scales = {0, *self.scales} if row in self.table.unscaled else self.scales
-        if any(one.is_value(value, scale, percent=percent) for scale in scales):
+        if any(amount.is_value(value, scale, percent=percent) for scale in scales):
             return True
-        if self.told or not one.is_value(value, None, percent=percent):
+        if self.told or not amount.is_value(value, None, percent=percent):
             return False
-        return None if one.shift else True
+        return None if amount.shift else True
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,42 +134,42 @@ class TablePart:
     query: str
     text: str
 
-    def met(self, one: Amount, ask: NamedInClaim, nth: int | None) -> Met | None:
+    def met(self, amount: Amount, ask: NamedInClaim, nth: int | None) -> Met | None:
         """How an amount is met; None where it is not.
 
         Args:
-            one: the amount.
+            amount: the amount.
             ask: what is named for it; it may be less than for all.
             nth: which of several things that are named it is of; None = of the one named best.
         """
-        return self._stated(one, ask, nth) or self._implied(one, ask)
+        return self._stated(amount, ask, nth) or self._implied(amount, ask)
 
-    def _stated(self, one: Amount, ask: NamedInClaim, nth: int | None) -> Met | None:
+    def _stated(self, amount: Amount, ask: NamedInClaim, nth: int | None) -> Met | None:
         if ask.years and not self.part.dated:
             return None
         for line in _lines(self.part, nth):
             name = label(self.own.table, line)
-            if _asks_more(self.query if nth != EVERY else _asking(self.text, one), name, percent=one.percent):
+            if _asks_more(self.query if nth != EVERY else _asking(self.text, amount), name, percent=amount.percent):
                 continue
             for entry in line.entries:
                 cell = entry.cell
-                loss = one.written >= 0 > cell.value and LOSSES.search(f"{name} {self.text}")
-                each = [one, one.flipped()] if loss else [one]
+                loss = amount.written >= 0 > cell.value and LOSSES.search(f"{name} {self.text}")
+                each = [amount, amount.flipped()] if loss else [amount]
                 held = [self.own.holds(sign, cell.value, cell.row, percent=cell.percent) for sign in each]
                 if _in_time(entry, ask) and held != [False] * len(held):
                     return Met(self.own.passage, cell.start, cell.end, "direct", sure=True in held)
         return None
 
-    def _implied(self, one: Amount, ask: NamedInClaim) -> Met | None:
+    def _implied(self, amount: Amount, ask: NamedInClaim) -> Met | None:
         for result in results(self.part, _wholes(self.own.table, self.part), ask, self.text):
             row = result.entries[0].cell.row
-            each = signs(one, result, self.text)
+            each = signs(amount, result, self.text)
             if result.pure:
                 held: list[bool | None] = [sign.is_value(result.value, 0, percent=result.percent) for sign in each]
             else:
                 held = [self.own.holds(sign, result.value, row, percent=result.percent) for sign in each]
             if held != [False] * len(held):
-                return replace(reckoned(one, self.own.passage, result), sure=True in held)
+                return replace(reckoned(amount, self.own.passage, result), sure=True in held)
         return None
 
 
@@ -202,20 +202,20 @@ def ranked(
 
 def _limits(own: PassageTable, query: str) -> list[float]:
     """The question's one amount, in each scale that the table may have."""
-    found = amounts(query)
-    if len(found) != 1:
+    limits = amounts(query)
+    if len(limits) != 1:
         return []
-    one = found[0]
-    if not one.shift:
-        return [one.written]
-    read = [one.written * 10.0 ** (one.shift - scale) for scale in own.scales]
-    return read if own.told else [one.written, *read]
+    amount = limits[0]
+    if not amount.shift:
+        return [amount.written]
+    read = [amount.written * 10.0 ** (amount.shift - scale) for scale in own.scales]
+    return read if own.told else [amount.written, *read]
 
 
-def reckoned(one: Amount, passage: int, result: Result) -> Met:
+def reckoned(amount: Amount, passage: int, result: Result) -> Met:
     """An amount that follows from the numbers of a passage."""
     cells = sorted((entry.cell for entry in result.entries), key=lambda cell: cell.start)
-    reason = f"{result.formula} = {one.specific.text}, passage {passage}"
+    reason = f"{result.formula} = {amount.specific.text}, passage {passage}"
     return Met(passage, cells[0].start, cells[-1].end, "implied", reason)
 
 
@@ -224,12 +224,12 @@ def label(table: Table, line: TableLine) -> str:
     return line.header if line.row is None else f"{table.sections[line.row]} {table.labels[line.row]}".strip()
 
 
-def signs(one: Amount, result: Result, text: str) -> list[Amount]:
+def signs(amount: Amount, result: Result, text: str) -> list[Amount]:
     """The readings of an amount's sign: "fell by 5" is −5 unless it is said to rise as well."""
     claim = text.rpartition("\n")[2]
     if FALLING.search(claim) and not RISING.search(claim):
-        return [one.flipped() if one.written > 0 else one]
-    return [one, one.flipped()] if result.signs else [one]
+        return [amount.flipped() if amount.written > 0 else amount]
+    return [amount, amount.flipped()] if result.signs else [amount]
 
 
 def _lines(part: Linked, nth: int | None) -> Sequence[TableLine]:
@@ -255,10 +255,10 @@ def _asks_more(text: str, label: str, *, percent: bool) -> bool:
     return any(words.search(text) and not words.search(label) for words in asking)
 
 
-def _asking(text: str, one: Amount) -> str:
+def _asking(text: str, amount: Amount) -> str:
     """What a statement says an amount is: "the change was 5"; nothing where it says that something changed to it."""
     claim = text.rpartition("\n")[2]
-    start = claim.find(one.specific.text)
+    start = claim.find(amount.specific.text)
     return "" if TO.search(claim[:start]) or len(amounts(claim)) > 1 else claim
 
 
@@ -268,10 +268,10 @@ def _wholes(table: Table, part: Linked) -> list[TableLine]:
     if line.row is None:
         return []
     columns = {entry.cell.column: entry.year for entry in line.entries}
-    found = []
+    totals = []
     for row, label in enumerate(table.labels):
         if WHOLE.search(label) and row != line.row:
             cells = [cell for cell in table.cells if cell.row == row and cell.column in columns]
             entries = tuple(LineCell(cell, columns[cell.column]) for cell in cells)
-            found.append(TableLine(row, 0, line.header, entries))
-    return found[:MOST_WHOLES]
+            totals.append(TableLine(row, 0, line.header, entries))
+    return totals[:MOST_WHOLES]

@@ -110,14 +110,14 @@ def wanted(claim: str, mode: Mode) -> PreparedClaim:
 def overlap(claim: PreparedClaim, passage: Indexed, number: int) -> Overlap:
     """What a passage holds of a claim: in all, in its best segment, and in its best windows."""
     held: dict[int, int] = {}
-    found = 0
+    hits = 0
     for bit, unit in enumerate(claim.distinct):
         where = passage.places.get(unit)
         if where:
-            found |= 1 << bit
+            hits |= 1 << bit
             for segment in where:
                 held[segment] = held.get(segment, 0) | 1 << bit
-    if not found:
+    if not hits:
         return Overlap(number, size=passage.size)
     one = three = five = at = closest = 0
     for segment in sorted(held):
@@ -139,7 +139,7 @@ def overlap(claim: PreparedClaim, passage: Indexed, number: int) -> Overlap:
         start=passage.segments[first].start,
         end=passage.segments[last].end,
         closest=closest,
-        found=found,
+        found=hits,
         one=one,
         three=three,
         five=five,
@@ -211,21 +211,21 @@ def together(claim: PreparedClaim, overlaps: Sequence[Overlap]) -> Overlap:
     What one window adds to the best one's common subsequence is the content that the best one lacks: no order is
     asked for between passages.
     """
-    best = max(overlaps, key=lambda one: (one.three.bit_count(), one.rouge_l))
-    found = three = five = kin = bigrams = trigrams = pairs = 0
-    for one in overlaps:
-        found |= one.found
-        three |= one.three
-        five |= one.five
-        kin |= one.kin
-        bigrams |= one.bigrams
-        trigrams |= one.trigrams
-        pairs |= one.pairs
+    best = max(overlaps, key=lambda pair: (pair.three.bit_count(), pair.rouge_l))
+    hits = three = five = kin = bigrams = trigrams = pairs = 0
+    for overlap in overlaps:
+        hits |= overlap.found
+        three |= overlap.three
+        five |= overlap.five
+        kin |= overlap.kin
+        bigrams |= overlap.bigrams
+        trigrams |= overlap.trigrams
+        pairs |= overlap.pairs
     added = three.bit_count() - best.three.bit_count()
     return replace(
         best,
-        found=found,
-        one=max((one.one for one in overlaps), key=int.bit_count),
+        found=hits,
+        one=max((part.one for part in overlaps), key=int.bit_count),
         three=three,
         five=five,
         kin=kin,
@@ -234,35 +234,35 @@ def together(claim: PreparedClaim, overlaps: Sequence[Overlap]) -> Overlap:
         bigrams=bigrams,
         trigrams=trigrams,
         pairs=pairs,
-        size=sum(one.size for one in overlaps),
+        size=sum(part.size for part in overlaps),
     )
 
 
 def features(
-    claim: PreparedClaim, one: Overlap, numbers_missing: int, names_missing: float
+    claim: PreparedClaim, overlap: Overlap, numbers_missing: int, names_missing: float
 ) -> tuple[float, ...]:
     """The features of a claim against a passage, or against several taken together, in the order of FEATURES.
 
     Args:
         claim: the claim.
-        one: what is held of it.
+        overlap: what is held of it.
         numbers_missing: how many of its numbers, dates and percentages stand nowhere in them.
         names_missing: share of its names that stand nowhere in them.
     """
     n = len(claim.distinct) or 1
     return (
-        one.found.bit_count() / n,
-        one.one.bit_count() / n,
-        one.three.bit_count() / n,
-        one.five.bit_count() / n,
-        one.kin.bit_count() / n,
-        one.rouge_l,
-        one.rouge_l_content,
-        one.bigrams.bit_count() / (len(claim.bigrams) or 1),
-        one.trigrams.bit_count() / (len(claim.trigrams) or 1),
-        one.pairs.bit_count() / (len(claim.pairs) or 1),
+        overlap.found.bit_count() / n,
+        overlap.one.bit_count() / n,
+        overlap.three.bit_count() / n,
+        overlap.five.bit_count() / n,
+        overlap.kin.bit_count() / n,
+        overlap.rouge_l,
+        overlap.rouge_l_content,
+        overlap.bigrams.bit_count() / (len(claim.bigrams) or 1),
+        overlap.trigrams.bit_count() / (len(claim.trigrams) or 1),
+        overlap.pairs.bit_count() / (len(claim.pairs) or 1),
         float(numbers_missing > 0),
         names_missing,
         log1p(len(claim.units)),
-        log1p(min(MOST_EVIDENCE, one.size)),
+        log1p(min(MOST_EVIDENCE, overlap.size)),
     )

@@ -37,4 +37,4 @@ def rate_passages(inputs: Rate, judge_repeat: int = 0) -> Asking:
 
 
 def _sentences(passages: Sequence[str]) -> list[tuple[int, int | None, str]]:
-    return [(n, one.n, one.text) for n, text in enumerate(passages, 1) for one in split(text)]
+    return [(n, sentence.n, sentence.text) for n, text in enumerate(passages, 1) for sentence in split(text)]

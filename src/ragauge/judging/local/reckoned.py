@@ -226,10 +226,10 @@ def _shares(entries: Sequence[LineCell], text: str) -> Iterator[Result]:
             yield from _quotient(other, one)
 
 
-def _quotient(one: LineCell, other: LineCell) -> Iterator[Result]:
-    a, b = one.cell.value, other.cell.value
-    if b and one.cell.percent == other.cell.percent:
-        formula, parts = f"{a:,g} / {b:,g}", (one, other)
+def _quotient(cell: LineCell, other: LineCell) -> Iterator[Result]:
+    a, b = cell.cell.value, other.cell.value
+    if b and cell.cell.percent == other.cell.percent:
+        formula, parts = f"{a:,g} / {b:,g}", (cell, other)
         yield Result(a / b, False, formula, a * b < 0, parts, pure=True)
         yield Result(a / b * 100, True, formula, a * b < 0, parts, pure=True)
 
@@ -262,24 +262,30 @@ def spoken(text: str, ask: NamedInClaim, passages: Sequence[str]) -> Iterator[tu
             looked += 1
             if looked > MOST_SENTENCES:
                 return
-            said = sentence.text
-            if "\t" in said or len(said) > LONGEST_SENTENCE or sum(map(str.isdigit, said)) < FEWEST:
+            sentence_text = sentence.text
+            if (
+                "\t" in sentence_text
+                or len(sentence_text) > LONGEST_SENTENCE
+                or sum(map(str.isdigit, sentence_text)) < FEWEST
+            ):
                 continue
-            own = {unit for unit in units_of(said, "words") if unit not in STOPS}
+            own = {unit for unit in units_of(sentence_text, "words") if unit not in STOPS}
             if wanted and len(wanted & own) >= HELD * len(wanted):
-                part = _part(amounts(said), years(said), sentence.start)
+                part = _part(amounts(sentence_text), years(sentence_text), sentence.start)
                 for result in results(part, (), ask, text) if part is not None else ():
                     yield n, result
 
 
-def _part(found: Sequence[Amount], dates: Sequence[int], at: int) -> Linked | None:
+def _part(found_amounts: Sequence[Amount], dates: Sequence[int], at: int) -> Linked | None:
     """The numbers of a sentence as a line of a table, each of its year where there are as many years."""
-    if not FEWEST <= len(found) <= MOST:
+    if not FEWEST <= len(found_amounts) <= MOST:
         return None
-    own = list(dates) if len(dates) == len(found) else [None] * len(found)
+    own = list(dates) if len(dates) == len(found_amounts) else [None] * len(found_amounts)
     entries = []
-    for row, (one, year) in enumerate(zip(found, own, strict=True)):
-        start, end = at + one.specific.start, at + one.specific.end
-        entries.append(LineCell(TableCell(row, 0, one.written * 10.0**one.shift, one.percent, start, end), year))
+    for row, (amount, year) in enumerate(zip(found_amounts, own, strict=True)):
+        start, end = at + amount.specific.start, at + amount.specific.end
+        entries.append(
+            LineCell(TableCell(row, 0, amount.written * 10.0**amount.shift, amount.percent, start, end), year)
+        )
     lines = tuple(TableLine(entry.cell.row, entry.cell.row, "", (entry,)) for entry in entries)
     return Linked((TableLine(None, 0, "", tuple(entries)),), lines, (), 1.0, dated=True)

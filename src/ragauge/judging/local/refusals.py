@@ -155,7 +155,8 @@ def is_refusal(sentence: str) -> bool:
     """
     start = _unquoted(sentence)
     return any(
-        one.lacking.search(start) is not None or one.conduct.search(start) is not None for one in _hinted(start)
+        declining.lacking.search(start) is not None or declining.conduct.search(start) is not None
+        for declining in _hinted(start)
     )
 
 
@@ -170,7 +171,7 @@ def unread(answer: str) -> str:
     code = guess(answer)
     if code == "und":
         letters = [one for one in answer[:LOOKED_AT] if one.isalpha()]
-        return "und" if letters and not any(LATIN.match(one) for one in letters) else ""
+        return "und" if letters and not any(LATIN.match(letter) for letter in letters) else ""
     return "" if code in LANGUAGES else code
 
 
@@ -180,7 +181,9 @@ def only_wraps(sentence: str) -> bool:
     What is concluded, and a condition that an amount follows, may not.
     """
     start = ITEM.sub("", _plain(sentence))
-    if not any(one.wrapping.search(start) is not None for one in _languages()) or _matches(CONCLUDED, start):
+    if not any(declining.wrapping.search(start) is not None for declining in _languages()) or _matches(
+        CONCLUDED, start
+    ):
         return False
     return not (_matches(CONDITION, start) and _amounts(start))
 
@@ -202,7 +205,7 @@ def refuses(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str |
         return not _answers_after_all(texts, declined, told)
     answering = _answering(texts, told)
     if _gives_up(texts, declined, answering):
-        after_all = (text for one, text in zip(answering, texts, strict=True) if one)
+        after_all = (text for answers, text in zip(answering, texts, strict=True) if answers)
         return not any(_amounts(text) or _matches(BACK, text) for text in after_all)
     return not any(answering) or _concludes(texts, declined, told, answering)
 
@@ -216,9 +219,9 @@ def clauses(sentence: str) -> list[tuple[int, int]]:
     """
     head = sentence[:LONGEST_DIVIDED]
     cuts = [
-        found.span()
-        for found in _pattern(TURN).finditer(head)
-        if _pattern(NOT_ONLY).search(head, 0, found.start()) is None
+        match.span()
+        for match in _pattern(TURN).finditer(head)
+        if _pattern(NOT_ONLY).search(head, 0, match.start()) is None
     ]
     lead = _pattern(LEAD).match(head)
     if lead is not None:
@@ -234,17 +237,17 @@ def clauses(sentence: str) -> list[tuple[int, int]]:
 def _answering(texts: Sequence[str], told: Sequence[str | None]) -> list[bool]:
     """Which sentences answer; the items of a list of what would be needed, or how it is worked out, do not."""
     listing = supposing = False
-    found: list[bool] = []
-    for text, one in zip(texts, told, strict=True):
-        wraps = one is None or only_wraps(one) or _is_formula(one)
-        wraps = wraps or (0 < len(found) == len(texts) - 1 and _cut_off(text))
+    answers: list[bool] = []
+    for text, verdict in zip(texts, told, strict=True):
+        wraps = verdict is None or only_wraps(verdict) or _is_formula(verdict)
+        wraps = wraps or (0 < len(answers) == len(texts) - 1 and _cut_off(text))
         if LEAD_END.search(text):
             listing = _matches(NEEDING, text)
         elif not ITEM.match(text):
             listing = listing and not _amounts(text) and not _matches(BACK, text)
         supposing = supposing or _matches(SUPPOSING, text)
-        found.append(not (wraps or listing or supposing))
-    return found
+        answers.append(not (wraps or listing or supposing))
+    return answers
 
 
 def _cut_off(text: str) -> bool:
@@ -263,7 +266,7 @@ def _by_conduct(texts: Sequence[str], declined: Sequence[bool]) -> bool:
     for text, no in zip(texts, declined, strict=True):
         if no:
             start = _unquoted(text)
-            by_rule = any(one.conduct.search(start) is not None for one in _hinted(start))
+            by_rule = any(declining.conduct.search(start) is not None for declining in _hinted(start))
             return by_rule and _matches(CONDUCT, " ".join(texts)[: CONDUCT_LOOKED_AT])
         if not only_wraps(text):
             return False
@@ -276,8 +279,8 @@ def _answers_after_all(texts: Sequence[str], declined: Sequence[bool], told: Seq
     "However, I cannot ..." is no turn.
     """
     turned = False
-    for text, no, one, answers in zip(texts, declined, told, _answering(texts, told), strict=True):
-        turned = turned or (_matches(BACK, text) and not no) or (one is not None and one != text)
+    for text, no, verdict, answers in zip(texts, declined, told, _answering(texts, told), strict=True):
+        turned = turned or (_matches(BACK, text) and not no) or (verdict is not None and verdict != text)
         if turned and answers:
             return True
     return False
@@ -335,9 +338,13 @@ def _pattern(wording: str) -> re.Pattern[str]:
 def _hinted(start: str) -> list[Declining]:
     """The wordings worth looking for in a sentence."""
     if not start.isascii():
-        return [one for one in _languages() if one.hint.search(start)]
+        return [declining for declining in _languages() if declining.hint.search(start)]
     small = start.lower()
-    return [one for one in _languages() if one.plain_hint is not None and one.plain_hint.search(small)]
+    return [
+        declining
+        for declining in _languages()
+        if declining.plain_hint is not None and declining.plain_hint.search(small)
+    ]
 
 
 def _plain_hint(hint: str) -> re.Pattern[str] | None:

@@ -31,10 +31,10 @@ class PreparedQuestion:
     def features(self, text: str, cosine: float | None) -> tuple[float, ...]:
         """Features of a text, in the order of FEATURES, or of LEXICAL where there is no cosine."""
         held = indexed(text, self.mode)
-        found = sum(unit in held.places for unit in self.distinct)
+        hits = sum(unit in held.places for unit in self.distinct)
         texts_grams = {piece for unit in held.places for piece in pieces(unit)}
         lexical = (
-            found / (len(self.distinct) or 1),
+            hits / (len(self.distinct) or 1),
             self._pairs_in(held.segments) / (len(self.pairs) or 1),
             sum(gram in texts_grams for gram in self.grams) / (len(self.grams) or 1),
             log1p(len(self.distinct)),
@@ -43,11 +43,11 @@ class PreparedQuestion:
         return lexical if cosine is None else (cosine, *lexical)
 
     def _pairs_in(self, segments: Sequence[Segment]) -> int:
-        found: set[tuple[str, str]] = set()
+        pairs: set[tuple[str, str]] = set()
         for segment in segments:
             content = [unit for unit in segment.units if carries_content(unit, self.mode)]
-            found.update(self.pairs.intersection(pairwise(content)))
-        return len(found)
+            pairs.update(self.pairs.intersection(pairwise(content)))
+        return len(pairs)
 
 
 def chosen(kind: str, cosine: float | None) -> Scorer:

@@ -111,32 +111,37 @@ def readings(reference: str) -> tuple[tuple[ReferencePart, ...], ...]:
     >>> [[part.joined for part in each] for each in readings("the sea (or ocean)")]
     [['thesea'], ['ocean']]
     """
-    found = []
+    parts = []
     for text in _alternatives(reference):
         members = [part for part in map(_part, EACH.split(text)) if part is not None]
         if members:
-            found.append(tuple(members))
-    return tuple(dict.fromkeys(found))[:MOST_READINGS]
+            parts.append(tuple(members))
+    return tuple(dict.fromkeys(parts))[:MOST_READINGS]
 
 
 def _alternatives(reference: str) -> Iterator[str]:
     text = bare(reference).strip(" \t\"'“”‘’«».")
     inner = [first or second for first, second in ROUND.findall(text)]
     outer = " ".join(ROUND.sub(" ", text).split())
-    for one in [GLOSS.sub("", outer), *inner]:
-        if one is not outer and one in inner and outer and not (ALSO.match(one) or INITIALS.match(one)):
+    for alternative in [GLOSS.sub("", outer), *inner]:
+        if (
+            alternative is not outer
+            and alternative in inner
+            and outer
+            and not (ALSO.match(alternative) or INITIALS.match(alternative))
+        ):
             continue
-        yield from (ALSO.sub("", part) for part in _either(one))
+        yield from (ALSO.sub("", part) for part in _either(alternative))
 
 
 def _either(text: str) -> list[str]:
     """The alternatives of a text; the slashes of a path are none."""
     known = codes(text)
-    for place, code in enumerate(known):
-        text = text.replace(code, f"{HELD}{place}{HELD}")
+    for index, code in enumerate(known):
+        text = text.replace(code, f"{HELD}{index}{HELD}")
     parts = EITHER.split(text)
-    for place, code in enumerate(known):
-        parts = [part.replace(f"{HELD}{place}{HELD}", code) for part in parts]
+    for index, code in enumerate(known):
+        parts = [part.replace(f"{HELD}{index}{HELD}", code) for part in parts]
     return parts
 
 
@@ -144,9 +149,9 @@ def _part(text: str) -> ReferencePart | None:
     text = SPELLED.get(text.strip().lower(), text)
     numbers = find(text, EXACT)
     rest = list(text)
-    for one in numbers:
-        rest[one.start : one.end] = " " * (one.end - one.start)
-    units = {one.unit for one in numbers}
+    for number in numbers:
+        rest[number.start : number.end] = " " * (number.end - number.start)
+    units = {number.unit for number in numbers}
     own = [word for word in plain_words("".join(rest)) if UNITS.get(word) not in units]
     content = [_unit(word) for word in own if word not in STOPS and word not in ARTICLES]
     if not content and not numbers:
@@ -170,8 +175,8 @@ def plain_units(text: str) -> list[str]:
 @lru_cache(maxsize=4_096)
 def _unit(word: str) -> str:
     """A word's stem; of a very short stem the word itself, so that "one" is not "on"."""
-    found = stem(word)
-    return found if len(found) > 2 else word
+    stemmed = stem(word)
+    return stemmed if len(stemmed) > 2 else word
 
 
 class AnswerClaim:
@@ -182,9 +187,9 @@ class AnswerClaim:
         raw = plain_words(self.text)
         self.words = [glued[1] if (glued := GLUED.match(word)) else word for word in raw]
         self.places: dict[str, list[int]] = {}
-        for place, word in enumerate(self.words):
-            for unit in {_unit(word), _unit(raw[place])}:
-                self.places.setdefault(unit, []).append(place)
+        for index, word in enumerate(self.words):
+            for unit in {_unit(word), _unit(raw[index])}:
+                self.places.setdefault(unit, []).append(index)
         pieces = [fold(word) for word in written(self.text)]
         self.joined = "".join(pieces)
         self.edges = set(accumulate(map(len, pieces), initial=0))
@@ -193,35 +198,35 @@ class AnswerClaim:
         """Whether the claim names a part, and does not deny it."""
         if not all(stands(code, self.text) for code in part.codes):
             return False
-        if not all(self.counts(one) or (part.is_bare and self.scales(one)) for one in part.numbers):
+        if not all(self.counts(number) or (part.is_bare and self.scales(number)) for number in part.numbers):
             return False
         if not part.words:
             return True
-        place = self._together([self.where(word) for word in part.words])
-        return part.compound and self._compound(part.joined) if place is None else not self._denied(place, part)
+        position = self._together([self.where(word) for word in part.words])
+        return part.compound and self._compound(part.joined) if position is None else not self._denied(position, part)
 
     def holds(self, part: ReferencePart) -> bool:
         """Whether the claim has a part as it is written, forms of its words and numbers aside."""
         return part.joined in self.joined or not part.words
 
-    def counts(self, one: Specific) -> bool:
+    def counts(self, specific: Specific) -> bool:
         """Whether a number or date is there, and counts the same; a round one also where the exact one is."""
-        if not found_in(one, haystack(self.text)):
-            return one.kind == "number" and any(_rounds(other, one) for other in self.numbers)
-        if not one.unit:
+        if not found_in(specific, haystack(self.text)):
+            return specific.kind == "number" and any(_rounds(other, specific) for other in self.numbers)
+        if not specific.unit:
             return True
-        same = {one.normal, one.other} - {""}
+        same = {specific.normal, specific.other} - {""}
         units = {other.unit for other in self.numbers if same & {other.normal, other.other}}
-        return not units or "" in units or one.unit in units
+        return not units or "" in units or specific.unit in units
 
-    def scales(self, one: Specific) -> bool:
+    def scales(self, specific: Specific) -> bool:
         """Whether the figures of a bare number stand there with a scale, a currency or per cent: "1,577" in "$1,577m".
 
         A negative one may be told as a fall: "-0.2" in "a decrease of $0.2 million".
         """
-        wanted = {one.normal}
-        if one.normal.startswith("-") and FALLING.search(self.text):
-            wanted.add(one.normal[1:])
+        wanted = {specific.normal}
+        if specific.normal.startswith("-") and FALLING.search(self.text):
+            wanted.add(specific.normal[1:])
         return any(wanted & figures(other) for other in self.numbers)
 
     @cached_property
@@ -243,7 +248,7 @@ class AnswerClaim:
         exact = self.places.get(unit)
         if exact is not None:
             return exact
-        return [place for other, places in self.places.items() if _alike(unit, other) for place in places]
+        return [position for other, places in self.places.items() if _alike(unit, other) for position in places]
 
     def _together(self, places: Sequence[Sequence[int]]) -> int | None:
         """The first place where all the words stand near each other."""
@@ -256,29 +261,29 @@ class AnswerClaim:
                 return at
         return None
 
-    def _denied(self, place: int, part: ReferencePart) -> bool:
+    def _denied(self, index: int, part: ReferencePart) -> bool:
         if not NEGATIONS.isdisjoint(part.words):
             return False
-        before = self.words[max(0, place - BEFORE) : place]
+        before = self.words[max(0, index - BEFORE) : index]
         return any(word in NEGATIONS for word in before) and "only" not in before
 
 
-def is_figure(one: Specific) -> bool:
+def is_figure(specific: Specific) -> bool:
     """Whether a number is told by its figures alone, without a unit or a scale."""
-    return one.kind == "number" and not one.unit and FIGURE.fullmatch(one.text) is not None
+    return specific.kind == "number" and not specific.unit and FIGURE.fullmatch(specific.text) is not None
 
 
-def figures(one: Specific) -> set[str]:
+def figures(specific: Specific) -> set[str]:
     """The figures of a number as they are written, without its scale; of one digit with a scale none.
 
     >>> [figures(one) for one in find("1,577 million and 5.46%", EXACT)]
     [{'1577'}, {'5.46'}]
     """
-    found = FIGURE.match(one.text) if one.kind in ("number", "percent") else None
-    if found is None:
+    match = FIGURE.match(specific.text) if specific.kind in ("number", "percent") else None
+    if match is None:
         return set()
-    figure = found[0].rstrip(" .,'")
-    if len(figure) < 2 and figure != one.text and one.kind == "number":
+    figure = match[0].rstrip(" .,'")
+    if len(figure) < 2 and figure != specific.text and specific.kind == "number":
         return set()
     return {each.normal for each in find(figure, EXACT) if each.kind == "number"}
 

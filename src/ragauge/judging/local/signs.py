@@ -34,8 +34,8 @@ def signs(text: str) -> tuple[str, ...]:
     """
     if text.isalnum():
         return ()
-    found = (one[0].replace(" ", "").rstrip(".,") for one in _SIGN.finditer(text.translate(_SAME)))
-    return tuple(dict.fromkeys((*found, *codes(text))))
+    written = (match[0].replace(" ", "").rstrip(".,") for match in _SIGN.finditer(text.translate(_SAME)))
+    return tuple(dict.fromkeys((*written, *codes(text))))
 
 
 def held(wanted: tuple[str, ...], text: str) -> bool:
@@ -45,7 +45,7 @@ def held(wanted: tuple[str, ...], text: str) -> bool:
     (True, False, True)
     """
     there = {*signs(text[:LONGEST]), *signs(re.sub(r"\bminus\s+(?=\d)", "-", text[:LONGEST], flags=re.IGNORECASE))}
-    return all(one in there or (one in codes(one) and stands(one, text[:LONGEST])) for one in wanted)
+    return all(sign in there or (sign in codes(sign) and stands(sign, text[:LONGEST])) for sign in wanted)
 
 
 LONGEST_SIGN = 4           # characters of a sign
@@ -121,9 +121,9 @@ def sign_of(text: str) -> str:
     >>> sign_of("two signs"), sign_of("N/A")
     ('', '')
     """
-    said = LEAD.sub("", " ".join(text.split()))
-    marked = said.rstrip(".") if len(said) > 1 and said[0] == "`" else said
-    for form in (marked.strip(AROUND), marked.strip("`"), said):
+    opening = LEAD.sub("", " ".join(text.split()))
+    marked = opening.rstrip(".") if len(opening) > 1 and opening[0] == "`" else opening
+    for form in (marked.strip(AROUND), marked.strip("`"), opening):
         if is_sign(form):
             return form
     name = ASIDE.sub("", marked).strip(AROUND + ".").casefold()
@@ -143,7 +143,7 @@ def says(sign: str, text: str) -> bool:
     >>> says("-", "A line - or two"), says("#", "They start with #.")
     (False, True)
     """
-    return any(not _denied(text, found.start()) for found in _pattern(sign).finditer(text[:LOOKED_AT]))
+    return any(not _denied(text, match.start()) for match in _pattern(sign).finditer(text[:LOOKED_AT]))
 
 
 @lru_cache(maxsize=256)

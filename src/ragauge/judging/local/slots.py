@@ -158,17 +158,17 @@ def sides(query: str) -> tuple[frozenset[str], frozenset[str]] | None:
     >>> [sorted(side) for side in sides("Which is older, the mill or the chapel?") or ()]
     [['mill'], ['chapel']]
     """
-    found = _CHOICE.search(query)
-    if found is None:
+    match = _CHOICE.search(query)
+    if match is None:
         return None
     whether = POLAR.match(query) is not None
-    if whether and (" any " in found["one"].lower() or _CLOSING.fullmatch(found["other"]) is None):
+    if whether and (" any " in match["one"].lower() or _CLOSING.fullmatch(match["other"]) is None):
         return None
-    if not whether and _WHICH.search(query[: found.end()]) is None:
+    if not whether and _WHICH.search(query[: match.end()]) is None:
         return None
     one, other = (
         [unit for unit in units_of(part, "words") if carries_content(unit, "words")]
-        for part in (found["one"], found["other"])
+        for part in (match["one"], match["other"])
     )
     width = min(len(other), SIDE)     # "Is the cat red or black?": as many words on the left as on the right
     left, right = frozenset(one[-width:]) - frozenset(other), frozenset(other[:width]) - frozenset(one)
@@ -208,24 +208,24 @@ def holds(asked: Slot, query: str, answer: str, *, few: bool = False) -> bool:
 
 def _both_named(query: str, answer: str) -> bool:
     """Whether a word of each of the two things compared is there that the other does not have."""
-    found = _BETWEEN.search(query)
-    if found is None:
+    match = _BETWEEN.search(query)
+    if match is None:
         return False
-    one, other = (set(units_of(found[side], "words")) for side in ("one", "other"))
+    one, other = (set(units_of(match[side], "words")) for side in ("one", "other"))
     there = set(units_of(answer, "words"))
     return not there.isdisjoint(one - other) and not there.isdisjoint(other - one)
 
 
 def _counts(query: str, answer: str) -> bool:
-    found = [one for one in find(answer, EXACT) if one.kind != "date" and not _year(one, answer)]
-    if _another(found, query) or _ONE.search(answer) or not COUNTING.isdisjoint(_added(query, answer)):
+    counts = [mark for mark in find(answer, EXACT) if mark.kind != "date" and not _year(mark, answer)]
+    if _another(counts, query) or _ONE.search(answer) or not COUNTING.isdisjoint(_added(query, answer)):
         return True
     return len(_fresh(find(answer, DATE), query)) > 1 or len(_fresh(find(answer, NAME), query)) >= LISTED
 
 
 def _dates(query: str, answer: str) -> bool:
-    found = [one for one in find(answer, TIME) if one.kind == "date" or not one.unit or one.unit in CLOCK]
-    if _another(found, query) or not DATING.isdisjoint(_added(query, answer)):
+    times = [mark for mark in find(answer, TIME) if mark.kind == "date" or not mark.unit or mark.unit in CLOCK]
+    if _another(times, query) or not DATING.isdisjoint(_added(query, answer)):
         return True
     return _WHENEVER.search(query) is not None and _IF.search(answer) is not None
 
@@ -246,15 +246,15 @@ def _added(query: str, answer: str) -> set[str]:
     return set(words(answer)) - set(words(query))
 
 
-def _fresh(found: Sequence[Specific], query: str) -> set[str]:
-    return {one.normal for one in found} - {one.normal for one in find(query)}
+def _fresh(given: Sequence[Specific], query: str) -> set[str]:
+    return {specific.normal for specific in given} - {mark.normal for mark in find(query)}
 
 
-def _another(found: Sequence[Specific], query: str) -> bool:
-    return bool(_fresh(found, query))
+def _another(given: Sequence[Specific], query: str) -> bool:
+    return bool(_fresh(given, query))
 
 
-def _year(one: Specific, answer: str) -> bool:
-    if one.unit or _YEAR.fullmatch(one.text) is None:
+def _year(specific: Specific, answer: str) -> bool:
+    if specific.unit or _YEAR.fullmatch(specific.text) is None:
         return False
-    return _COUNTED.match(answer, one.end) is None
+    return _COUNTED.match(answer, specific.end) is None

@@ -50,11 +50,11 @@ def lead_in(sentence: str) -> int:
     >>> text[lead_in(text):], lead_in("According to Ada Lovelace, it computes.")
     ('1 August 1973.', 0)
     """
-    found = LEAD.match(sentence[:LONGEST])
-    if found is None or not any(map(str.isalpha, found[0])):
+    match = LEAD.match(sentence[:LONGEST])
+    if match is None or not any(map(str.isalpha, match[0])):
         return 0
-    rest = sentence[found.end() :]
-    return found.end() if any(map(str.isalnum, rest)) else 0
+    rest = sentence[match.end() :]
+    return match.end() if any(map(str.isalnum, rest)) else 0
 
 
 CITATION = re.compile(
@@ -147,14 +147,14 @@ def parts(sentence: Sentence) -> tuple[ClaimPart, ...]:
     >>> [part.text for part in parts(Sentence(1, "The lid is green [1], and the box weighs 3 kg [2].", 0, 50))]
     ['The lid is green', 'the box weighs 3 kg']
     """
-    place = (sentence.start, sentence.end)
+    span = (sentence.start, sentence.end)
     cut = [
-        ClaimPart(bare(one.text), bare(one.own), sentence.start + one.start, sentence.start + one.end, place)
-        for one in cut_up(sentence.text)
+        ClaimPart(bare(clause.text), bare(clause.own), sentence.start + clause.start, sentence.start + clause.end, span)
+        for clause in cut_up(sentence.text)
     ]
     stating = tuple(part for part in cut if states(part.text)) if len(cut) > 1 else ()
     whole = bare(sentence.text)
-    return stating if len(stating) > 1 else (ClaimPart(whole, whole, *place),)
+    return stating if len(stating) > 1 else (ClaimPart(whole, whole, *span),)
 
 
 def statements(answer: str) -> Statements:
@@ -167,11 +167,11 @@ def statements(answer: str) -> Statements:
     sentences = _fenced(answer, split(answer))
     declined = [sentence.n <= MOST_LOOKED_AT and is_refusal(sentence.text) for sentence in sentences]
     pairs = zip(sentences, map(_without_opening, sentences), declined, strict=True)
-    told = [_told(one) if no else shorter if states(shorter.text) else None for one, shorter, no in pairs]
-    stated = [one.text if one else None for one in told]
-    if any(declined) and refuses([one.text for one in sentences], declined, stated):
+    told = [_told(statement) if no else shorter if states(shorter.text) else None for statement, shorter, no in pairs]
+    stated = [statement.text if statement else None for statement in told]
+    if any(declined) and refuses([sentence.text for sentence in sentences], declined, stated):
         return Statements((), True, False, "")
-    claims = tuple(one for one in told if one is not None)
+    claims = tuple(statement for statement in told if statement is not None)
     return Statements(claims, False, any(declined), " ".join(claim.text for claim in claims))
 
 
@@ -181,12 +181,12 @@ def _fenced(answer: str, sentences: Sequence[Sentence]) -> Sequence[Sentence]:
     if not blocks:
         return sentences
     inside = {}
-    for one in sentences:
+    for sentence in sentences:
         for start, end in blocks:
-            code = answer[max(start, one.start) : min(end, one.end)].strip()
+            code = answer[max(start, sentence.start) : min(end, sentence.end)].strip()
             if code and "`" not in code and "\n" not in code:
-                inside[one.n] = replace(one, text=f"`{code}`")
-    return [inside.get(one.n, one) for one in sentences]
+                inside[sentence.n] = replace(sentence, text=f"`{code}`")
+    return [inside.get(given.n, given) for given in sentences]
 
 
 def _without_opening(sentence: Sentence) -> Sentence:

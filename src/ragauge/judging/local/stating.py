@@ -41,7 +41,7 @@ from ragauge.text.code import codes
 from ragauge.text.specifics import EXACT, NAME, Specific, find
 
 
-def names_another(said: AnswerClaim, references: Sequence[str], query: str) -> bool:
+def names_another(claim: AnswerClaim, references: Sequence[str], query: str) -> bool:
     """Whether a claim that states none of the accepted answers gives another number, date or name in their place.
 
     What the question names already is no answer to it, and a claim that shares a word with an accepted answer may be
@@ -53,30 +53,32 @@ def names_another(said: AnswerClaim, references: Sequence[str], query: str) -> b
     False
     """
     parts = [part for text in references for reading in readings(text) for part in reading]
-    if any(said.where(word) for part in parts for word in part.words):
+    if any(claim.where(word) for part in parts for word in part.words):
         return False
     asked = set(plain_words(query))
     if all(part.numbers and not part.words for part in parts):
-        figures = [one for part in parts if part.is_bare for one in part.numbers]
-        wanted = [one for part in parts for one in part.numbers]
-        return not any(map(said.scales, figures)) and _another_number(said, wanted, query)
+        figures = [number for part in parts if part.is_bare for number in part.numbers]
+        wanted = [number for part in parts for number in part.numbers]
+        return not any(map(claim.scales, figures)) and _another_number(claim, wanted, query)
     named = sum(bool(find(text, NAME)) for text in references)
     if 2 * named < len(references):
         return False
-    return any(not asked.issuperset(plain_words(one.text)) for one in find(said.text, NAME))
+    return any(not asked.issuperset(plain_words(name.text)) for name in find(claim.text, NAME))
 
 
-def _another_number(said: AnswerClaim, wanted: Sequence[Specific], query: str) -> bool:
-    if any(said.counts(one) for one in wanted):
+def _another_number(claim: AnswerClaim, wanted: Sequence[Specific], query: str) -> bool:
+    if any(claim.counts(number) for number in wanted):
         return False
-    asked = {one.normal for one in find(query, EXACT)}
-    kinds = {one.kind for one in wanted}
-    units = {one.unit for one in wanted}
+    asked = {mark.normal for mark in find(query, EXACT)}
+    kinds = {number.kind for number in wanted}
+    units = {number.unit for number in wanted}
     scaled = set().union(*map(figures, wanted))     # "1,577" may leave out the scale of "1,577 million"
     return any(
-        not (is_figure(one) and one.normal in scaled)
-        and one.kind in kinds and one.normal not in asked and (not one.unit or "" in units or one.unit in units)
-        for one in find(said.text, EXACT)
+        not (is_figure(specific) and specific.normal in scaled)
+        and specific.kind in kinds
+        and specific.normal not in asked
+        and (not specific.unit or "" in units or specific.unit in units)
+        for specific in find(claim.text, EXACT)
     )
 
 
@@ -166,8 +168,8 @@ class Answer:
     @cached_property
     def opening(self) -> str:
         """Yes or no, where the answer begins so; else empty."""
-        found = YES_NO.match(self.answer) or YES_NO.match(self.claims[0] if self.claims else "")
-        return found[1].lower() if found is not None else ""
+        match = YES_NO.match(self.answer) or YES_NO.match(self.claims[0] if self.claims else "")
+        return match[1].lower() if match is not None else ""
 
     @cached_property
     def told(self) -> str:
@@ -197,11 +199,11 @@ class Answer:
             by = {n for n, text in enumerate(self.claims, 1) if says(meant, text)}
             return Stated(NAMED, frozenset(by or ({1} if len(self.claims) == 1 else ())))
         short = [text for text in (reference, *others) if is_short(text)]
-        found = self._names(short[:MOST_REFERENCES]) if short else None
-        if found is None:
+        named = self._names(short[:MOST_REFERENCES]) if short else None
+        if named is None:
             long = [text for text in (reference, *others) if text not in short or is_descriptive(text)]
-            found = next(filter(None, map(self._says, long[:MOST_REFERENCES])), None)
-        return found
+            named = next(filter(None, map(self._says, long[:MOST_REFERENCES])), None)
+        return named
 
     def _news(self, rest: str) -> bool:
         """Whether what follows a reference's yes or no says a number, a name of code, or more than it repeats."""
@@ -230,29 +232,29 @@ class Answer:
     def touches(self, at: int, reference: str) -> bool:
         """Whether the claim at a place, from 0, has a word or the figures of a short reference: maybe a form of it."""
         parts = [part for reading in readings(reference) for part in reading]
-        one = self.said[at]
-        if any(one.where(word) for part in parts for word in part.words):
+        claim = self.said[at]
+        if any(claim.where(word) for part in parts for word in part.words):
             return True
         wanted = {figure for part in parts for number in part.numbers for figure in figures(number)}
-        return any(is_figure(other) and other.normal in wanted for other in one.numbers)
+        return any(is_figure(other) and other.normal in wanted for other in claim.numbers)
 
     def _names(self, references: Sequence[str]) -> Stated | None:
         """Phrases: all parts of some reading are named. One that only repeats the question is no evidence."""
         every = [reading for text in references for reading in readings(text)]
         new = [reading for reading in every if not all(part.repeats(self.asked) for part in reading)]
         for reading in new or every:
-            by = [{n for n, one in enumerate(self.said, 1) if self._named(part, one, new)} for part in reading]
+            by = [{n for n, claim in enumerate(self.said, 1) if self._named(part, claim, new)} for part in reading]
             if all(by):
                 pairs = zip(reading, by, strict=True)
-                exact = all(any(self.said[n - 1].holds(part) for n in one) for part, one in pairs)
+                exact = all(any(self.said[n - 1].holds(part) for n in numbers) for part, numbers in pairs)
                 p = VERBATIM if exact else NAMED
                 return Stated(p, frozenset().union(*by) if self.claims else frozenset())
         return None
 
-    def _named(self, part: ReferencePart, one: AnswerClaim, new: Sequence[object]) -> bool:
-        return one.says(part) and (bool(new) or self._chosen(part, one))
+    def _named(self, part: ReferencePart, claim: AnswerClaim, new: Sequence[object]) -> bool:
+        return claim.says(part) and (bool(new) or self._chosen(part, claim))
 
-    def _chosen(self, part: ReferencePart, one: AnswerClaim) -> bool:
+    def _chosen(self, part: ReferencePart, claim: AnswerClaim) -> bool:
         """Of a question "A or B?": whether the claim speaks of the part, and not before it of the other."""
         cut = CHOICE.search(self.query)
         if cut is None:
@@ -263,20 +265,20 @@ class Answer:
         if len(rivals) != 1 or not rivals[0]:
             return True
         rival = rivals[0][-1] if rivals[0] is sides[0] else rivals[0][0]
-        first = min((place for word in part.words for place in one.where(word)), default=0)
-        return all(place > first for place in one.where(rival))
+        first = min((position for word in part.words for position in claim.where(word)), default=0)
+        return all(position > first for position in claim.where(rival))
 
     def _says(self, reference: str) -> Stated | None:
         """Statements: by overlap with claims that do not alter them, else by what they say beyond the question."""
         if not self.claims:
             return None
-        found = self.evidence.weigh(reference)
-        by = {n for n in found.supporting if not self.alters(n, reference)}
-        if found.joint and len(by) == len(found.supporting):
-            return Stated(agreeing(found.p))
+        weighed = self.evidence.weigh(reference)
+        by = {n for n in weighed.supporting if not self.alters(n, reference)}
+        if weighed.joint and len(by) == len(weighed.supporting):
+            return Stated(agreeing(weighed.p))
         numbers = find(reference, EXACT)
-        by = {n for n in by if not found.joint and self._counts(n, numbers)}
-        return Stated(agreeing(found.p), frozenset(by)) if by else self._answers(reference)
+        by = {n for n in by if not weighed.joint and self._counts(n, numbers)}
+        return Stated(agreeing(weighed.p), frozenset(by)) if by else self._answers(reference)
 
     def _answers(self, reference: str) -> Stated | None:
         """Claims that state a reference to one who has read the question: "It lasts 24 months.", "Lisbon"."""
@@ -284,8 +286,8 @@ class Answer:
         news = content - self.contents[0]
         if not news or news == content:
             return None
-        asked = {one.normal for one in find(self.query, EXACT)}
-        numbers = [one for one in find(reference, EXACT) if one.normal not in asked]
+        asked = {mark.normal for mark in find(self.query, EXACT)}
+        numbers = [mark for mark in find(reference, EXACT) if mark.normal not in asked]
         able = [
             n
             for n in range(1, len(self.claims) + 1)
@@ -294,10 +296,10 @@ class Answer:
         if not able:
             return None
         beside = PreparedPassages([f"{self.claims[n - 1]}\n{self.query}" for n in able], (reference,), self.mode)
-        found = beside.weigh(reference)
-        by = set() if found.joint else {able[place - 1] for place in found.supporting}
+        weighed = beside.weigh(reference)
+        by = set() if weighed.joint else {able[number - 1] for number in weighed.supporting}
         by = {n for n in by if not self.alters(n, reference)}
-        return Stated(agreeing(found.p), frozenset(by)) if by else None
+        return Stated(agreeing(weighed.p), frozenset(by)) if by else None
 
     def _content(self, text: str) -> set[str]:
         return {unit for unit in units_of(text, self.mode) if carries_content(unit, self.mode)}
@@ -306,13 +308,13 @@ class Answer:
         """Whether a claim has every number, counting the same, and as often: Hub 2 has no 2 bays by its name alone."""
         if not numbers:
             return True
-        said = self.said[n - 1]
-        if not all(said.counts(one) for one in numbers):
+        claim = self.said[n - 1]
+        if not all(claim.counts(number) for number in numbers):
             return False
-        often = Counter(one.normal for one in numbers)
+        often = Counter(number.normal for number in numbers)
         if len(often) == len(numbers):
             return True
-        there = Counter(one.normal for one in said.numbers)
+        there = Counter(number.normal for number in claim.numbers)
         return all(there[normal] >= count for normal, count in often.items() if count > 1)
 
     def alters(self, n: int, reference: str) -> bool:

@@ -90,12 +90,12 @@ class ClaimOverPassages:
     @cached_property
     def checks(self) -> tuple[StatedSpan | Opposed | Crossed | None, ...]:
         """Per passage what it says in almost the words of the claim."""
-        return tuple(self._checked(one, want) for one, want in zip(self.overlaps, self.wants, strict=True))
+        return tuple(self._checked(overlap, want) for overlap, want in zip(self.overlaps, self.wants, strict=True))
 
-    def _checked(self, one: Overlap, want: PreparedClaim) -> StatedSpan | Opposed | Crossed | None:
-        if one.one.bit_count() < CLOSE * len(want.distinct):
+    def _checked(self, overlap: Overlap, want: PreparedClaim) -> StatedSpan | Opposed | Crossed | None:
+        if overlap.one.bit_count() < CLOSE * len(want.distinct):
             return None
-        at = one.passage - 1
+        at = overlap.passage - 1
         return check(self.claim, want, self.texts[at], self.passages[at], self.modes[at])
 
     def another(self, number: int) -> bool:
@@ -109,20 +109,20 @@ class ClaimOverPassages:
         """Under what the passage's best sentence holds the claim: a denial, a doubt; None where it states it."""
         if number not in self.frames:
             at = number - 1
-            said = self.checks[at]
-            stated = said if isinstance(said, StatedSpan) else None
+            checked = self.checks[at]
+            stated = checked if isinstance(checked, StatedSpan) else None
             self.frames[number] = framed(self.claim, self.wants[at], self.texts[at], self.passages[at], stated)
         return self.frames[number]
 
     def features(self, numbers: Sequence[int]) -> tuple[float, ...]:
         """Features of the claim against these passages taken together; all of them are compared in one way."""
         missing = self.missing(numbers)
-        named = sum(one.kind == "name" for one in missing)
-        names = sum(one.kind == "name" for one in self.specifics)
+        named = sum(specific.kind == "name" for specific in missing)
+        names = sum(specific.kind == "name" for specific in self.specifics)
         want = self.wants[numbers[0] - 1]
         chosen = [self.overlaps[n - 1] for n in numbers]
-        one = chosen[0] if len(chosen) == 1 else together(want, chosen)
-        return features(want, one, len(missing) - named, named / names if names else 0.0)
+        chosen_overlap = chosen[0] if len(chosen) == 1 else together(want, chosen)
+        return features(want, chosen_overlap, len(missing) - named, named / names if names else 0.0)
 
     def most(self, numbers: Sequence[int]) -> float:
         """The most that p may be: some word, and all numbers in digits, have to stand there."""
@@ -135,7 +135,7 @@ class ClaimOverPassages:
         absent = self.missing(numbers)
         if self.signs and not any(held(self.signs, self.texts[n - 1]) for n in numbers):
             return ABSENT
-        if any(one.kind != "name" and any(map(str.isdigit, one.text)) for one in absent):
+        if any(specific.kind != "name" and any(map(str.isdigit, specific.text)) for specific in absent):
             return ABSENT
         return 1.0
 
@@ -171,18 +171,18 @@ class ClaimOverPassages:
     def missing(self, numbers: Sequence[int]) -> tuple[Specific, ...]:
         """Specifics of the claim that none of these passages holds."""
         first, *others = [self.lacking[n - 1] for n in numbers]
-        return tuple(one for one in first if all(one in other for other in others))
+        return tuple(specific for specific in first if all(specific in other for other in others))
 
     def joinable(self) -> Iterator[tuple[int, ...]]:
         """Groups of passages that could support the claim jointly: none denies it or speaks of another."""
-        names = [one for one in self.specifics if one.kind == "name"]
+        names = [specific for specific in self.specifics if specific.kind == "name"]
         parts: dict[Mode, list[JointPart]] = {}
-        for one, mode in zip(self.overlaps, self.modes, strict=True):
-            if not one.found or isinstance(self.checks[one.passage - 1], Opposed | Crossed):
+        for measured, mode in zip(self.overlaps, self.modes, strict=True):
+            if not measured.found or isinstance(self.checks[measured.passage - 1], Opposed | Crossed):
                 continue
-            lacking = self.lacking[one.passage - 1]
+            lacking = self.lacking[measured.passage - 1]
             held = sum(1 << at for at, name in enumerate(names) if name not in lacking)
-            parts.setdefault(mode, []).append(JointPart(one.passage, one.three, held))
+            parts.setdefault(mode, []).append(JointPart(measured.passage, measured.three, held))
         for some in parts.values():
             groups = joinable(some, len(self.wants[some[0].number - 1].distinct), named=bool(names))
             yield from (group for group in groups if not any(self.another(n) or self.framed(n) for n in group))
@@ -195,14 +195,14 @@ class PreparedPassages:
         spoken = mode or mode_of(claims)
         self.texts = tuple(passages)
         self.modes = tuple(mode or _mode(text, spoken) for text in passages)
-        self.passages: list[Indexed] = [indexed(*one) for one in zip(passages, self.modes, strict=True)]
+        self.passages: list[Indexed] = [indexed(*pair) for pair in zip(passages, self.modes, strict=True)]
         self.haystacks: list[Haystack] = [haystack(text) for text in passages]
 
     def without(self, numbers: Container[int]) -> PreparedPassages:
         """The same with some passages blank, so that the others keep their numbers."""
         rest = copy(self)
         rest.texts = tuple("" if n in numbers else text for n, text in enumerate(self.texts, 1))
-        rest.passages = [indexed(*one) for one in zip(rest.texts, self.modes, strict=True)]
+        rest.passages = [indexed(*pair) for pair in zip(rest.texts, self.modes, strict=True)]
         rest.haystacks = [haystack(text) for text in rest.texts]
         return rest
 
@@ -228,7 +228,9 @@ class PreparedPassages:
             wants,
             specifics,
             tuple(overlap(want, passage, n) for n, (want, passage) in pairs),
-            tuple(tuple(one for one in specifics if not found_in(one, stack)) for stack in self.haystacks),
+            tuple(
+                tuple(specific for specific in specifics if not found_in(specific, stack)) for stack in self.haystacks
+            ),
             self.texts,
             self.passages,
             self.modes,
@@ -250,10 +252,10 @@ class PreparedPassages:
         numbers = range(1, len(self.passages) + 1)
         alone = [compared.p([n]) for n in numbers]
         best = max(numbers, key=lambda n: (alone[n - 1], -n))
-        against = {n: found for n, found in enumerate(compared.checks, 1) if isinstance(found, Opposed)}
+        against = {n: check for n, check in enumerate(compared.checks, 1) if isinstance(check, Opposed)}
         joined = max(_groups(compared, alone[best - 1]), default=(0.0, 0, ()))
         p = max(alone[best - 1], joined[0])
-        held = [one.one.bit_count() for one in compared.overlaps]
+        held = [overlap.one.bit_count() for overlap in compared.overlaps]
         most = max((held[n - 1] for n in against), default=0)
         bars = [_judge(mode).threshold for mode in self.modes]
         able = tuple(n for n in numbers if alone[n - 1] >= (SURE if against and held[n - 1] <= most else bars[n - 1]))
@@ -287,30 +289,30 @@ def _groups(compared: ClaimOverPassages, alone: float) -> Iterator[tuple[float, 
 
 def _contradicted(compared: ClaimOverPassages, p: float, against: Mapping[int, Opposed]) -> Weighed:
     worst = max(against, key=lambda n: (compared.overlaps[n - 1].one.bit_count(), -n))
-    found = against[worst]
-    said = found.difference
-    reason = f"passage {worst} says {said.passage!r}, the claim {said.claim!r}"
-    reason += "; one is negated" if said.kind == "negation" else ""
-    window = Window(worst, found.start, found.end, (said.word,))
+    opposed = against[worst]
+    differing = opposed.difference
+    reason = f"passage {worst} says {differing.passage!r}, the claim {differing.claim!r}"
+    reason += "; one is negated" if differing.kind == "negation" else ""
+    window = Window(worst, opposed.start, opposed.end, (differing.word,))
     return Weighed(p, (), False, tuple(against), window, reason)
 
 
 def _under(compared: ClaimOverPassages) -> str:
     """Which passage holds the claim under what, where one does: the one that holds most of it."""
-    found = [n for n, under in compared.frames.items() if under is not None]
-    if not found:
+    framed = [n for n, under in compared.frames.items() if under is not None]
+    if not framed:
         return ""
-    most = max(found, key=lambda n: (compared.overlaps[n - 1].one.bit_count(), -n))
+    most = max(framed, key=lambda n: (compared.overlaps[n - 1].one.bit_count(), -n))
     under = compared.frames[most]
     return f"passage {most} says it under {under.frame.words!r}" if under is not None else ""
 
 
 def _window(compared: ClaimOverPassages, best: int, numbers: Sequence[int] = ()) -> Window | None:
     """The window of the passage that holds most, and what of the claim's specifics is nowhere."""
-    one = compared.overlaps[best - 1]
+    overlap = compared.overlaps[best - 1]
     every = range(1, len(compared.overlaps) + 1)
     missing = tuple(dict.fromkeys(s.text for s in compared.missing(numbers or every)))
-    return Window(best, one.start, one.end, missing) if one.found or missing else None
+    return Window(best, overlap.start, overlap.end, missing) if overlap.found or missing else None
 
 
 LEAST = 1e-4     # a probability is kept so far from 0 and 1 before its odds are taken
@@ -339,11 +341,11 @@ def weighed(sentence: str, parts: Sequence[ClaimPart], evidence: PreparedPassage
         least = min(range(len(alone)), key=lambda k: alone[k].p)
         alone[least] = whole
     threshold = scorer(f"overlap_{evidence.modes[0]}", FEATURES).threshold
-    return [_between(one, whole, threshold) for one in alone]
+    return [_between(evidence, whole, threshold) for evidence in alone]
 
 
-def _opposed(found: Weighed) -> bool:
-    return bool(found.contradicting) and not found.supporting
+def _opposed(weighed: Weighed) -> bool:
+    return bool(weighed.contradicting) and not weighed.supporting
 
 
 def _between(own: Weighed, whole: Weighed, threshold: float) -> Weighed:

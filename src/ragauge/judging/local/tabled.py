@@ -74,7 +74,7 @@ class Tabled:
         self.texts = passages
         self.tables = list(_tables(passages))
 
-    def mend(self, claim: str, found: Weighed, others: Others) -> TableVerdict:
+    def mend(self, claim: str, weighed: Weighed, others: Others) -> TableVerdict:
         """The verdict on a claim, with what tables say of its amounts.
 
         A claim whose amounts all stand in the cells that it names (or of a bare amount, the question), or follow from
@@ -84,27 +84,27 @@ class Tabled:
 
         Args:
             claim: its text.
-            found: the verdict by the words of all passages.
+            weighed: the verdict by the words of all passages.
             others: the same by those of some.
         """
-        plain: Strength | None = "direct" if found.supporting else None
+        plain: Strength | None = "direct" if weighed.supporting else None
         claim = claim[:LONGEST]
         numbers = amounts(claim)[:MOST_AMOUNTS]
-        said = {(one.written, one.percent) for one in amounts(self.query)}
-        own = [one for one in numbers if (one.written, one.percent) not in said] or numbers
+        asked_pairs = {(amount.written, amount.percent) for amount in amounts(self.query)}
+        own = [number for number in numbers if (number.written, number.percent) not in asked_pairs] or numbers
         order = list(self._ranked(claim, own))
         readings = [self._spoken_of(claim, own, n) for n in range(READINGS)] if own and self.tables else []
         met = [met for met, right in order if right][:1] or _met(readings, own)
-        if not met and not found.supporting and len(own) == 1:
+        if not met and not weighed.supporting and len(own) == 1:
             met = self._sums(claim, own[0])
-        if met and all(one.sure for one in met):
-            return _supported(found, met)
-        if found.contradicting and not found.supporting:
-            return TableVerdict(found, plain)
+        if met and all(way.sure for way in met):
+            return _supported(weighed, met)
+        if weighed.contradicting and not weighed.supporting:
+            return TableVerdict(weighed, plain)
         if met:
-            return _lessened(found, [_unscaled(one.passage) for one in met], others)
-        wrong = [Wrong(one.passage, f"passage {one.passage} has {one.reason}", UNMET) for one, _ in order]
-        return _lessened(found, wrong or self._wrong(readings, claim, own), others)
+            return _lessened(weighed, [_unscaled(way.passage) for way in met], others)
+        wrong = [Wrong(fault.passage, f"passage {fault.passage} has {fault.reason}", UNMET) for fault, _ in order]
+        return _lessened(weighed, wrong or self._wrong(readings, claim, own), others)
 
     def _ranked(self, claim: str, numbers: Sequence[Amount]) -> Iterator[tuple[Met, bool]]:
         """Whether a bare year, or a bare count, is the one that the question asks for by a comparison, per table."""
@@ -116,49 +116,49 @@ class Tabled:
 
     def _spoken_of(self, claim: str, numbers: Sequence[Amount], reading: int) -> list[tuple[TablePart, bool]]:
         """The parts of tables that a claim speaks of, and whether it does so by the question alone."""
-        found = []
+        linked = []
         for own in self.tables:
             bare = _is_bare(claim, numbers, own)
             readings = self._readings(claim, numbers, bare=bare)
             ask = readings[min(reading, len(readings) - 1)]
             if (part := link(own.table, ask)) is not None:
-                found.append((TablePart(own, part, ask, self.query, f"{self.query}\n{claim}"), bare))
-        worded = self._worded(claim, {one.own.passage for one, bare in found if not bare})
-        return [(one, bare) for one, bare in found if bare or worded]
+                linked.append((TablePart(own, part, ask, self.query, f"{self.query}\n{claim}"), bare))
+        worded = self._worded(claim, {part.own.passage for part, bare in linked if not bare})
+        return [(part, bare) for part, bare in linked if bare or worded]
 
     def _readings(self, claim: str, numbers: Sequence[Amount], *, bare: bool) -> list[NamedInClaim]:
         """What names the cell: a claim's own words, then with the question's; of a bare amount these."""
         query = asked(self.query)
         if bare:
             return [query]
-        said = asked(without(claim, numbers))
-        dated = said if said.years else replace(said, years=query.years, spans=query.spans, months=query.months)
-        return [dated, replace(dated, words=(*query.words, *said.words))]
+        named = asked(without(claim, numbers))
+        dated = named if named.years else replace(named, years=query.years, spans=query.spans, months=query.months)
+        return [dated, replace(dated, words=(*query.words, *named.words))]
 
-    def _sums(self, claim: str, one: Amount) -> list[Met]:
+    def _sums(self, claim: str, amount: Amount) -> list[Met]:
         """Whether an amount that no passage holds follows from those of one sentence."""
-        rest = without(claim, [one])
+        rest = without(claim, [amount])
         text = f"{self.query}\n{claim}"
         asks = [asked(rest), *([asked(self.query)] if len(_content(rest)) <= FEW else [])]
         for ask in asks:
             for n, result in spoken(text, ask, self.texts):
-                if any(each.is_value(result.value, 0, percent=result.percent) for each in signs(one, result, text)):
-                    return [reckoned(one, n, result)]
+                if any(each.is_value(result.value, 0, percent=result.percent) for each in signs(amount, result, text)):
+                    return [reckoned(amount, n, result)]
         return []
 
     def _wrong(
         self, readings: Sequence[Sequence[tuple[TablePart, bool]]], claim: str, numbers: Sequence[Amount]
     ) -> list[Wrong]:
         """Why amounts that are not met are wrong, for each passage whose table has others in their place."""
-        found: dict[int, Wrong] = {}
+        wrong: dict[int, Wrong] = {}
         for linked in readings:
-            missing = [one for one, met in zip(numbers, _all_met(linked, numbers), strict=True) if met is None]
+            missing = [number for number, met in zip(numbers, _all_met(linked, numbers), strict=True) if met is None]
             if all(self._beside(one) for one in missing):
                 continue
-            for one, bare in sorted(linked, key=lambda each: (-each[0].part.dated, -each[0].part.covered)):
-                if one.own.passage not in found and (bare or self._worded(claim, {one.own.passage})):
-                    found[one.own.passage] = _other(one)
-        return list(found.values())
+            for part, bare in sorted(linked, key=lambda each: (-each[0].part.dated, -each[0].part.covered)):
+                if part.own.passage not in wrong and (bare or self._worded(claim, {part.own.passage})):
+                    wrong[part.own.passage] = _other(part)
+        return list(wrong.values())
 
     def _worded(self, claim: str, passages: AbstractSet[int]) -> bool:
         """Whether the words of a claim stand in the passages, or in the question."""
@@ -166,13 +166,13 @@ class Tabled:
         there = set(units_of(self.query, "words")).union(*(_words(self.texts[n - 1]) for n in passages))
         return len(own & there) >= WORDED * len(own)
 
-    def _beside(self, one: Amount) -> bool:
+    def _beside(self, amount: Amount) -> bool:
         """Whether an amount stands in a passage beside its tables."""
         for text in self.texts:
             spans = [_lines_of(table, text) for table in tables(text)]
             for other in amounts(text):
                 at = other.specific.start
-                if abs(other.written) == abs(one.written) and not any(start <= at < end for start, end in spans):
+                if abs(other.written) == abs(amount.written) and not any(start <= at < end for start, end in spans):
                     return True
         return False
 
@@ -182,8 +182,8 @@ def _tables(passages: Sequence[str]) -> Iterator[PassageTable]:
     read = [tables(text)[:MOST_TABLES] for text in passages]
     told = [scale_of(text) for text in passages] if any(read) else []
     anywhere = (0, *sorted({scale for scale in told if scale}))
-    for n, found in enumerate(read, 1):
-        for table in found:
+    for n, passage_tables in enumerate(read, 1):
+        for table in passage_tables:
             scale = table.scale if table.scale is not None else told[n - 1]
             yield PassageTable(n, table, anywhere if scale is None else (scale,), scale is not None)
 
@@ -209,30 +209,32 @@ def _met(readings: Sequence[Sequence[tuple[TablePart, bool]]], numbers: Sequence
     """How every amount is met by one reading, surely if by any; empty where none meets all."""
     able = []
     for linked in readings:
-        found = _all_met(linked, numbers)
-        if None in found and len(numbers) > 1 and any(bare for _, bare in linked):
-            found = _all_met(linked, numbers, in_order=True)
-        if None not in found:
-            able.append([one for one in found if one is not None])
-    return next((met for met in able if all(one.sure for one in met)), able[0] if able else [])
+        ways = _all_met(linked, numbers)
+        if None in ways and len(numbers) > 1 and any(bare for _, bare in linked):
+            ways = _all_met(linked, numbers, in_order=True)
+        if None not in ways:
+            able.append([way for way in ways if way is not None])
+    return next((met for met in able if all(way.sure for way in met)), able[0] if able else [])
 
 
 def _all_met(
     linked: Sequence[tuple[TablePart, bool]], numbers: Sequence[Amount], *, in_order: bool = False
 ) -> list[Met | None]:
     """How each amount is met, surely if by any table; in order: the nth is of the nth thing that is named."""
-    found: list[Met | None] = []
-    for n, one in enumerate(numbers):
-        met = [way for each in linked if (way := _one_met(one, each, n, len(numbers), in_order=in_order)) is not None]
-        found.append(next((way for way in met if way.sure), met[0] if met else None))
-    return found
+    matched: list[Met | None] = []
+    for n, number in enumerate(numbers):
+        met = [
+            way for each in linked if (way := _one_met(number, each, n, len(numbers), in_order=in_order)) is not None
+        ]
+        matched.append(next((way for way in met if way.sure), met[0] if met else None))
+    return matched
 
 
-def _one_met(one: Amount, each: tuple[TablePart, bool], n: int, count: int, *, in_order: bool) -> Met | None:
+def _one_met(amount: Amount, each: tuple[TablePart, bool], n: int, count: int, *, in_order: bool) -> Met | None:
     part, bare = each
     if not bare:
-        return part.met(one, part.ask, EVERY)
-    return part.met(one, part.ask, n) if in_order else part.met(one, _nth(part.ask, n, count), None)
+        return part.met(amount, part.ask, EVERY)
+    return part.met(amount, part.ask, n) if in_order else part.met(amount, _nth(part.ask, n, count), None)
 
 
 def _nth(ask: NamedInClaim, n: int, count: int) -> NamedInClaim:
@@ -244,41 +246,41 @@ def _unscaled(passage: int) -> Wrong:
     return Wrong(passage, f"no passage tells which multiplier the table of passage {passage} has", UNSURE)
 
 
-def _other(one: TablePart) -> Wrong:
-    shown = ", ".join(f"{entry.cell.value:,g}" for entry in one.part.best[0].entries[:3])
-    reason = f"passage {one.own.passage} has {shown} for {label(one.own.table, one.part.best[0])!r}"
-    return Wrong(one.own.passage, reason, UNMET if one.part.dated and one.part.covered >= SURE else UNSURE)
+def _other(part: TablePart) -> Wrong:
+    shown = ", ".join(f"{entry.cell.value:,g}" for entry in part.part.best[0].entries[:3])
+    reason = f"passage {part.own.passage} has {shown} for {label(part.own.table, part.part.best[0])!r}"
+    return Wrong(part.own.passage, reason, UNMET if part.part.dated and part.part.covered >= SURE else UNSURE)
 
 
-def _lessened(found: Weighed, wrong: Sequence[Wrong], others: Others) -> TableVerdict:
+def _lessened(weighed: Weighed, wrong: Sequence[Wrong], others: Others) -> TableVerdict:
     """The verdict where the tables of some passages say otherwise: these support less, the others as they do."""
-    plain: Strength | None = "direct" if found.supporting else None
+    plain: Strength | None = "direct" if weighed.supporting else None
     if not wrong:
-        return TableVerdict(found, plain)
-    every = frozenset(one.passage for one in wrong)
-    unmet = frozenset(one.passage for one in wrong if one.most <= UNMET)
-    reason = min(wrong, key=lambda one: one.most).reason
-    if found.p <= UNMET:
-        return TableVerdict(replace(found, reason=reason) if unmet else found, plain, unmet)
+        return TableVerdict(weighed, plain)
+    every = frozenset(fault.passage for fault in wrong)
+    unmet = frozenset(fault.passage for fault in wrong if fault.most <= UNMET)
+    reason = min(wrong, key=lambda fault: fault.most).reason
+    if weighed.p <= UNMET:
+        return TableVerdict(replace(weighed, reason=reason) if unmet else weighed, plain, unmet)
     rest = others(every)
-    unsure = rest if unmet == every else others(unmet) if unmet else found
-    p = max(rest.p, min(UNSURE, unsure.p), min(UNMET, found.p))
+    unsure = rest if unmet == every else others(unmet) if unmet else weighed
+    p = max(rest.p, min(UNSURE, unsure.p), min(UNMET, weighed.p))
     if rest.supporting and rest.p >= p:
         return TableVerdict(rest, "direct", unmet)
-    if p >= found.p:
-        return TableVerdict(found, plain, unmet)
-    return TableVerdict(replace(found, p=p, supporting=(), joint=False, reason=reason), None, unmet)
+    if p >= weighed.p:
+        return TableVerdict(weighed, plain, unmet)
+    return TableVerdict(replace(weighed, p=p, supporting=(), joint=False, reason=reason), None, unmet)
 
 
-def _supported(found: Weighed, met: Sequence[Met]) -> TableVerdict:
-    implied = [one for one in met if one.strength == "implied"]
-    numbers = tuple(sorted({one.passage for one in met}))
-    p = max(found.p, IMPLIED if implied else STATED)
+def _supported(weighed: Weighed, met: Sequence[Met]) -> TableVerdict:
+    implied = [way for way in met if way.strength == "implied"]
+    numbers = tuple(sorted({way.passage for way in met}))
+    p = max(weighed.p, IMPLIED if implied else STATED)
     decides = (implied or met)[0]
-    reason = "; ".join(dict.fromkeys(one.reason for one in implied))
+    reason = "; ".join(dict.fromkeys(way.reason for way in implied))
     window = Window(decides.passage, decides.start, decides.end)
-    supporting = numbers if implied else tuple(sorted({*found.supporting, *numbers}))
-    against = tuple(n for n in found.contradicting if n not in supporting)
+    supporting = numbers if implied else tuple(sorted({*weighed.supporting, *numbers}))
+    against = tuple(n for n in weighed.contradicting if n not in supporting)
     weighed = Weighed(p, supporting, len(numbers) > 1, against, window, reason)
     return TableVerdict(weighed, "implied" if implied else "direct")
 

@@ -29,37 +29,37 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
     recorded but none there, every claim is unsupported. An answer that declines as a whole claims nothing. Whether
     one declines is not known where none of its claims is supported and its language has no wordings.
     """
-    said = statements(inputs.answer)
+    spoken = statements(inputs.answer)
     cosine = None
-    if said.claims and inputs.query.strip():
-        (reply,) = yield [embed("verify_answer", VERSION, (inputs.query, said.shown[:LOOKED_AT]), judge_repeat)]
+    if spoken.claims and inputs.query.strip():
+        (reply,) = yield [embed("verify_answer", VERSION, (inputs.query, spoken.shown[:LOOKED_AT]), judge_repeat)]
         (cosine,) = cosines(reply, 1)
     mode = mode_of((inputs.query, inputs.answer))
-    addressed = address(inputs.query, said, inputs.answer, cosine, mode)
-    cut = [parts(sentence) for sentence in said.claims]
+    addressed = address(inputs.query, spoken, inputs.answer, cosine, mode)
+    cut = [parts(sentence) for sentence in spoken.claims]
     if inputs.passages is None:
         plain = [
-            Claim(n, one.text, one.start, one.end, within=one.within)
-            for n, one in enumerate(chain.from_iterable(cut), 1)
+            Claim(n, part.text, part.start, part.end, within=part.within)
+            for n, part in enumerate(chain.from_iterable(cut), 1)
         ]
-        refuse, language = _refuse(inputs.answer, said, plain)
+        refuse, language = _refuse(inputs.answer, spoken, plain)
         return AnswerFacts(
             tuple(plain), addressed.label, refuse, support_asked=False, address_p=addressed.p, unread=language
         )
-    whole = [bare(sentence.text) for sentence in said.claims]
+    whole = [bare(sentence.text) for sentence in spoken.claims]
     evidence, tabled = PreparedPassages(inputs.passages, whole), Tabled(inputs.query, inputs.passages)
     pairs = zip(whole, cut, strict=True)
     mended = [_mended(sentence, own, evidence, tabled) for sentence, own in pairs]
     verdicts = zip(chain.from_iterable(cut), chain.from_iterable(mended), strict=True)
-    claims = tuple(_claim(n, part, found) for n, (part, found) in enumerate(verdicts, 1))
-    refuse, language = _refuse(inputs.answer, said, claims)
+    claims = tuple(_claim(n, part, verdict) for n, (part, verdict) in enumerate(verdicts, 1))
+    refuse, language = _refuse(inputs.answer, spoken, claims)
     return AnswerFacts(claims, addressed.label, refuse, address_p=addressed.p, unread=language)
 
 
-def _refuse(answer: str, said: Statements, claims: Sequence[Claim]) -> tuple[bool | None, str]:
+def _refuse(answer: str, spoken: Statements, claims: Sequence[Claim]) -> tuple[bool | None, str]:
     """Whether an answer declines, None where its language does not tell; and that language, "" where it does."""
-    if said.refuses or any(claim.supporting for claim in claims):
-        return said.refuses, ""
+    if spoken.refuses or any(claim.supporting for claim in claims):
+        return spoken.refuses, ""
     language = unread(answer)
     return (None, language) if language else (False, "")
 
@@ -70,23 +70,23 @@ def _mended(sentence: str, own: Sequence[ClaimPart], evidence: PreparedPassages,
     def others(numbers: AbstractSet[int], at: int) -> Weighed:
         return weighed(sentence, own, evidence.without(numbers))[at]
 
-    found = enumerate(zip(own, weighed(sentence, own, evidence), strict=True))
-    return [tabled.mend(part.text, words, partial(others, at=at)) for at, (part, words) in found]
+    numbered = enumerate(zip(own, weighed(sentence, own, evidence), strict=True))
+    return [tabled.mend(part.text, words, partial(others, at=at)) for at, (part, words) in numbered]
 
 
 def _claim(n: int, part: ClaimPart, mended: TableVerdict) -> Claim:
-    found = mended.found
+    weighed_claim = mended.found
     return Claim(
         n=n,
         text=part.text,
         start=part.start,
         end=part.end,
-        supporting=found.supporting,
-        joint=found.joint,
-        contradicting=found.contradicting,
+        supporting=weighed_claim.supporting,
+        joint=weighed_claim.joint,
+        contradicting=weighed_claim.contradicting,
         strength=mended.strength,
-        p=found.p,
-        window=found.window,
-        reason=found.reason,
+        p=weighed_claim.p,
+        window=weighed_claim.window,
+        reason=weighed_claim.reason,
         within=part.within,
     )

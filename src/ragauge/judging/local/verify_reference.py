@@ -33,7 +33,9 @@ def _verify(inputs: VerifyReference) -> Asking:
     yield from ()
     topic = topics(inputs.query, inputs.passages)
     pairs = enumerate(zip(inputs.claims, stated(inputs), strict=True), 1)
-    return ReferenceFacts(tuple(ReferenceClaim(n, text, one.supporting, one.there(topic)) for n, (text, one) in pairs))
+    return ReferenceFacts(
+        tuple(ReferenceClaim(n, text, claim.supporting, claim.there(topic)) for n, (text, claim) in pairs)
+    )
 
 
 class ReferenceEvidence(NamedTuple):
@@ -61,36 +63,42 @@ class ReferenceEvidence(NamedTuple):
             topics: per passage, how likely it speaks of what was asked.
         """
         others = (topic for n, topic in enumerate(topics, 1) if n not in self.against)
-        found = there(self.p, max(others, default=0.0))
-        return min(self.p, found) if self.lacking else found
+        chance = there(self.p, max(others, default=0.0))
+        return min(self.p, chance) if self.lacking else chance
 
 
 def stated(inputs: VerifyReference) -> list[ReferenceEvidence]:
     """What the passages say of each reference claim."""
     evidence = PreparedPassages(inputs.passages, inputs.claims)
     tabled = Tabled(inputs.query, inputs.passages)
-    asked = {one.normal for one in find(inputs.query, DATE)}
+    asked = {mark.normal for mark in find(inputs.query, DATE)}
     return [_stated(evidence, bare(text), asked, tabled) for text in inputs.claims]
 
 
 def _stated(evidence: PreparedPassages, claim: str, asked: AbstractSet[str], tabled: Tabled) -> ReferenceEvidence:
     words = _weighed(evidence, claim, asked)
-    found, _, otherwise = tabled.mend(claim, words, lambda some: _weighed(evidence.without(some), claim, asked))
-    lacking = found.window.missing if found.window is not None else ()
+    weighed_claim, _, otherwise = tabled.mend(claim, words, lambda some: _weighed(evidence.without(some), claim, asked))
+    lacking = weighed_claim.window.missing if weighed_claim.window is not None else ()
     numberless = any(any(map(str.isdigit, specific)) for specific in lacking) and not tabled.tables
-    nameless = found.p <= NOTHING and is_short(claim) and any(one.kind == "name" for one in find(claim, EVERY))
-    p = max(found.p, STANDING) if evidence.stands(claim) else found.p
-    return ReferenceEvidence(p, found.supporting, otherwise.union(found.contradicting), numberless or nameless)
+    nameless = (
+        weighed_claim.p <= NOTHING and is_short(claim) and any(mark.kind == "name" for mark in find(claim, EVERY))
+    )
+    p = max(weighed_claim.p, STANDING) if evidence.stands(claim) else weighed_claim.p
+    return ReferenceEvidence(
+        p, weighed_claim.supporting, otherwise.union(weighed_claim.contradicting), numberless or nameless
+    )
 
 
 def _weighed(evidence: PreparedPassages, claim: str, asked: AbstractSet[str]) -> Weighed:
-    found = evidence.weigh(claim)
-    if found.supporting or not asked:
-        return found
+    weighed = evidence.weigh(claim)
+    if weighed.supporting or not asked:
+        return weighed
     rest = claim
-    for one in reversed(find(claim, DATE)):
-        if one.normal in asked:
-            rest = f"{rest[: one.start].rstrip()} {rest[one.end :].lstrip()}"
-    again = evidence.weigh(rest) if rest != claim else found
-    supporting = tuple(n for n in again.supporting if n not in found.contradicting)
-    return Weighed(again.p, supporting) if supporting and (not again.joint or supporting == again.supporting) else found
+    for mark in reversed(find(claim, DATE)):
+        if mark.normal in asked:
+            rest = f"{rest[: mark.start].rstrip()} {rest[mark.end :].lstrip()}"
+    again = evidence.weigh(rest) if rest != claim else weighed
+    supporting = tuple(n for n in again.supporting if n not in weighed.contradicting)
+    return (
+        Weighed(again.p, supporting) if supporting and (not again.joint or supporting == again.supporting) else weighed
+    )

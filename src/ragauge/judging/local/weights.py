@@ -102,8 +102,8 @@ def _logistic(z: float) -> float:
 @cache
 def stored() -> Mapping[str, Any]:
     """The whole file."""
-    found: Mapping[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-    return found
+    stored_weights: Mapping[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return stored_weights
 
 
 @cache
@@ -115,15 +115,15 @@ def scorer(name: str, features: tuple[str, ...]) -> Scorer:
 @cache
 def evidence_weights() -> Mapping[str, Any]:
     """The whole file on whether the evidence of a reference is there."""
-    found: Mapping[str, Any] = json.loads(EVIDENCE_FILE.read_text(encoding="utf-8"))
-    return found
+    weights: Mapping[str, Any] = json.loads(EVIDENCE_FILE.read_text(encoding="utf-8"))
+    return weights
 
 
 @cache
 def stored_address() -> Mapping[str, Any]:
     """The whole file on whether an answer addresses its question."""
-    found: Mapping[str, Any] = json.loads(ADDRESS_FILE.read_text(encoding="utf-8"))
-    return found
+    weights: Mapping[str, Any] = json.loads(ADDRESS_FILE.read_text(encoding="utf-8"))
+    return weights
 
 
 @cache

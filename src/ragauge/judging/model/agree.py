@@ -46,8 +46,8 @@ def agree(inputs: Agree, asked: QuestionSpec) -> Asking:
     blocks += [answer.block("answer claims"), reference.block("reference claims")]
     if inputs.accepted:
         blocks.append(Block.of("other accepted answers", *inputs.accepted))
-    found = yield from ask_each(asked, *asked.worded(COMPARING, *blocks), SCHEMA, answer, reference)
-    verdicts, stated = found.of(answer), found.of(reference)
+    replies = yield from ask_each(asked, *asked.worded(COMPARING, *blocks), SCHEMA, answer, reference)
+    verdicts, stated = replies.of(answer), replies.of(reference)
     unknown = len(known) < len(inputs.answer_claims)
     return AgreementFacts(
         tuple(verdicts.get(n) for n, _ in enumerate(inputs.answer_claims, 1)),
@@ -56,8 +56,8 @@ def agree(inputs: Agree, asked: QuestionSpec) -> Asking:
 
 
 def _agreement(item: Mapping[str, Any]) -> Agreement | None:
-    found = word(item.get("verdict"), AGREEMENTS)
-    return None if found is None else AGREEMENTS[found]
+    verdict = word(item.get("verdict"), AGREEMENTS)
+    return None if verdict is None else AGREEMENTS[verdict]
 
 
 def _stated(item: Mapping[str, Any]) -> bool | None:

@@ -64,21 +64,21 @@ def packs(passages: tuple[str, ...], size: int = PACK) -> tuple[Pack, ...]:
     A single sentence longer than that goes out whole in a pack of its own. No passages give no pack. Kept, since
     several questions about a response see the same passages.
     """
-    found: list[Pack] = []
+    filled: list[Pack] = []
     current: dict[str, Numbered] = {}
     used = 0
     lengths = [len(text) for text in passages]
-    for one in numbered(passages):
-        cost = len(one.sentence.text)
-        begins = one.sentence.n == 1 and used + min(lengths[one.passage - 1], size) > size
+    for sentence in numbered(passages):
+        cost = len(sentence.sentence.text)
+        begins = sentence.sentence.n == 1 and used + min(lengths[sentence.passage - 1], size) > size
         if current and (begins or used + cost > size):
-            found.append(Pack(current))
+            filled.append(Pack(current))
             current, used = {}, 0
-        current[one.number] = one
+        current[sentence.number] = sentence
         used += cost
     if current:
-        found.append(Pack(current))
-    return tuple(found)
+        filled.append(Pack(current))
+    return tuple(filled)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,6 @@ def _covered(name: str, parts: Sequence[str], prompt: Prompt, inputs: Cover, ask
     listing = Listing(name, "C", dict(enumerate(parts, 1)), lambda item: yes(item.get("met")))
     blocks = Block.of("question", inputs.query), Block.of("answer", inputs.answer), listing.block()
     schema = an_object(**{name: a_list(n=INTEGER, met=YES_NO)})
-    found = yield from ask_each(asked, *asked.worded(prompt, *blocks), schema, listing)
-    met = found.of(listing)
+    verdicts = yield from ask_each(asked, *asked.worded(prompt, *blocks), schema, listing)
+    met = verdicts.of(listing)
     return CoverFacts(tuple(met.get(n) for n in listing.texts))

@@ -33,8 +33,8 @@ def guess_questions(inputs: GuessQuestions, asked: QuestionSpec) -> Asking:
     Source: RAGAS, arXiv:2309.15217, section 3: mean cosine of the question with the questions guessed from the answer.
     """
     worded = asked.worded(GUESSING, Block.of("answer", inputs.answer))
-    said, _ = yield from ask_retry(asked, *worded, SCHEMA, _guessed, lambda found: len(found) >= QUESTIONS)
-    guessed = max(said, key=len)[:QUESTIONS]
+    attempts, _ = yield from ask_retry(asked, *worded, SCHEMA, _guessed, lambda guesses: len(guesses) >= QUESTIONS)
+    guessed = max(attempts, key=len)[:QUESTIONS]
     if not guessed:
         return GuessedFacts((None,) * QUESTIONS)
     (reply,) = yield [embed(asked.question, asked.version, (inputs.query, *guessed), asked.judge_repeat)]

@@ -44,8 +44,8 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, QuestionSpec], Asking]]] = {
     "similarity": (similarity.VERSION, lambda inputs, asked: similarity.similarity(inputs, asked.judge_repeat)),
 }
 PROMPTS: Mapping[str, Prompt] = {
-    one.name: one
-    for one in (
+    question.name: question
+    for question in (
         verify_answer.CHECKING, verify_answer.LISTING, verify_reference.CHECKING, rate_passages.RATING,
         rate_passages.RATING_SENTENCES, rate_passages.RATING_ANSWER, agree.COMPARING, cover.ASPECTS, cover.CRITERIA,
         guess_questions.GUESSING, prepare.PREPARING, prefer.PREFERENCE,
@@ -143,7 +143,9 @@ def judge_note(judge_id: str, spec: str, versions: Mapping[str, tuple[int, ...]]
         spec: the text that it is built from; "" where it is not known.
         versions: question -> the versions in which it was asked.
     """
-    asked = ", ".join(f"{question} {'/'.join(map(str, found))}" for question, found in versions.items())
+    asked = ", ".join(
+        f"{question} {'/'.join(map(str, versions_asked))}" for question, versions_asked in versions.items()
+    )
     parts = [who(judge_id, spec), f"Questions, with their versions: {asked}." if asked else ""]
     return JudgeNote(judge_id, " ".join(part for part in parts if part), LIMITS)
 

@@ -40,12 +40,12 @@ def _preferred(
     query: str, answers: tuple[str, str], asked: QuestionSpec
 ) -> Generator[list[Ask], list[Reply], tuple[Better | None, str]]:
     """The verdict on two answers in this order; None, and why, where there is none."""
-    shown = Block("answers", [(f"A{n}", one) for n, one in enumerate(answers, 1)])
+    shown = Block("answers", [(f"A{n}", answer) for n, answer in enumerate(answers, 1)])
     worded = asked.worded(PREFERENCE, Block.of("question", query), shown)
-    said, reason = yield from ask_retry(asked, *worded, SCHEMA, _better, lambda found: found is not None)
-    return said[-1], reason or NO_VERDICT if said[-1] is None else ""
+    better, reason = yield from ask_retry(asked, *worded, SCHEMA, _better, lambda verdict: verdict is not None)
+    return better[-1], reason or NO_VERDICT if better[-1] is None else ""
 
 
 def _better(value: Mapping[str, Any]) -> Better | None:
-    found = word(value.get("better"), WORDS)
-    return None if found is None else WORDS[found]
+    better = word(value.get("better"), WORDS)
+    return None if better is None else WORDS[better]

@@ -36,13 +36,13 @@ class Prepared(NamedTuple):
 def prepare(query: str, reference: str, asked: QuestionSpec) -> Generator[list[Ask], list[Reply], Prepared]:
     """Asked once, and once more where the reply holds no lists. A reference without a claim found counts as missing."""
 
-    def whole(found: Prepared) -> bool:
-        return bool(found.aspects) and (bool(found.claims) or not reference.strip())
+    def whole(prepared: Prepared) -> bool:
+        return bool(prepared.aspects) and (bool(prepared.claims) or not reference.strip())
 
     worded = asked.worded(PREPARING, Block.of("question", query), Block.of("reference answer", reference))
-    said, reason = yield from ask_retry(asked, *worded, SCHEMA, _prepared, whole)
-    if whole(said[-1]):
-        return said[-1]
+    attempts, reason = yield from ask_retry(asked, *worded, SCHEMA, _prepared, whole)
+    if whole(attempts[-1]):
+        return attempts[-1]
     return Prepared(None, None, reason or "the reply holds no lists of claims and aspects")
 
 

@@ -139,16 +139,16 @@ class Prompt:
             parts = [part[1:] for part in Formatter().parse(template) if part[1] is not None]
         except ValueError as error:
             raise UsageError(f"its braces cannot be read: {error}. Slots of {self.name}: {shown}. {hint}") from None
-        found = [slot for slot, _, _ in parts]
+        names = [slot for slot, _, _ in parts]
         for slot, form, conversion in parts:
             if slot not in self.slots:
                 raise UnknownName(f"slot of {self.name}", slot or "", self.slots, hint)
             if form or conversion:
                 raise UsageError(f"the slot {slot} takes nothing beside its name. Write {{{slot}}}. {hint}")
-            if found.count(slot) > 1:
+            if names.count(slot) > 1:
                 raise UsageError(f"the slot {{{slot}}} stands twice: its texts would be sent twice. Remove one.")
         for slot in self.slots:
-            if slot not in found:
+            if slot not in names:
                 raise UsageError(f"the slot {{{slot}}} is missing: the judge would not see it. It needs {shown}.")
 
 
@@ -159,9 +159,9 @@ def slot_of(block: Block) -> str:
 
 def given(templates: Mapping[str, Any]) -> str:
     """What stands in a judge's spec for templates that Python code hands over: a hash of them, for this process."""
-    found = {name: str(one) if isinstance(one, Path) else one for name, one in templates.items()}
-    name = f"{HANDED}{digest(found)[:8]}"
-    _GIVEN[name] = found
+    texts = {name: str(template) if isinstance(template, Path) else template for name, template in templates.items()}
+    name = f"{HANDED}{digest(texts)[:8]}"
+    _GIVEN[name] = texts
     return name
 
 

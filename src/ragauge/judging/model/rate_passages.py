@@ -45,11 +45,11 @@ def rate_passages(inputs: RatePassages, asked: QuestionSpec) -> Asking:
     """A passage that goes out in several packs is relevant when one of its parts is; a blank one never is."""
     parts = packs(inputs.passages, asked.settings.pack)
     listings = [_listing("passages", "P", _parts_of(pack.sentences.values())) for pack in parts]
-    found = yield from interleave([_rated(inputs.query, listing, RATING, asked) for listing in listings])
+    rated = yield from interleave([_rated(inputs.query, listing, RATING, asked) for listing in listings])
     ratings = []
     for n, _ in enumerate(inputs.passages, 1):
-        said = [verdicts.get(n) for listing, verdicts in zip(listings, found, strict=True) if n in listing.texts]
-        relevant = True if True in said else None if None in said else False
+        verdicts_on = [verdicts.get(n) for listing, verdicts in zip(listings, rated, strict=True) if n in listing.texts]
+        relevant = True if True in verdicts_on else None if None in verdicts_on else False
         ratings.append(Rating(n, relevant))
     return RelevanceFacts(tuple(ratings))
 
@@ -59,23 +59,24 @@ def rate_sentences(inputs: RateSentences | RateAnswer, asked: QuestionSpec) -> A
     system = RATING_ANSWER if isinstance(inputs, RateAnswer) else RATING_SENTENCES
     parts = [list(pack.sentences.values()) for pack in packs(inputs.passages, asked.settings.pack)]
     listings = [
-        _listing("sentences", "S", {n: one.sentence.text for n, one in enumerate(part, 1)}) for part in parts
+        _listing("sentences", "S", {n: part_sentence.sentence.text for n, part_sentence in enumerate(part, 1)})
+        for part in parts
     ]
-    found = yield from interleave([_rated(inputs.query, listing, system, asked) for listing in listings])
+    rated = yield from interleave([_rated(inputs.query, listing, system, asked) for listing in listings])
     ratings = [
-        Rating(one.passage, verdicts.get(n), one.sentence.n)
-        for part, verdicts in zip(parts, found, strict=True)
-        for n, one in enumerate(part, 1)
+        Rating(sentence.passage, verdicts.get(n), sentence.sentence.n)
+        for part, verdicts in zip(parts, rated, strict=True)
+        for n, sentence in enumerate(part, 1)
     ]
     return RelevanceFacts(tuple(ratings), "sentence")
 
 
 def _parts_of(sentences: Iterable[Numbered]) -> dict[int, str]:
     """Passage number -> the text of its sentences in one pack."""
-    found: dict[int, list[str]] = {}
-    for one in sentences:
-        found.setdefault(one.passage, []).append(one.sentence.text)
-    return {passage: " ".join(texts) for passage, texts in found.items()}
+    by_passage: dict[int, list[str]] = {}
+    for sentence in sentences:
+        by_passage.setdefault(sentence.passage, []).append(sentence.sentence.text)
+    return {passage: " ".join(texts) for passage, texts in by_passage.items()}
 
 
 def _listing(name: str, letter: str, texts: dict[int, str]) -> Listing[bool]:

@@ -32,8 +32,8 @@ def structured(reply: Reply, schema: Mapping[str, Any]) -> Mapping[str, Any] | N
     if reply.status != "ok":
         return None
     text = reply.text[:MOST].strip()
-    found = _json(text)     # first as it is: a claim may speak of <think>
-    return _unwrapped(_last_object(_thoughtless(text)) if found is None else found, schema)
+    parsed = _json(text)     # first as it is: a claim may speak of <think>
+    return _unwrapped(_last_object(_thoughtless(text)) if parsed is None else parsed, schema)
 
 
 def _json(text: str) -> Any:
@@ -70,16 +70,16 @@ def _fits(value: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
 
 def _last_object(text: str) -> Mapping[str, Any] | None:
     """The last object that stands at the top level of a text."""
-    decoder, found, at, broken = json.JSONDecoder(), None, 0, 0
+    decoder, last, at, broken = json.JSONDecoder(), None, 0, 0
     tidy = TRAILING.sub(r"\1", text)
     while (start := OBJECT.search(tidy, at)) is not None:
         try:
-            found, at = decoder.raw_decode(tidy, start.start())
+            last, at = decoder.raw_decode(tidy, start.start())
         except (ValueError, RecursionError):
             at, broken = start.start() + 1, broken + 1
             if broken > MOST_BROKEN:
                 return None
-    return found
+    return last
 
 
 def _thoughtless(text: str) -> str:
@@ -106,7 +106,7 @@ def written(value: Any) -> str:
 
 def texts(value: Any) -> list[str]:
     """The texts of a list that are not blank."""
-    return [text for one in value if (text := written(one))] if isinstance(value, list) else []
+    return [text for entry in value if (text := written(entry))] if isinstance(value, list) else []
 
 
 def word(value: Any, known: Collection[str]) -> str | None:
@@ -117,8 +117,8 @@ def word(value: Any, known: Collection[str]) -> str | None:
     """
     if not isinstance(value, str):
         return None
-    found = re.sub(r"[\s_-]+", "_", value.strip().strip(".!\"'`*").strip()).lower()
-    return found if found in known else None
+    normal = re.sub(r"[\s_-]+", "_", value.strip().strip(".!\"'`*").strip()).lower()
+    return normal if normal in known else None
 
 
 def yes(value: Any) -> bool | None:
@@ -140,8 +140,8 @@ def whole_number(value: Any) -> int | None:
         return int(value) if value.is_integer() else None
     if not isinstance(value, str) or len(value) > LONGEST_NUMBER:
         return None
-    found = re.fullmatch(r"\W*[A-Za-z]?\s*(\d{1,6})\W*", value)
-    return int(found[1]) if found else None
+    match = re.fullmatch(r"\W*[A-Za-z]?\s*(\d{1,6})\W*", value)
+    return int(match[1]) if match else None
 
 
 def places(value: Any, sent: Mapping[str, Any]) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ def places(value: Any, sent: Mapping[str, Any]) -> tuple[str, ...]:
     >>> places(["2.1", "[P3]", 9, "one of 2 towers"], {"2.1": 1, "2.2": 1, "3.1": 1})
     ('2.1', '3.1')
     """
-    found: dict[str, None] = {}
+    numbers: dict[str, None] = {}
     firsts = {number.partition(".")[0]: number for number in reversed([*sent])}
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, bool) or not isinstance(item, str | int | float):
@@ -161,7 +161,7 @@ def places(value: Any, sent: Mapping[str, Any]) -> tuple[str, ...]:
             continue
         for text in DIGITS.findall(str(item)):
             if text in sent:
-                found[text] = None
+                numbers[text] = None
             elif text in firsts:
-                found[firsts[text]] = None
-    return tuple(found)
+                numbers[firsts[text]] = None
+    return tuple(numbers)

@@ -109,15 +109,15 @@ def _embedder(text: str) -> ModelName | None:
 
 
 def _endpoint(provider: str, url: str) -> str:
-    place = PROVIDERS[provider]
-    url = url or (os.environ.get(place.variable, "").strip() if place.variable else "")
+    endpoint = PROVIDERS[provider]
+    url = url or (os.environ.get(endpoint.variable, "").strip() if endpoint.variable else "")
     if SECRET.search(url):
         raise UsageError(
             "a judge's base URL must hold no key: it is stored and shown. Put the key into the environment, "
             "such as OPENAI_API_KEY."
         )
     url = url.partition("#")[0].rstrip("/")
-    return "" if url == place.official else url
+    return "" if url == endpoint.official else url
 
 
 def _settings(values: Mapping[str, str]) -> Settings:

@@ -46,16 +46,16 @@ class Listing(Generic[T]):
 
     def read(self, value: Mapping[str, Any], wanted: Collection[str]) -> dict[str, T]:
         """Verdicts by place. Places not wanted are dropped; one that comes twice with two verdicts has none."""
-        found: dict[str, T] = {}
+        verdicts: dict[str, T] = {}
         torn: set[str] = set()
         for item in objects(value.get(self.name)):
-            place, said = f"{self.letter}{whole_number(item.get('n'))}", self.verdict(item)
-            if place not in wanted:
-                log.info("A verdict on %s is dropped: it was not asked for.", place)
-            elif said is not None and found.setdefault(place, said) != said:
-                log.info("Two verdicts on %s disagree: neither counts.", place)
-                torn.add(place)
-        return {place: said for place, said in found.items() if place not in torn}
+            number, verdict = f"{self.letter}{whole_number(item.get('n'))}", self.verdict(item)
+            if number not in wanted:
+                log.info("A verdict on %s is dropped: it was not asked for.", number)
+            elif verdict is not None and verdicts.setdefault(number, verdict) != verdict:
+                log.info("Two verdicts on %s disagree: neither counts.", number)
+                torn.add(number)
+        return {number: verdict for number, verdict in verdicts.items() if number not in torn}
 
 
 class VerdictsRead(NamedTuple):
@@ -68,7 +68,7 @@ class VerdictsRead(NamedTuple):
     def of(self, listing: Listing[T]) -> dict[int, T]:
         """The verdicts of one listing, by number."""
         places = zip(listing.texts, listing.places, strict=True)
-        return {n: self.by_place[place] for n, place in places if place in self.by_place}
+        return {n: self.by_place[number] for n, number in places if number in self.by_place}
 
 
 def ask_each(
@@ -86,9 +86,9 @@ def ask_each(
         schema: of the reply.
         listings: what wants verdicts.
     """
-    settles = {place: listing.settles for listing in listings for place in listing.places}
+    settles = {number: listing.settles for listing in listings for number in listing.places}
     everything = list(settles)
-    found: dict[str, Any] = {}
+    verdicts: dict[str, Any] = {}
     values: list[Mapping[str, Any]] = []
 
     def ask(wanted: Sequence[str], attempt: int) -> Ask:
@@ -99,18 +99,18 @@ def ask_each(
         """Takes in a reply; returns what still wants a verdict."""
         values.append(structured(reply, schema) or {})
         for listing in listings:
-            found.update(listing.read(values[-1], frozenset(wanted)))
-        return [place for place in wanted if place not in found or not settles[place](found[place])]
+            verdicts.update(listing.read(values[-1], frozenset(wanted)))
+        return [number for number in wanted if number not in verdicts or not settles[number](verdicts[number])]
 
     (first,) = yield [ask(everything, 1)]
     missing = left(first, everything)
     if not missing or hopeless(first):
-        return VerdictsRead(found, first.reason or "the call failed" if missing else "", tuple(values))
+        return VerdictsRead(verdicts, first.reason or "the call failed" if missing else "", tuple(values))
     parts = _parts(missing, everything=len(missing) == len(everything), cut_off=first.finish == "length")
     again = yield [ask(part, 2) for part in parts]
     lacking = [reply for part, reply in zip(parts, again, strict=True) if left(reply, part)]
     reason = next((reply.reason for reply in lacking if reply.reason), NO_VERDICT) if lacking else ""
-    return VerdictsRead(found, reason, tuple(values))
+    return VerdictsRead(verdicts, reason, tuple(values))
 
 
 def ask_retry(
@@ -134,13 +134,13 @@ def ask_retry(
     Returns:
         What each reply says, and what the last call says of itself where it failed.
     """
-    said: list[T] = []
+    replies: list[T] = []
     for attempt in (1, 2):
         (reply,) = yield [asked.chat(system, text, schema, attempt)]
-        said.append(read(structured(reply, schema) or {}))
-        if enough(said[-1]) or hopeless(reply):
+        replies.append(read(structured(reply, schema) or {}))
+        if enough(replies[-1]) or hopeless(reply):
             break
-    return said, reply.reason
+    return replies, reply.reason
 
 
 def hopeless(reply: Reply) -> bool:
@@ -153,7 +153,7 @@ def hopeless(reply: Reply) -> bool:
 
 def _parts(missing: Sequence[str], *, everything: bool, cut_off: bool) -> list[Sequence[str]]:
     if not everything:
-        return [[one] for one in missing]
+        return [[number] for number in missing]
     if cut_off and len(missing) > 1:
         half = (len(missing) + 1) // 2
         return [missing[:half], missing[half:]]
@@ -166,26 +166,26 @@ def interleave(
     """Runs several generators side by side: what they ask at one time is one list."""
     waiting: dict[int, list[Ask]] = {}
     results: dict[int, T] = {}
-    for place, generator in enumerate(generators):
-        _advance(place, generator, None, waiting, results)
+    for index, generator in enumerate(generators):
+        _advance(index, generator, None, waiting, results)
     while waiting:
         turn = list(waiting.items())
         replies = yield [ask for _, asks in turn for ask in asks]
         waiting, at = {}, 0
-        for place, asks in turn:
-            _advance(place, generators[place], replies[at : at + len(asks)], waiting, results)
+        for index, asks in turn:
+            _advance(index, generators[index], replies[at : at + len(asks)], waiting, results)
             at += len(asks)
-    return [results[place] for place in range(len(generators))]
+    return [results[index] for index in range(len(generators))]
 
 
 def _advance(
-    place: int,
+    index: int,
     generator: Generator[list[Ask], list[Reply], T],
     replies: list[Reply] | None,
     waiting: dict[int, list[Ask]],
     results: dict[int, T],
 ) -> None:
     try:
-        waiting[place] = next(generator) if replies is None else generator.send(replies)
+        waiting[index] = next(generator) if replies is None else generator.send(replies)
     except StopIteration as done:
-        results[place] = done.value
+        results[index] = done.value

@@ -87,27 +87,27 @@ def verify_answer(inputs: VerifyAnswer, asked: QuestionSpec) -> Asking:
     first pack are asked about with the claims that the first pack gave. Without passages support is not asked.
     """
     recorded = inputs.passages is not None
-    sentences = {one.n: one for one in split(inputs.answer)}
+    sentences = {sentence.n: sentence for sentence in split(inputs.answer)}
     if not sentences:
         return AnswerFacts((), "no", False, support_asked=recorded)
     parts = packs(inputs.passages or (), asked.settings.pack)
     fused = parts[0] if parts and not asked.settings.per_claim else None
     listing = Listing(
-        "sentences", "S", {n: one.text for n, one in sentences.items()}, lambda item: _said(item, fused),
-        settles=lambda said: said.whole,
+        "sentences", "S", {n: sentence.text for n, sentence in sentences.items()}, lambda item: _said(item, fused),
+        settles=lambda verdicts: verdicts.whole,
     )  # fmt: skip
     passages = [] if fused is None else [fused.block]
     prompt, schema = (LISTING, LISTED) if fused is None else (CHECKING, CHECKED)
     worded = asked.worded(prompt, Block.of("question", inputs.query), *passages, listing.block("answer"))
-    found = yield from ask_each(asked, *worded, schema, listing)
-    address, refuse = _whole(found.values)
-    plain = list(_plain(sentences, found.of(listing), found.reason))
+    replies = yield from ask_each(asked, *worded, schema, listing)
+    address, refuse = _whole(replies.values)
+    plain = list(_plain(sentences, replies.of(listing), replies.reason))
     texts = [claim.text or "" for claim, _ in plain if claim.text]
     later = yield from check(inputs.query, texts, parts if fused is None else parts[1:], asked)
     verdicts = iter(later.supports)
     claims = tuple(
         claim if claim.text is None or not parts
-        else judged(claim, [*first, *next(verdicts)], parts, found.reason if None in first else later.reason)
+        else judged(claim, [*first, *next(verdicts)], parts, replies.reason if None in first else later.reason)
         for claim, support in plain
         for first in [[] if fused is None else [support]]
     )  # fmt: skip
@@ -119,25 +119,25 @@ def _said(item: Mapping[str, Any], pack: Pack | None) -> SentenceVerdicts | None
     claims = item.get("claims")
     if not isinstance(claims, list):
         return None
-    found = tuple(
-        (text, Support() if pack is None else support_of(one, pack.sentences))
-        for one in objects(claims)
-        if (text := written(one.get("text")))
+    read = tuple(
+        (text, Support() if pack is None else support_of(claim, pack.sentences))
+        for claim in objects(claims)
+        if (text := written(claim.get("text")))
     )
-    return SentenceVerdicts(found, lost=len(found) < len(claims))
+    return SentenceVerdicts(read, lost=len(read) < len(claims))
 
 
 def _plain(
-    sentences: Mapping[int, Sentence], found: Mapping[int, SentenceVerdicts], reason: str
+    sentences: Mapping[int, Sentence], verdicts: Mapping[int, SentenceVerdicts], reason: str
 ) -> Iterator[tuple[Claim, Support | None]]:
     """The claims in order, numbered, each with the first call's verdict; text None = the sentence's are unknown."""
     n = 0
     for number, sentence in sentences.items():
-        said = found.get(number, SentenceVerdicts((), lost=True))
-        for text, support in said.claims:
+        reply = verdicts.get(number, SentenceVerdicts((), lost=True))
+        for text, support in reply.claims:
             n += 1
             yield Claim(n, text, sentence.start, sentence.end), support
-        if said.lost:
+        if reply.lost:
             n += 1
             yield Claim(n, None, sentence.start, sentence.end, status="failed", reason=reason or "no verdict"), None
 
@@ -146,5 +146,5 @@ def _whole(values: Sequence[Mapping[str, Any]]) -> tuple[Address | None, bool | 
     """What the replies say of the whole answer: each from the first that says it."""
     addresses = (word(value.get("addresses"), ADDRESSES) for value in values)
     refuses = (yes(value.get("refuses")) for value in values)
-    address = next((ADDRESSES[one] for one in addresses if one is not None), None)
-    return address, next((one for one in refuses if one is not None), None)
+    address = next((ADDRESSES[address_read] for address_read in addresses if address_read is not None), None)
+    return address, next((refusal for refusal in refuses if refusal is not None), None)

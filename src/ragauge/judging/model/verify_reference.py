@@ -90,14 +90,14 @@ def check(
     """
     groups = [[n] for n in range(1, len(claims) + 1)] if asked.settings.per_claim else [list(range(1, len(claims) + 1))]
     turns = [(group, pack) for pack in parts for group in groups if group]
-    found = yield from interleave([
+    replies = yield from interleave([
         _checked(query, {n: claims[n - 1] for n in group}, pack, asked) for group, pack in turns
     ])  # fmt: skip
     supports: list[list[Support | None]] = [[] for _ in claims]
-    for (group, _), (verdicts, _) in zip(turns, found, strict=True):
+    for (group, _), (verdicts, _) in zip(turns, replies, strict=True):
         for n in group:
             supports[n - 1].append(verdicts.get(n))
-    return SupportReplies(supports, next((reason for _, reason in found if reason), ""))
+    return SupportReplies(supports, next((reason for _, reason in replies if reason), ""))
 
 
 def _checked(
@@ -106,8 +106,8 @@ def _checked(
     """What one pack says about some claims, by their numbers, and why verdicts are missing."""
     listing = Listing("claims", "C", claims, lambda item: support_of(item, pack.sentences))
     worded = asked.worded(CHECKING, Block.of("question", query), pack.block, listing.block())
-    found = yield from ask_each(asked, *worded, SCHEMA, listing)
-    return found.of(listing), found.reason
+    verdicts = yield from ask_each(asked, *worded, SCHEMA, listing)
+    return verdicts.of(listing), verdicts.reason
 
 
 def judged(plain: Claim, supports: Sequence[Support | None], parts: Sequence[Pack], reason: str = "") -> Claim:
@@ -115,29 +115,29 @@ def judged(plain: Claim, supports: Sequence[Support | None], parts: Sequence[Pac
 
     It fails where a pack gave no verdict and no other supports it: that pack might have.
     """
-    known = [one for one in supports if one is not None]
-    by = [place for one in known for place in one.by]
-    against = [place for one in known for place in one.against]
+    known = [support for support in supports if support is not None]
+    by = [number for support in known for number in support.by]
+    against = [number for support in known for number in support.against]
     if len(known) < len(supports) and not by:
         return replace(plain, status="failed", reason=reason or "no verdict")
-    alone = any(one.by and not one.interleave for one in known)
+    alone = any(support.by and not support.interleave for support in known)
     shown = by or against
     return replace(
         plain,
         supporting=_passages(by), joint=bool(by) and not alone, contradicting=_passages(against),
-        strength=None if not by else "direct" if any(one.by and one.direct for one in known) else "implied",
+        strength=None if not by else "direct" if any(support.by and support.direct for support in known) else "implied",
         window=_window(shown[0], parts) if shown else None,
         reason=SPREAD.format(len(parts)) if len(parts) > 1 and not by else "",
     )  # fmt: skip
 
 
 def _passages(places: Sequence[str]) -> tuple[int, ...]:
-    return tuple(sorted({int(place.partition(".")[0]) for place in places}))
+    return tuple(sorted({int(number.partition(".")[0]) for number in places}))
 
 
-def _window(place: str, parts: Sequence[Pack]) -> Window:
-    one = next(pack.sentences[place] for pack in parts if place in pack.sentences)
-    return Window(one.passage, one.sentence.start, one.sentence.end)
+def _window(number: str, parts: Sequence[Pack]) -> Window:
+    sentence = next(pack.sentences[number] for pack in parts if number in pack.sentences)
+    return Window(sentence.passage, sentence.sentence.start, sentence.sentence.end)
 
 
 VERSION = 1
@@ -152,11 +152,11 @@ def _verify(inputs: VerifyReference, asked: QuestionSpec) -> Asking:
     parts = packs(inputs.passages, asked.settings.pack)
     checked = yield from check(inputs.query, inputs.claims, parts, asked)
     pairs = enumerate(zip(inputs.claims, checked.supports, strict=True), 1)
-    claims = tuple(ReferenceClaim(n, text, _supporting(found)) for n, (text, found) in pairs)
+    claims = tuple(ReferenceClaim(n, text, _supporting(supports)) for n, (text, supports) in pairs)
     return ReferenceFacts(claims, max(1, len(parts)))
 
 
-def _supporting(found: list[Support | None]) -> tuple[int, ...] | None:
+def _supporting(supports: list[Support | None]) -> tuple[int, ...] | None:
     """The passages of all packs; None where a pack gave no verdict and no other supports it."""
-    passages = {int(place.partition(".")[0]) for one in found if one is not None for place in one.by}
-    return None if None in found and not passages else tuple(sorted(passages))
+    passages = {int(number.partition(".")[0]) for support in supports if support is not None for number in support.by}
+    return None if None in supports and not passages else tuple(sorted(passages))

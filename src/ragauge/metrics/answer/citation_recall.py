@@ -50,8 +50,8 @@ class CitationRecall(Metric):
     ) -> Ratio | Undefined:
         if not claims:
             return Undefined("the answer makes no claims")
-        found = 0
+        cited = 0
         for claim in claims:
             right = cited_for(claim, citations, passages).intersection(claim.supporting)
-            found += bool(right) and (self.cited == "any" or right.issuperset(claim.supporting))
-        return Ratio(found, len(claims))
+            cited += bool(right) and (self.cited == "any" or right.issuperset(claim.supporting))
+        return Ratio(cited, len(claims))

@@ -34,13 +34,13 @@ class EvidenceUtilization(Metric):
 
     measures: ClassVar = "generation"
     needs: ClassVar = {
-        "found": "verify_reference.claims",
+        "claims": "verify_reference.claims",
         "stated": "agree.states",
         "refuse": "verify_answer.refuse",
     }
     separable: ClassVar = True
     version: ClassVar = 2
 
-    def value(self, found: Sequence[ReferenceClaim], stated: Sequence[float], refuse: bool) -> Ratio:
-        used = sum(claim.chance * said for claim, said in zip(found, stated, strict=True))
-        return Ratio(0.0 if refuse else used, sum(claim.chance for claim in found))
+    def value(self, claims: Sequence[ReferenceClaim], stated: Sequence[float], refuse: bool) -> Ratio:
+        used = sum(claim.chance * chance for claim, chance in zip(claims, stated, strict=True))
+        return Ratio(0.0 if refuse else used, sum(claim.chance for claim in claims))

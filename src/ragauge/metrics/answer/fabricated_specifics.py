@@ -46,9 +46,9 @@ class FabricatedSpecifics(Metric):
     def value(
         self, claims: Sequence[Claim], answer: str, query: str, passages: Sequence[Passage]
     ) -> Ratio | Undefined:
-        found, missing = unfounded(answer, query, passages, self.kind)
-        if not found:
+        supported, missing = unfounded(answer, query, passages, self.kind)
+        if not supported:
             return Undefined("the answer has no specifics")
         weak = [claim for claim in claims if not claim.supporting]
-        made_up = sum(any(c.start <= place.start < c.end for place in places for c in weak) for places in missing)
-        return Ratio(made_up, len(found))
+        made_up = sum(any(c.start <= mark.start < c.end for mark in places for c in weak) for places in missing)
+        return Ratio(made_up, len(supported))

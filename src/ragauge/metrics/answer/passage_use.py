@@ -40,5 +40,5 @@ class PassageUse(Metric):
     def value(self, used: Sequence[bool], claimed: bool) -> Ratio | Undefined:
         if not claimed:
             return Undefined("the answer makes no claims")
-        there = [one for n, one in enumerate(used) if PARTS[(6 * n + 3) // (2 * len(used))] == self.part]
+        there = [passage for n, passage in enumerate(used) if PARTS[(6 * n + 3) // (2 * len(used))] == self.part]
         return Ratio(sum(there), len(there))

@@ -36,7 +36,7 @@ class UnverifiedSpecifics(Metric):
     kind: Literal["any", "number", "date", "name", "percent", "quote"] = "any"
 
     def value(self, answer: str, query: str, passages: Sequence[Passage]) -> Ratio | Undefined:
-        found, missing = unfounded(answer, query, passages, self.kind)
-        if not found:
+        supported, missing = unfounded(answer, query, passages, self.kind)
+        if not supported:
             return Undefined("the answer has no specifics")
-        return Ratio(len(missing), len(found))
+        return Ratio(len(missing), len(supported))

@@ -37,5 +37,5 @@ class Map(Metric):
         ranks = [rank for grade, rank in ranking.items if grade >= self.rel]
         if not ranks:
             return NotApplicable("no relevant labels")
-        found = sorted(rank for rank in ranks if rank is not None and (not self.k or rank <= self.k))
-        return sum(n / rank for n, rank in enumerate(found, 1)) / len(ranks)
+        relevant = sorted(rank for rank in ranks if rank is not None and (not self.k or rank <= self.k))
+        return sum(n / rank for n, rank in enumerate(relevant, 1)) / len(ranks)

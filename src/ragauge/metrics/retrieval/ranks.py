@@ -51,8 +51,8 @@ class Rankings(Mapping[str, Ranking]):
         i = self._index[query_id]
         items = slice(self._items_from[i], self._items_from[i + 1])
         judged = slice(self._judged_from[i], self._judged_from[i + 1])
-        found = zip(self._grades[items], self._ranks[items], strict=True)
-        return Ranking(self.n_returned[i], tuple(found), tuple(self._judged[judged]))
+        graded = zip(self._grades[items], self._ranks[items], strict=True)
+        return Ranking(self.n_returned[i], tuple(graded), tuple(self._judged[judged]))
 
     @property
     def n_judged_returned(self) -> int:
@@ -84,11 +84,11 @@ def rankings(qrels: pl.DataFrame, results: pl.DataFrame) -> Rankings:
         .group_by(pair)
         .agg(pl.col("rank").min().cast(pl.Int64))
     )
-    found = qrels.lazy().join(first, on=pair, how="left", maintain_order="left").select("rank").collect().to_series()
+    ranked = qrels.lazy().join(first, on=pair, how="left", maintain_order="left").select("rank").collect().to_series()
     ids = heads.to_list()
     index = {query_id: i for i, query_id in enumerate(ids)}
     label_query = np.repeat(np.arange(len(ids)), np.diff(starts, append=qrels.height))
-    label_rank = found.fill_null(0).to_numpy()
+    label_rank = ranked.fill_null(0).to_numpy()
     grades, ranks, item_query = _items(qrels, label_query, label_rank)
     there = label_rank > 0
     most = int(label_rank.max(initial=0)) + 1         # a rank holds one document, so equal pairs are one document
@@ -186,8 +186,8 @@ def of_responses(pairs: Sequence[tuple[Example, Response]]) -> list[Ranking | No
         passages["doc_id"] += ids
         passages["rank"] += range(1, len(response.passages) + 1)
     types = {"query_id": pl.String, "item": pl.Int64, "doc_id": pl.String, "grade": pl.Float64, "rank": pl.Int64}
-    found = rankings(*(pl.DataFrame(part, {name: types[name] for name in part}) for part in (labels, passages)))
-    return [_with_chunks(found.get(str(n)), *pair) for n, pair in enumerate(pairs)]
+    ranked = rankings(*(pl.DataFrame(part, {name: types[name] for name in part}) for part in (labels, passages)))
+    return [_with_chunks(ranked.get(str(n)), *pair) for n, pair in enumerate(pairs)]
 
 
 def labelled(example: Example, response: Response) -> tuple[tuple[Relevant, ...], list[str]]:
@@ -198,31 +198,31 @@ def labelled(example: Example, response: Response) -> tuple[tuple[Relevant, ...]
     return example.relevant_chunks, [passage.passage_id for passage in handed]
 
 
-def _with_chunks(found: Ranking | None, example: Example, response: Response) -> Ranking | None:
+def _with_chunks(ranking: Ranking | None, example: Example, response: Response) -> Ranking | None:
     """The ranking with the further chunks of its documents; a passage that stands twice is one chunk."""
     passages = response.passages or ()
-    if found is None or not example.relevant or len({passage.doc_id for passage in passages}) == len(passages):
-        return found
-    grades = {passages[rank - 1].doc_id: grade for grade, rank in found.items if rank is not None}
-    first = {rank for _, rank in found.items}
+    if ranking is None or not example.relevant or len({passage.doc_id for passage in passages}) == len(passages):
+        return ranking
+    grades = {passages[rank - 1].doc_id: grade for grade, rank in ranking.items if rank is not None}
+    first = {rank for _, rank in ranking.items}
     seen = {passages[rank - 1].passage_id for rank in first if rank is not None}
     again = []
     for rank, passage in enumerate(passages, 1):
         if passage.doc_id in grades and passage.passage_id not in seen:
             seen.add(passage.passage_id)
             again.append((grades[passage.doc_id], rank))
-    return replace(found, again=tuple(again)) if again else found
+    return replace(ranking, again=tuple(again)) if again else ranking
 
 
 def of_chunks(example: Example, response: Response) -> Ranking:
     """The ranks of the judged chunks of one response, by passage_id."""
     ids = [passage.passage_id for passage in response.passages or ()]
     ranks: dict[str, int] = {}
-    for rank, one in enumerate(ids, 1):
-        ranks.setdefault(one, rank)
+    for rank, doc_id in enumerate(ids, 1):
+        ranks.setdefault(doc_id, rank)
     items = tuple(
-        (float(judged.grade), min((ranks[one] for one in judged.doc_ids if one in ranks), default=None))
+        (float(judged.grade), min((ranks[chunk] for chunk in judged.doc_ids if chunk in ranks), default=None))
         for judged in example.relevant_chunks or ()
     )
-    known = {one for judged in example.relevant_chunks or () for one in judged.doc_ids}
-    return Ranking(len(ids), items, tuple(sorted(ranks[one] for one in known & ranks.keys())))
+    known = {chunk for judged in example.relevant_chunks or () for chunk in judged.doc_ids}
+    return Ranking(len(ids), items, tuple(sorted(ranks[chunk] for chunk in known & ranks.keys())))

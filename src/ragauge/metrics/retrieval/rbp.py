@@ -41,5 +41,5 @@ class Rbp(Metric):
         ranks = [rank for grade, rank in ranking.items if grade >= self.rel]
         if not ranks:
             return NotApplicable("no relevant labels")
-        found = sorted(rank for rank in ranks if rank is not None)
-        return float((1.0 - self.p) * sum(self.p ** (rank - 1) for rank in found))
+        hits = sorted(rank for rank in ranks if rank is not None)
+        return float((1.0 - self.p) * sum(self.p ** (rank - 1) for rank in hits))

@@ -44,12 +44,12 @@ class AttainableRecall(Metric):
     @property
     def needs(self) -> Needs:
         """The spans, in tokens or characters."""
-        return {"found": f"labels.{self.unit}_spans"}
+        return {"overlap": f"labels.{self.unit}_spans"}
 
-    def value(self, found: GoldOverlap) -> Ratio | NotApplicable:
-        if not found.gold:
+    def value(self, overlap: GoldOverlap) -> Ratio | NotApplicable:
+        if not overlap.gold:
             return NotApplicable("no gold spans")
-        if found.touching is None:
+        if overlap.touching is None:
             return NotApplicable("the chunks of the index are not known")
-        reached, _ = attainable(found, self.k, self.budget, self.fill)
-        return Ratio(reached, size(found.gold))
+        reached, _ = attainable(overlap, self.k, self.budget, self.fill)
+        return Ratio(reached, size(overlap.gold))

@@ -20,16 +20,16 @@ def merged(spans: Sequence[Span]) -> tuple[Span, ...]:
     >>> [(span.start, span.end) for span in merged([Span("d", 4, 9), Span("d", 0, 5), Span("d", 12, 12)])]
     [(0, 9)]
     """
-    found: list[Span] = []
-    for span in sorted(spans, key=lambda one: (one.doc_id, one.start)):
+    joined: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.doc_id, span.start)):
         if span.end <= span.start:
             continue
-        last = found[-1] if found else None
+        last = joined[-1] if joined else None
         if last is not None and last.doc_id == span.doc_id and span.start <= last.end:
-            found[-1] = Span(span.doc_id, last.start, max(last.end, span.end))
+            joined[-1] = Span(span.doc_id, last.start, max(last.end, span.end))
         else:
-            found.append(span)
-    return tuple(found)
+            joined.append(span)
+    return tuple(joined)
 
 
 def size(spans: Sequence[Span]) -> int:
@@ -44,13 +44,13 @@ def covered(gold: Sequence[Span], spans: Sequence[Span]) -> int:
 
 def mask_of(gold: Sequence[Span], spans: Sequence[Span]) -> int:
     """The gold units that stand in the spans, one bit a unit."""
-    mask = place = 0
-    for one in gold:
+    mask = offset = 0
+    for gold_span in gold:
         for span in spans:
-            start, end = max(one.start, span.start), min(one.end, span.end)
-            if span.doc_id == one.doc_id and start < end:
-                mask |= ((1 << (end - start)) - 1) << (place + start - one.start)
-        place += one.end - one.start
+            start, end = max(gold_span.start, span.start), min(gold_span.end, span.end)
+            if span.doc_id == gold_span.doc_id and start < end:
+                mask |= ((1 << (end - start)) - 1) << (offset + start - gold_span.start)
+        offset += gold_span.end - gold_span.start
     return mask
 
 
@@ -76,28 +76,28 @@ def first(spans: Sequence[Span], k: int | None, budget: int | None, fill: Fill) 
     return kept
 
 
-def attainable(found: GoldOverlap, k: int | None, budget: int | None, fill: Fill) -> tuple[int, bool]:
+def attainable(overlap: GoldOverlap, k: int | None, budget: int | None, fill: Fill) -> tuple[int, bool]:
     """The most gold units that any choice of chunks holds under a cutoff or a budget, and whether that is exact.
 
     Up to 12 touching chunks every choice is tried. Of more, the chunk that adds most is taken until nothing fits, and
     what was retrieved counts where it holds more: a lower bound.
     """
-    chunks = found.touching or ()
+    chunks = overlap.touching or ()
     most, room = (len(chunks) if k is None else k), (size(chunks) if budget is None else budget)
     if len(chunks) <= most and size(chunks) <= room:
-        return covered(found.gold, chunks), True
+        return covered(overlap.gold, chunks), True
     if len(chunks) <= MOST_TRIED:
-        return _best_choice(found.gold, chunks, most, room, fill), True
+        return _best_choice(overlap.gold, chunks, most, room, fill), True
     chosen: list[Span] = []
     for _ in range(min(most, len(chunks))):
         left = room - size(chosen)
         cuts = [first([chunk], None, left, fill) for chunk in chunks]
-        best = max(cuts, key=lambda cut: covered(found.gold, [*chosen, *cut]))
-        if covered(found.gold, [*chosen, *best]) == covered(found.gold, chosen):
+        best = max(cuts, key=lambda cut: covered(overlap.gold, [*chosen, *cut]))
+        if covered(overlap.gold, [*chosen, *best]) == covered(overlap.gold, chosen):
             break
         chosen += best
-    returned = first(found.retrieved, k, budget, fill)
-    return max(covered(found.gold, chosen), covered(found.gold, returned)), False
+    returned = first(overlap.retrieved, k, budget, fill)
+    return max(covered(overlap.gold, chosen), covered(overlap.gold, returned)), False
 
 
 def _best_choice(gold: Sequence[Span], chunks: Sequence[Span], most: int, room: int, fill: Fill) -> int:
@@ -112,10 +112,10 @@ def _best_choice(gold: Sequence[Span], chunks: Sequence[Span], most: int, room: 
         for index in range(len(chunks) if fill == "cut" else 0):
             cut = first([chunks[index]], None, left, "cut")
             best = max(best, (mask | mask_of(gold, cut)).bit_count())
-        for place in range(at, len(chunks)):
-            length = chunks[place].end - chunks[place].start
+        for following in range(at, len(chunks)):
+            length = chunks[following].end - chunks[following].start
             if length <= left:
-                stack.append((place + 1, taken + 1, mask | masks[place], left - length))
+                stack.append((following + 1, taken + 1, mask | masks[following], left - length))
     return best
 
 

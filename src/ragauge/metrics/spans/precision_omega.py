@@ -35,11 +35,11 @@ class PrecisionOmega(Metric):
     @property
     def needs(self) -> Needs:
         """The spans, in tokens or characters."""
-        return {"found": f"labels.{self.unit}_spans"}
+        return {"overlap": f"labels.{self.unit}_spans"}
 
-    def value(self, found: GoldOverlap) -> Ratio | NotApplicable:
-        if not found.gold:
+    def value(self, overlap: GoldOverlap) -> Ratio | NotApplicable:
+        if not overlap.gold:
             return NotApplicable("no gold spans")
-        if found.touching is None:
+        if overlap.touching is None:
             return NotApplicable("the chunks of the index are not known")
-        return Ratio(covered(found.gold, found.touching), size(merged((*found.gold, *found.touching))))
+        return Ratio(covered(overlap.gold, overlap.touching), size(merged((*overlap.gold, *overlap.touching))))

@@ -44,11 +44,11 @@ class TokenIou(Metric):
     @property
     def needs(self) -> Needs:
         """The spans, in tokens or characters."""
-        return {"found": f"labels.{self.unit}_spans"}
+        return {"overlap": f"labels.{self.unit}_spans"}
 
-    def value(self, found: GoldOverlap) -> Ratio | NotApplicable:
-        if not found.gold:
+    def value(self, overlap: GoldOverlap) -> Ratio | NotApplicable:
+        if not overlap.gold:
             return NotApplicable("no gold spans")
-        chunks = first(found.retrieved, self.k, self.budget, self.fill)
-        shared = covered(found.gold, chunks)
-        return Ratio(shared, size(chunks) + size(found.gold) - shared)
+        chunks = first(overlap.retrieved, self.k, self.budget, self.fill)
+        shared = covered(overlap.gold, chunks)
+        return Ratio(shared, size(chunks) + size(overlap.gold) - shared)

@@ -43,10 +43,10 @@ class TokenRecall(Metric):
     @property
     def needs(self) -> Needs:
         """The spans, in tokens or characters."""
-        return {"found": f"labels.{self.unit}_spans"}
+        return {"overlap": f"labels.{self.unit}_spans"}
 
-    def value(self, found: GoldOverlap) -> Ratio | NotApplicable:
-        if not found.gold:
+    def value(self, overlap: GoldOverlap) -> Ratio | NotApplicable:
+        if not overlap.gold:
             return NotApplicable("no gold spans")
-        chunks = first(found.retrieved, self.k, self.budget, self.fill)
-        return Ratio(covered(found.gold, chunks), size(found.gold))
+        chunks = first(overlap.retrieved, self.k, self.budget, self.fill)
+        return Ratio(covered(overlap.gold, chunks), size(overlap.gold))

@@ -61,13 +61,13 @@ def ranks(alignment: Alignment, links: Sequence[str], relevant: Sequence[str]) -
 
     rows: list[dict[str, object]] = [
         {
-            "rank": str(found.rank), "used": found.used / found.n, "link": link, "leads": leads,
-            "relevant": None if not found.relevant else (found.relevant_used or 0) / found.relevant,
-            "says": f"rank {found.rank}: used in {found.used} of {found.n} answers",
-            "tells": f"rank {found.rank}: used in {found.relevant_used} of {found.relevant} answers where relevant",
+            "rank": str(rank.rank), "used": rank.used / rank.n, "link": link, "leads": leads,
+            "relevant": None if not rank.relevant else (rank.relevant_used or 0) / rank.relevant,
+            "says": f"rank {rank.rank}: used in {rank.used} of {rank.n} answers",
+            "tells": f"rank {rank.rank}: used in {rank.relevant_used} of {rank.relevant} answers where relevant",
         }
-        for found, link, leads in zip(alignment.ranks, links, relevant, strict=True)
-        if found.n
+        for rank, link, leads in zip(alignment.ranks, links, relevant, strict=True)
+        if rank.n
     ]  # fmt: skip
     if not rows:
         return ""

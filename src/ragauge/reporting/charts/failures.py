@@ -32,14 +32,14 @@ class CauseBar:
 
 def bars(card: ScorecardData, link: Callable[[str], str]) -> tuple[CauseBar, ...]:
     """The causes, most frequent first."""
-    found, so_far = [], 0
+    bars_drawn, so_far = [], 0
     before = card.baseline.failures.base if card.baseline else None
     for cause, count in card.causes.items():
         so_far += count
         part = so_far / card.failed_examples if card.failed_examples else 0.0
         earlier = None if before is None else before.get(cause, 0)
-        found.append(CauseBar(cause or UNNAMED, count, part, link(cause), earlier))
-    return tuple(found)
+        bars_drawn.append(CauseBar(cause or UNNAMED, count, part, link(cause), earlier))
+    return tuple(bars_drawn)
 
 
 def pareto(shown: tuple[CauseBar, ...], failed: int) -> str:
@@ -52,11 +52,11 @@ def pareto(shown: tuple[CauseBar, ...], failed: int) -> str:
     rows = [
         {
             "cause": f"{bar.cause}  {bar.count}", "count": bar.count, "reached": bar.cumulative * failed,
-            "label": f"{bar.cumulative:.0%}", "link": bar.link, "place": min(place, MOST_COLOURS + 1),
+            "label": f"{bar.cumulative:.0%}", "link": bar.link, "place": min(index, MOST_COLOURS + 1),
             "says": f"{bar.cause}: {share(bar.count, failed)} failed examples",
             "adds": f"{bar.cause} and all more frequent causes: {bar.cumulative:.0%}",
         }
-        for place, bar in enumerate(shown[:MOST_CAUSES], 1)
+        for index, bar in enumerate(shown[:MOST_CAUSES], 1)
     ]  # fmt: skip
     scale = alt.Scale(domain=[0, max(1, failed) * 1.12], nice=False)
     axis = number_axis("failed examples", failed)
@@ -76,7 +76,7 @@ def pareto(shown: tuple[CauseBar, ...], failed: int) -> str:
 
 def coloured(card: ScorecardData) -> dict[str, int]:
     """Cause -> number of its colour; the last number is for all others together."""
-    return {cause: min(place, MOST_COLOURS) + 1 for place, cause in enumerate(card.causes)}
+    return {cause: min(index, MOST_COLOURS) + 1 for index, cause in enumerate(card.causes)}
 
 
 def _palette() -> alt.Scale:

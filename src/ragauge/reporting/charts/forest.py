@@ -56,19 +56,19 @@ def forest(shown: Sequence[ForestRow], title: str, *, percent: bool = False) -> 
         return ""
     import altair as alt
 
-    most = max(abs(end) for one in shown for end in (*one.ends, one.low, one.high))
-    end = next((one for one in SCALES if most <= one), most)
+    most = max(abs(end) for row in shown for end in (*row.ends, row.low, row.high))
+    end = next((limit for limit in SCALES if most <= limit), most)
     rows = [
         {
-            "name": line(one.name, 60), "mean": one.mean, "low": one.low, "high": one.high, "link": one.link,
-            "far_low": one.ends[0], "far_high": one.ends[1],
-            "says": line(one.says, 300), "hue": HUES.get(one.verdict, "soft"), "place": place,
+            "name": line(row.name, 60), "mean": row.mean, "low": row.low, "high": row.high, "link": row.link,
+            "far_low": row.ends[0], "far_high": row.ends[1],
+            "says": line(row.says, 300), "hue": HUES.get(row.verdict, "soft"), "place": index,
         }
-        for place, one in enumerate(shown)
+        for index, row in enumerate(shown)
     ]  # fmt: skip
     scale = alt.Scale(domain=[-end, end], nice=False)
     axis = alt.Axis(title=title, tickCount=5, format="+.0%" if percent else "+.2~f")
-    hues = alt.Scale(domain=list(SHAPES), range=[colour(one) for one in SHAPES])
+    hues = alt.Scale(domain=list(SHAPES), range=[colour(shape) for shape in SHAPES])
     shapes = alt.Scale(domain=list(SHAPES), range=list(SHAPES.values()))
     base = alt.Chart(data(rows)).encode(
         y=alt.Y("name:N", sort=None, axis=names_axis(220)), description="says:N", **linked(rows)
@@ -87,4 +87,4 @@ def forest(shown: Sequence[ForestRow], title: str, *, percent: bool = False) -> 
     mark = base.mark_point(size=80, filled=True, stroke=None).encode(
         x=x, fill=alt.Fill("hue:N", scale=hues, legend=None), shape=alt.Shape("hue:N", scale=shapes, legend=None)
     )
-    return draw(alt.layer(zero, *([behind] if any(one.far for one in shown) else []), reach, mark), ROW * len(rows))
+    return draw(alt.layer(zero, *([behind] if any(row.far for row in shown) else []), reach, mark), ROW * len(rows))

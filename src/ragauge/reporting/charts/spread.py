@@ -24,10 +24,10 @@ def histogram(bins: Sequence[Bin], kind: str, link: Callable[[int], str]) -> str
     least = LEAST * max((part.count for part in bins), default=0)
     rows = [
         {
-            "from": start, "to": end, "count": max(part.count, least), "link": link(place),
+            "from": start, "to": end, "count": max(part.count, least), "link": link(index),
             "says": f"{span(part, kind)}: {part.count}",
         }
-        for place, (part, (start, end)) in enumerate(zip(bins, _places(bins, kind), strict=True))
+        for index, (part, (start, end)) in enumerate(zip(bins, _places(bins, kind), strict=True))
         if part.count
     ]  # fmt: skip
     spec = copy.deepcopy(_spec())
@@ -44,7 +44,7 @@ def on_unit(bins: Sequence[Bin], kind: str) -> bool:
 def _places(bins: Sequence[Bin], kind: str) -> list[tuple[float, float]]:
     """Where each bar begins and ends, as shares of the width."""
     if not on_unit(bins, kind):
-        return [((place + 0.04) / len(bins), (place + 0.96) / len(bins)) for place in range(len(bins))]
+        return [((index + 0.04) / len(bins), (index + 0.96) / len(bins)) for index in range(len(bins))]
     values = [part.low for part in bins]
     gap = min((later - earlier for earlier, later in pairwise(values)), default=1.0)
     width = min(WIDEST, gap / (1 + gap) * 0.9)

@@ -78,43 +78,43 @@ class RunPart:
 def context(compared: Compared) -> dict[str, Any]:
     """Every value that the templates use."""
     anchors = Anchors()
-    names = list(dict.fromkeys(change.metric for found in compared.runs for change in found.metrics))
+    names = list(dict.fromkeys(change.metric for run in compared.runs for change in run.metrics))
     for name in names:
         anchors.add("def", name)
     return {
-        "c": compared, "anchors": anchors, "parts": tuple(_part(n, found, compared, anchors)
-                                                         for n, found in enumerate(compared.runs, 1)),
+        "c": compared, "anchors": anchors, "parts": tuple(_part(n, run, compared, anchors)
+                                                         for n, run in enumerate(compared.runs, 1)),
         "overview": overview_table(compared) if len(compared.runs) > 1 else None, "method": words.method(compared),
         "definitions": {name: describe(SystemFailed() if name == NAME else parse(name)) for name in names},
-        "title": " · ".join(line(run.name) for run in (compared.base, *(found.run for found in compared.runs))),
+        "title": " · ".join(line(run.name) for run in (compared.base, *(run.run for run in compared.runs))),
     }     # fmt: skip
 
 
-def _part(n: int, found: RunComparison, compared: Compared, anchors: Anchors) -> RunPart:
-    flips = tuple((anchors.add("flip", n, flip.query_id), flip) for flip in found.flips.shown)
-    behind = tuple(_behind(n, found, anchors))
-    told = Counter(change.verdict for change in words.measured(found))
-    worse, perhaps, cells = found.worse_segments, found.possible_segments, found.segments[:MOST_VALUES]
+def _part(n: int, comparison: RunComparison, compared: Compared, anchors: Anchors) -> RunPart:
+    flips = tuple((anchors.add("flip", n, flip.query_id), flip) for flip in comparison.flips.shown)
+    behind = tuple(_behind(n, comparison, anchors))
+    told = Counter(change.verdict for change in words.measured(comparison))
+    worse, perhaps, cells = comparison.worse_segments, comparison.possible_segments, comparison.segments[:MOST_VALUES]
     return RunPart(
-        anchors.add("run", n), found, words.sentence(found),
+        anchors.add("run", n), comparison, words.sentence(comparison),
         tuple((verdict, sign, told[verdict]) for verdict, (sign, _) in words.VERDICTS.items() if told[verdict]),
-        words.notes(found), tuple(_forests(found, n, compared, anchors)), metrics_table(found, compared, n),
-        segment_table(worse, compared, n, MOST_METRICS) if worse else None,
+        words.notes(comparison), tuple(_forests(comparison, n, compared, anchors)),
+        metrics_table(comparison, compared, n), segment_table(worse, compared, n, MOST_METRICS) if worse else None,
         any(len(mine) > MOST_METRICS for _, mine in words.by_segment(worse)),
-        segment_table(perhaps, compared, n) if perhaps else None,
-        segment_table(cells, compared, n) if cells else None, len(found.segments),
-        amounts_table(found) if found.amounts else None, flips, behind, failures_table(found.failures),
-        settings_table(found, compared), tuple(words.unmatched(found)), words.methods(found),
+        segment_table(perhaps, compared, n) if perhaps else None, segment_table(cells, compared, n) if cells else None,
+        len(comparison.segments), amounts_table(comparison) if comparison.amounts else None, flips, behind,
+        failures_table(comparison.failures), settings_table(comparison, compared), tuple(words.unmatched(comparison)),
+        words.methods(comparison),
     )     # fmt: skip
 
 
-def _behind(n: int, found: RunComparison, anchors: Anchors) -> Iterator[ChangedExamples]:
+def _behind(n: int, comparison: RunComparison, anchors: Anchors) -> Iterator[ChangedExamples]:
     """Per metric, and per segment that got worse, the examples that lost most."""
-    for change in found.metrics:
+    for change in comparison.metrics:
         if change.moved:
             id_ = anchors.add("moved", n, change.metric)
             yield ChangedExamples(id_, change.metric, tuple(_examples(n, change, anchors)))
-    for part in (*found.worse_segments, *found.possible_segments):
+    for part in (*comparison.worse_segments, *comparison.possible_segments):
         if part.change.moved:
             id_ = anchors.add("moved", n, part.change.metric, part.column, part.value)
             yield ChangedExamples(id_, f"{part.change.metric} where {words.place(part)}",
@@ -122,27 +122,27 @@ def _behind(n: int, found: RunComparison, anchors: Anchors) -> Iterator[ChangedE
 
 
 def _examples(n: int, change: MetricChange, anchors: Anchors) -> Iterator[PageExample]:
-    def note(one: ExampleDelta) -> str:
-        return f"{valued(one.base, change.metric, change.kind)} → {valued(one.new, change.metric, change.kind)}"
+    def note(delta: ExampleDelta) -> str:
+        return f"{valued(delta.base, change.metric, change.kind)} → {valued(delta.new, change.metric, change.kind)}"
 
-    for one in change.moved:
-        yield PageExample(line(one.query_id, 40), anchors.link("flip", n, one.query_id), note(one))
+    for moved in change.moved:
+        yield PageExample(line(moved.query_id, 40), anchors.link("flip", n, moved.query_id), note(moved))
 
 
-def _forests(found: RunComparison, n: int, compared: Compared, anchors: Anchors) -> Iterator[Figure]:
+def _forests(comparison: RunComparison, n: int, compared: Compared, anchors: Anchors) -> Iterator[Figure]:
     """Metrics as they are, amounts as shares of what they were, and the segments that moved."""
     order = list(words.VERDICTS)
-    whole = sorted(words.measured(found), key=lambda one: order.index(one.verdict))
-    wide = " Light band: with the judge's error." if any(one.difference.judged for one in whole) else ""
+    whole = sorted(words.measured(comparison), key=lambda change: order.index(change.verdict))
+    wide = " Light band: with the judge's error." if any(change.difference.judged for change in whole) else ""
     caption = f"Mark: difference. Line: its {compared.level:.0%} interval.{wide} ▲ better, ▼ worse, ● no change told."
     for title, amount, axis in (
         ("Every metric", False, "new − base"), ("Latency, tokens, cost", True, "change in % of what it was")
     ):
-        mine = [(one.metric, one, anchors.link("moved", n, one.metric)) for one in whole
-                if (one.kind == "amount") == amount]     # fmt: skip
+        mine = [(change.metric, change, anchors.link("moved", n, change.metric)) for change in whole
+                if (change.kind == "amount") == amount]     # fmt: skip
         yield from _figure(title, mine, axis, caption, percent=amount)
-    moved = [part for part in found.segments if part.change.kind != "amount"
-             and (part.change.verdict in ("worse", "better") or part in found.possible_segments)]     # fmt: skip
+    moved = [part for part in comparison.segments if part.change.kind != "amount"
+             and (part.change.verdict in ("worse", "better") or part in comparison.possible_segments)]     # fmt: skip
     rows = [
         (f"{words.place(part)}: {part.change.metric}", part.change,
          anchors.link("moved", n, part.change.metric, part.column, part.value))

@@ -32,17 +32,17 @@ def sections(compared: Compared) -> Iterator[ReportSection]:
     """What a person decides from in ten seconds, and what to look at after that."""
     base, several = compared.base, len(compared.runs) > 1
     if several:
-        said = tuple(
-            (Phrase(f"{one.run.name}: ", "strong"), Phrase(words.sentence(one), TONES.get(one.verdict, "")))
-            for one in compared.runs
+        summaries = tuple(
+            (Phrase(f"{run.run.name}: ", "strong"), Phrase(words.sentence(run), TONES.get(run.verdict, "")))
+            for run in compared.runs
         )
         note = words.DIFFERENCES.format(base=base.name)
         heading = f"{len(compared.runs)} runs against {base.name}"
-        yield ReportSection(heading, lead=said, table=overview_table(compared), notes=(note,), top=True)
-    for place, found in enumerate(compared.runs, 1):
-        yield from _run(place, found, compared)
-    methods = " ".join((words.method(compared), *dict.fromkeys(words.methods(one) for one in compared.runs)))
-    names = (base.name, *(one.run.name for one in compared.runs))
+        yield ReportSection(heading, lead=summaries, table=overview_table(compared), notes=(note,), top=True)
+    for index, run in enumerate(compared.runs, 1):
+        yield from _run(index, run, compared)
+    methods = " ".join((words.method(compared), *dict.fromkeys(words.methods(run) for run in compared.runs)))
+    names = (base.name, *(run.run.name for run in compared.runs))
     yield ReportSection(notes=(methods.strip(),))
     yield ReportSection(
         lead=(Phrase("With charts and both answers of every example that changed sides:", "faint"),),
@@ -50,57 +50,57 @@ def sections(compared: Compared) -> Iterator[ReportSection]:
     )     # fmt: skip
 
 
-def _run(place: int, found: RunComparison, compared: Compared) -> Iterator[ReportSection]:
-    base, run = found.base, found.run
+def _run(index: int, comparison: RunComparison, compared: Compared) -> Iterator[ReportSection]:
+    base, run = comparison.base, comparison.run
     judge = f" · judged by {compared.judge_id}" if compared.judge_id else ""
-    tone = TONES.get(found.verdict, "strong") if found.verdict != "no change seen" else "strong"
+    tone = TONES.get(comparison.verdict, "strong") if comparison.verdict != "no change seen" else "strong"
     yield ReportSection(
-        f"{base.name} → {run.name}", f"{base.run_id} → {run.run_id}{judge}", (Phrase(words.sentence(found), tone),),
-        warnings=found.warnings, top=True,
+        f"{base.name} → {run.name}", f"{base.run_id} → {run.run_id}{judge}",
+        (Phrase(words.sentence(comparison), tone),), warnings=comparison.warnings, top=True,
     )     # fmt: skip
-    better = tuple(part for part in found.segments if part.change.verdict == "better")
-    if found.worse_segments:
-        table = segment_table(found.worse_segments, compared, place, MOST_METRICS, MOST_SEGMENTS)
+    better = tuple(part for part in comparison.segments if part.change.verdict == "better")
+    if comparison.worse_segments:
+        table = segment_table(comparison.worse_segments, compared, index, MOST_METRICS, MOST_SEGMENTS)
         yield ReportSection("Segments that got worse", table=table)
-    yield ReportSection(table=metrics_table(found, compared, place), notes=words.notes(found))
+    yield ReportSection(table=metrics_table(comparison, compared, index), notes=words.notes(comparison))
     if better:
-        table = segment_table(better, compared, place, MOST_METRICS, MOST_SEGMENTS)
+        table = segment_table(better, compared, index, MOST_METRICS, MOST_SEGMENTS)
         yield ReportSection("Segments that got better", table=table)
-    if found.possible_segments:
-        table = segment_table(found.possible_segments, compared, place, MOST_METRICS, MOST_SEGMENTS)
+    if comparison.possible_segments:
+        table = segment_table(comparison.possible_segments, compared, index, MOST_METRICS, MOST_SEGMENTS)
         yield ReportSection("Perhaps worse", "may be chance among so many looks", table=table)
-    if found.amounts:
-        yield ReportSection("Cost and latency, median and 95th percentile", table=amounts_table(found))
-    if found.findings:
+    if comparison.amounts:
+        yield ReportSection("Cost and latency, median and 95th percentile", table=amounts_table(comparison))
+    if comparison.findings:
         items = tuple(
-            ReportItem(opened(one.headline), (
-                ("seen", "\n".join(map(reading, one.readings[:2]))), ("fix", Phrase(one.fix, "strong")),
+            ReportItem(opened(finding.headline), (
+                ("seen", "\n".join(map(reading, finding.readings[:2]))), ("fix", Phrase(finding.fix, "strong")),
             ), f"{n}.")
-            for n, one in enumerate(found.findings[:MOST_FINDINGS], 1)
+            for n, finding in enumerate(comparison.findings[:MOST_FINDINGS], 1)
         )     # fmt: skip
         yield ReportSection("What the change means", items=items)
-    if (failed := failures_table(found.failures)) is not None:
+    if (failed := failures_table(comparison.failures)) is not None:
         yield ReportSection("Failures by cause, before and now", table=failed)
-    if said := words.flips_line(found):
-        rest = found.flips.lost + found.flips.gained - MOST_FLIPS
+    if said := words.flips_line(comparison):
+        rest = comparison.flips.lost + comparison.flips.gained - MOST_FLIPS
         more = (f"and {rest:,} more",) if rest > 0 else ()
-        items = tuple(map(_flip, found.flips.shown[:MOST_FLIPS]))
+        items = tuple(map(_flip, comparison.flips.shown[:MOST_FLIPS]))
         yield ReportSection("Examples that changed sides", lead=(said,), items=items, notes=more)
-    yield _settings(found, compared)
+    yield _settings(comparison, compared)
 
 
-def metrics_table(found: RunComparison, compared: Compared, place: int) -> ReportTable:
-    """Every metric by verdict; `place` is that of the run, by which a page finds the examples behind a difference."""
+def metrics_table(comparison: RunComparison, compared: Compared, index: int) -> ReportTable:
+    """Every metric by verdict; `index` is that of the run, by which a page finds the examples behind a difference."""
     rows: list[tuple[TableCell, ...]] = []
     for verdict, (sign, title) in words.VERDICTS.items():
-        mine = [change for change in words.measured(found) if change.verdict == verdict]
+        mine = [change for change in words.measured(comparison) if change.verdict == verdict]
         if mine:
             rows.append(((Phrase(f"{sign} {title}", TONES.get(verdict, "")), f" ({len(mine)})"),))
         for change in mine:
             before, now = words.before_after(change)
             rows.append((
                 _metric(change), (before.partition(" ")[0], " → ", Phrase(now, "strong")),
-                Phrase(words.difference(change), TONES.get(verdict, ""), ("moved", place, change.metric)),
+                Phrase(words.difference(change), TONES.get(verdict, ""), ("moved", index, change.metric)),
                 words.chance(change.corrected), words.tally(change), _n(change),
             ))     # fmt: skip
     heads = (
@@ -114,14 +114,14 @@ def metrics_table(found: RunComparison, compared: Compared, place: int) -> Repor
 
 
 def segment_table(
-    parts: Sequence[SegmentChange], compared: Compared, place: int, metrics: int = 0, segments: int = 0
+    parts: Sequence[SegmentChange], compared: Compared, index: int, metrics: int = 0, segments: int = 0
 ) -> ReportTable:
     """Changes by segment; of each segment the first few metrics, every one that hides it in its mean before others.
 
     Args:
         parts: to show.
         compared: what they are of.
-        place: of the run.
+        index: of the run.
         metrics: so many of each segment; 0 = all.
         segments: so many of them; 0 = all.
     """
@@ -135,7 +135,7 @@ def segment_table(
             before, now = words.before_after(change)
             hidden = Phrase(f"{words.overall(part)} hidden", "unsure") if part.hidden else words.overall(part)
             sign, tone = words.VERDICTS[change.verdict][0], TONES.get(change.verdict, "")
-            to = ("moved", place, change.metric, part.column, part.value)
+            to = ("moved", index, change.metric, part.column, part.value)
             rows.append((
                 _metric(change), (before.partition(" ")[0], " → ", Phrase(now, "strong")),
                 Phrase(f"{sign} {words.difference(change)}", tone, to), words.chance(change.corrected), hidden,
@@ -165,15 +165,15 @@ def _n(change: MetricChange) -> Wording:
     return (n, Phrase(f" ({change.failed:,} failed)", "faint")) if change.failed else n
 
 
-def amounts_table(found: RunComparison) -> ReportTable:
+def amounts_table(comparison: RunComparison) -> ReportTable:
     """Quantiles of latency, tokens and cost, with their intervals."""
     heads = [ReportColumn("metric")]
     for head in ("median before", "now", "p95 before", "now"):
         heads += [ReportColumn(head, "number", whole=True), ReportColumn("", whole=True, room=1, joins="after")]
     rows: list[tuple[TableCell, ...]] = []
-    for amount in found.amounts:
+    for amount in comparison.amounts:
         sides = [side[q] for q in (0.5, 0.95) for side in (amount.base, amount.new)]
-        cells = [cell for one in sides for cell in (words.middle(one, amount.metric), words.ends(one))]
+        cells = [cell for side in sides for cell in (words.middle(side, amount.metric), words.ends(side))]
         rows.append((amount.metric, *cells, f"{amount.n:,}"))
     return ReportTable((*heads, ReportColumn("n", "number", room=2)), tuple(rows), tight=True)
 
@@ -202,15 +202,16 @@ def failures_table(failures: Failures) -> ReportTable | None:
 
 def overview_table(compared: Compared) -> ReportTable:
     """Several runs side by side: a row a metric, a column a run."""
-    by_run = [{change.metric: change for change in found.metrics} for found in compared.runs]
+    by_run = [{change.metric: change for change in run.metrics} for run in compared.runs]
     rows: list[tuple[TableCell, ...]] = []
-    for name in dict.fromkeys(change.metric for found in compared.runs for change in found.metrics):
+    for name in dict.fromkeys(change.metric for run in compared.runs for change in run.metrics):
         fullest = max((mine[name] for mine in by_run if name in mine), key=lambda change: change.difference.n)
-        cells = (Phrase("–", "faint") if one is None else Phrase(words.labelled(one), TONES.get(one.verdict, ""))
-                 for one in (mine.get(name) for mine in by_run))     # fmt: skip
+        cells = (Phrase("–", "faint") if change is None
+                 else Phrase(words.labelled(change), TONES.get(change.verdict, ""))
+                 for change in (mine.get(name) for mine in by_run))     # fmt: skip
         metric = (Phrase(name, to=("def", name)), ARROWS[fullest.direction])
         rows.append((metric, words.before_after(fullest)[0], *cells))
-    heads = columns(numbers=(line(compared.base.name, 30), *(line(found.run.name, 30) for found in compared.runs)))
+    heads = columns(numbers=(line(compared.base.name, 30), *(line(run.run.name, 30) for run in compared.runs)))
     return ReportTable((ReportColumn("metric", fold=True), *heads), tuple(rows), tight=True)
 
 
@@ -222,22 +223,24 @@ def _flip(flip: Flip) -> ReportItem:
     return ReportItem(heading, (("what", what), *rows), "▼" if flip.lost else "▲")
 
 
-def settings_table(found: RunComparison, compared: Compared) -> ReportTable | None:
+def settings_table(comparison: RunComparison, compared: Compared) -> ReportTable | None:
     """What differs between the runs: system, code, set, and every setting; None for nothing."""
     rows: list[tuple[TableCell, ...]] = [
-        (f"~ {what}", f"{before} → {now}") for what, before, now in words.states(found, compared)
+        (f"~ {what}", f"{before} → {now}") for what, before, now in words.states(comparison, compared)
     ]
     tones: Mapping[str, Tone] = {"+": "good", "−": "bad"}
-    rows += [(f"{sign} {path}", Phrase(said, tones.get(sign, ""))) for sign, path, said in words.settings(found)]
+    rows += [
+        (f"{sign} {path}", Phrase(words_of, tones.get(sign, ""))) for sign, path, words_of in words.settings(comparison)
+    ]
     return ReportTable((ReportColumn("setting", fold=True), ReportColumn("before → now", fold=True)), tuple(rows),
                        bare=True) if rows else None     # fmt: skip
 
 
-def _settings(found: RunComparison, compared: Compared) -> ReportSection:
-    table = settings_table(found, compared)
+def _settings(comparison: RunComparison, compared: Compared) -> ReportSection:
+    table = settings_table(comparison, compared)
     notes = []
-    for where, count, ids in words.unmatched(found):
-        shown = ", ".join(line(one, 40) for one in ids[:MOST_IDS])
+    for where, count, ids in words.unmatched(comparison):
+        shown = ", ".join(line(query_id, 40) for query_id in ids[:MOST_IDS])
         rest = f" and {count - MOST_IDS:,} more" if count > MOST_IDS and len(ids) >= MOST_IDS else ""
         notes.append(f"{count:,} {where}: {shown}{rest}")
     lead = () if table is not None else (Phrase("The same settings, as far as they were recorded.", "faint"),)

@@ -27,15 +27,15 @@ def table(compared: Compared) -> pl.DataFrame:
         "wins": whole, "ties": whole, "losses": whole, "failed": whole, "verdict": text, "interval": text,
         "test": text,
     }     # fmt: skip
-    rows = [row for found in compared.runs for row in _rows(found, compared.base.name)]
+    rows = [row for run in compared.runs for row in _rows(run, compared.base.name)]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _rows(found: RunComparison, base: str) -> Iterator[tuple[Any, ...]]:
-    for change in found.metrics:
-        yield (found.run.name, base, None, None, *_cells(change))
-    for part in found.segments:
-        yield (found.run.name, base, part.column, part.value, *_cells(part.change))
+def _rows(comparison: RunComparison, base: str) -> Iterator[tuple[Any, ...]]:
+    for change in comparison.metrics:
+        yield (comparison.run.name, base, None, None, *_cells(change))
+    for part in comparison.segments:
+        yield (comparison.run.name, base, part.column, part.value, *_cells(part.change))
 
 
 def _cells(change: MetricChange) -> tuple[Any, ...]:

@@ -36,34 +36,34 @@ SEGMENTS_NAMED = 2
 LONGEST = 80          # characters of a setting's value
 
 
-def sentence(found: RunComparison, most_worse: int = MOST_WORSE) -> str:
+def sentence(comparison: RunComparison, most_worse: int = MOST_WORSE) -> str:
     """The outcome in a sentence: what got worse first, and a segment that got worse though the mean did not.
 
     Args:
-        found: one run against a baseline.
+        comparison: one run against a baseline.
         most_worse: so many of the metrics that got worse are named.
     """
-    base = line(found.base.name)
-    if not found.metrics:
+    base = line(comparison.base.name)
+    if not comparison.metrics:
         return f"Nothing can be compared with {base}: no metric and example in both."
-    parts = [*_hidden(found), *_unmoved(found)]
+    parts = [*_hidden(comparison), *_unmoved(comparison)]
     words = {"worse": "worse on", "better": "better on", "changed": "changed"}
-    for verdict in sorted(words, key=lambda one: one != "better" or found.verdict != "better"):
-        mine = [change for change in found.metrics if change.verdict == verdict]
+    for verdict in sorted(words, key=lambda known: known != "better" or comparison.verdict != "better"):
+        mine = [change for change in comparison.metrics if change.verdict == verdict]
         if mine:
             parts.append(f"{words[verdict]} {_named(mine, most_worse if verdict == 'worse' else MOST_NAMED)}")
-    shown = [part for part in found.worse_segments if not part.hidden]
-    if shown and not found.worse:
+    shown = [part for part in comparison.worse_segments if not part.hidden]
+    if shown and not comparison.worse:
         parts.insert(0, f"worse where {_segments(shown)}")
-    head = f"{HEADS[found.verdict]} {base}"
-    unclear = sum(change.verdict == "not enough data" for change in measured(found))
-    if not parts and found.verdict == "no change seen":
-        parts.append(f"{plural(len(measured(found)) - unclear, 'metric')} looked at")
-    if unclear and found.verdict != "not enough data":
+    head = f"{HEADS[comparison.verdict]} {base}"
+    unclear = sum(change.verdict == "not enough data" for change in measured(comparison))
+    if not parts and comparison.verdict == "no change seen":
+        parts.append(f"{plural(len(measured(comparison)) - unclear, 'metric')} looked at")
+    if unclear and comparison.verdict != "not enough data":
         parts.append(f"not enough data on {unclear}")
-    if parts and found.verdict in ("worse", "better"):     # the head has said it
-        parts[0] = parts[0].removeprefix(f"{found.verdict} on ")
-    return f"{head}: {'; '.join(parts)} ({matched(found)})." if parts else f"{head} ({matched(found)})."
+    if parts and comparison.verdict in ("worse", "better"):     # the head has said it
+        parts[0] = parts[0].removeprefix(f"{comparison.verdict} on ")
+    return f"{head}: {'; '.join(parts)} ({matched(comparison)})." if parts else f"{head} ({matched(comparison)})."
 
 
 def against(card: ScorecardData) -> str:
@@ -71,35 +71,38 @@ def against(card: ScorecardData) -> str:
     return "" if card.baseline is None else sentence(card.baseline, len(card.baseline.metrics))
 
 
-def _unmoved(found: RunComparison) -> Iterator[str]:
+def _unmoved(comparison: RunComparison) -> Iterator[str]:
     """What is said of quality before latency, tokens and cost where nothing but these moved, failures included."""
-    mine = [change for change in measured(found) if change.kind != "amount"]
+    mine = [change for change in measured(comparison) if change.kind != "amount"]
     told = {change.verdict for change in mine}
-    others = [change for change in found.metrics if change.kind == "amount"]
+    others = [change for change in comparison.metrics if change.kind == "amount"]
     moved = any(change.verdict in ("worse", "better", "changed") for change in others)
-    if mine and moved and not {"worse", "better", "changed"} & told and not found.worse_segments:
+    if mine and moved and not {"worse", "better", "changed"} & told and not comparison.worse_segments:
         yield "no change of quality seen" if "no change seen" in told else "quality cannot be told from so few"
-        if found.flips.newly_failed:
-            yield f"{plural(found.flips.newly_failed, 'example')} failed now and not before"
+        if comparison.flips.newly_failed:
+            yield f"{plural(comparison.flips.newly_failed, 'example')} failed now and not before"
 
 
-def measured(found: RunComparison) -> list[MetricChange]:
+def measured(comparison: RunComparison) -> list[MetricChange]:
     """The metrics that any example was scored on, or failed on, in both runs."""
-    return [change for change in found.metrics if change.difference.n or change.failed]
+    return [change for change in comparison.metrics if change.difference.n or change.failed]
 
 
-def notes(found: RunComparison) -> tuple[str, ...]:
+def notes(comparison: RunComparison) -> tuple[str, ...]:
     """What change of quality could have been seen where none was, and which metrics no example was scored on twice."""
     could = [
-        f"{change.metric} {number(change.detectable)}" for change in measured(found)
+        f"{change.metric} {number(change.detectable)}" for change in measured(comparison)
         if change.detectable and change.kind != "amount" and change.verdict in ("no change seen", "not enough data")
     ]     # fmt: skip
     rest = f" and {len(could) - MOST_SIZED} more" if len(could) > MOST_SIZED else ""
-    absent = [change.metric for change in found.metrics if not (change.difference.n or change.failed)]
-    parts = [("", one) for one in found.metrics] + [(f", {place(part)}", part.change) for part in found.segments]
-    said = ((one.metric + where, rectified(one.rectified, change=True)) for where, one in parts)
+    absent = [change.metric for change in comparison.metrics if not (change.difference.n or change.failed)]
+    parts = [
+        *(("", change) for change in comparison.metrics),
+        *((f", {place(part)}", part.change) for part in comparison.segments),
+    ]
+    sentences = ((change.metric + where, rectified(change.rectified, change=True)) for where, change in parts)
     return (
-        *(f"{what}: {how}." for what, how in said if how),
+        *(f"{what}: {how}." for what, how in sentences if how),
         *([f"{SEEN}: {', '.join(could[:MOST_SIZED])}{rest}."] if could else []),
         *([f"No example was scored in both runs on {', '.join(absent)}."] if absent else []),
     )
@@ -107,59 +110,64 @@ def notes(found: RunComparison) -> tuple[str, ...]:
 
 def by_segment(parts: Sequence[SegmentChange]) -> list[tuple[str, list[SegmentChange]]]:
     """The changes of each segment together, in the order of the first of each."""
-    found: dict[str, list[SegmentChange]] = {}
+    by_column: dict[str, list[SegmentChange]] = {}
     for part in parts:
-        found.setdefault(place(part), []).append(part)
-    return list(found.items())
+        by_column.setdefault(place(part), []).append(part)
+    return list(by_column.items())
 
 
-def _hidden(found: RunComparison) -> Iterator[str]:
+def _hidden(comparison: RunComparison) -> Iterator[str]:
     """Segments that got worse while the metric as a whole did not fall."""
-    mine = [part for part in found.worse_segments if part.hidden]
+    mine = [part for part in comparison.worse_segments if part.hidden]
     if mine:
         first = mine[0].change.metric
-        whole = next(f"{first} {size(change)}" for change in found.metrics if change.metric == first)
+        whole = next(f"{first} {size(change)}" for change in comparison.metrics if change.metric == first)
         yield f"worse where {_segments(mine)}, though overall {whole}"
 
 
 def _segments(parts: Sequence[SegmentChange]) -> str:
     groups = by_segment(parts)
-    said = [
-        f"{where} ({', '.join(f'{one.change.metric} {size(one.change)}' for one in mine[:MOST_NAMED])})"
+    phrases = [
+        f"{where} ({', '.join(f'{part.change.metric} {size(part.change)}' for part in mine[:MOST_NAMED])})"
         for where, mine in groups[:SEGMENTS_NAMED]
     ]
-    rest = len(groups) - len(said)
-    return " and ".join(said) + (f" and in {plural(rest, 'more segment')}" if rest else "")
+    rest = len(groups) - len(phrases)
+    return " and ".join(phrases) + (f" and in {plural(rest, 'more segment')}" if rest else "")
 
 
 def _named(changes: Sequence[MetricChange], most: int) -> str:
     """Metrics with their differences, the largest first and amounts last; the first few."""
     layers = list(LAYERS)
 
-    def place(one: MetricChange) -> tuple[bool, float, int, str]:
-        return one.kind == "amount", -abs(one.difference.mean or 0.0), layers.index(one.measures), one.metric
+    def place(change: MetricChange) -> tuple[bool, float, int, str]:
+        return (
+            change.kind == "amount",
+            -abs(change.difference.mean or 0.0),
+            layers.index(change.measures),
+            change.metric,
+        )
 
     order = sorted(changes, key=place)
-    said = [f"{one.metric} {size(one)}" for one in order]
-    rest = len(said) - most
+    phrases = [f"{change.metric} {size(change)}" for change in order]
+    rest = len(phrases) - most
     if rest > 0:
-        return f"{', '.join(said[:most])} and {rest} more"
-    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+        return f"{', '.join(phrases[:most])} and {rest} more"
+    return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} and {phrases[-1]}"
 
 
-def matched(found: RunComparison) -> str:
+def matched(comparison: RunComparison) -> str:
     """What two runs were compared over."""
-    m = found.matched
+    m = comparison.matched
     if m.paired:
-        failed = max((change.failed for change in found.metrics), default=0)
+        failed = max((change.failed for change in comparison.metrics), default=0)
         of = f", in {plural(m.clusters, 'cluster')}" if m.clusters else ""
         return f"{plural(m.n, 'example')} in both{of}" + (f", scores failed on {failed:,} of them" if failed else "")
     return f"two samples of traffic: {plural(m.only_new + m.n, 'example')} now, {(m.only_base or 0) + m.n:,} before"
 
 
-def unmatched(found: RunComparison) -> list[tuple[str, int, tuple[str, ...]]]:
+def unmatched(comparison: RunComparison) -> list[tuple[str, int, tuple[str, ...]]]:
     """Examples of one run only: (where, how many, the first ids)."""
-    m = found.matched
+    m = comparison.matched
     sides = (("only in this run", m.only_new, m.ids_new), ("only in the baseline", m.only_base or 0, m.ids_base))
     return [side for side in sides if side[1]]
 
@@ -189,8 +197,8 @@ def overall(part: SegmentChange) -> str:
 
 def difference(change: MetricChange) -> str:
     """The difference with its interval, the judge's error in it where that is known: −0.10 [−0.15, −0.05]."""
-    found = change.difference.widest
-    shown = "" if found is None else f" [{signed(found.low, change.kind)}, {signed(found.high, change.kind)}]"
+    interval = change.difference.widest
+    shown = "" if interval is None else f" [{signed(interval.low, change.kind)}, {signed(interval.high, change.kind)}]"
     return signed(change.difference.mean, change.kind) + shown
 
 
@@ -215,25 +223,25 @@ def tally(change: MetricChange) -> str:
     return f"{change.wins:,} / {change.ties:,} / {change.losses:,}" if change.wins + change.ties + change.losses else ""
 
 
-def ends(found: MeanEstimate) -> str:
+def ends(estimate: MeanEstimate) -> str:
     """A quantile's interval: [812, 871]."""
-    return between(found.interval, "amount")
+    return between(estimate.interval, "amount")
 
 
-def middle(found: MeanEstimate, metric: str) -> str:
+def middle(estimate: MeanEstimate, metric: str) -> str:
     """A quantile without its interval: 840 ms."""
-    return valued(found.mean, metric)
+    return valued(estimate.mean, metric)
 
 
 def turned(flip: Flip) -> str:
     """What changed sides: failed now (hallucinated); recall@5 1 → 0."""
-    said = []
+    turns = []
     if flip.new.failed and not flip.base.failed:
-        said.append("failed now")
+        turns.append("failed now")
     elif flip.base.failed and not flip.new.failed:
-        said.append("no longer fails")
-    said += [f"{one.metric} {one.base:g} → {one.new:g}" for one in flip.scores]
-    return "; ".join(said)
+        turns.append("no longer fails")
+    turns += [f"{score.metric} {score.base:g} → {score.new:g}" for score in flip.scores]
+    return "; ".join(turns)
 
 
 def causes(flip: Flip) -> str:
@@ -242,9 +250,9 @@ def causes(flip: Flip) -> str:
     return names[0] if names[0] == names[1] else f"{names[0]} → {names[1]}"
 
 
-def flips_line(found: RunComparison) -> str:
+def flips_line(comparison: RunComparison) -> str:
     """How many examples changed sides; "" for none."""
-    flips = found.flips
+    flips = comparison.flips
     if not flips.lost and not flips.gained:
         return ""
     fail = f"{flips.newly_failed:,} failed now and not before, {flips.mended:,} before and not now"
@@ -260,30 +268,30 @@ def value_of(value: Any) -> str:
     return line(text, LONGEST) or '""'
 
 
-def settings(found: RunComparison) -> list[tuple[str, str, str]]:
+def settings(comparison: RunComparison) -> list[tuple[str, str, str]]:
     """What differs between the configurations: (sign, path, value or both values)."""
-    diff = found.settings
+    diff = comparison.settings
 
-    def both(one: Setting) -> str:
-        return f"{value_of(one.base)} → {value_of(one.new)}"
+    def both(setting: Setting) -> str:
+        return f"{value_of(setting.base)} → {value_of(setting.new)}"
 
     return [
-        *(("~", line(one.path), both(one)) for one in diff.changed),
-        *(("+", line(one.path), value_of(one.new)) for one in diff.added),
-        *(("−", line(one.path), value_of(one.base)) for one in diff.removed),
+        *(("~", line(setting.path), both(setting)) for setting in diff.changed),
+        *(("+", line(setting.path), value_of(setting.new)) for setting in diff.added),
+        *(("−", line(setting.path), value_of(setting.base)) for setting in diff.removed),
     ]
 
 
-def states(found: RunComparison, compared: Compared) -> list[tuple[str, str, str]]:
+def states(comparison: RunComparison, compared: Compared) -> list[tuple[str, str, str]]:
     """What else differs between the runs: (what, before, now)."""
-    base, run = compared.base, found.run
+    base, run = compared.base, comparison.run
     pairs = (
         ("system", base.system, run.system), ("code", base.git, run.git),
         ("variant", _variant(base, run), _variant(run, base)),
         ("set version", base.set_version[:12], run.set_version[:12]),
     )     # fmt: skip
-    return [(what, line(one) or "not recorded", line(other) or "not recorded") for what, one, other in pairs
-            if one != other]     # fmt: skip
+    return [(what, line(before) or "not recorded", line(other) or "not recorded") for what, before, other in pairs
+            if before != other]     # fmt: skip
 
 
 def _variant(run: Run, other: Run) -> str:
@@ -301,25 +309,27 @@ def chance_heading(compared: Compared) -> str:
 def method(compared: Compared) -> str:
     """How verdicts came about, in a sentence or two."""
     alpha, how = f"{1 - compared.level:.2g}", CORRECTED[compared.correction]
-    said = (
+    words = (
         f"Better, worse or changed: the {compared.level:.0%} interval of the paired difference leaves 0 out, and p, "
         f"{how} {_tests(compared.tests)} of the table, is at most {alpha}."
     )
     if not compared.tests:
-        said += " Here too few examples, or clusters, differ for any test to tell."
+        words += " Here too few examples, or clusters, differ for any test to tell."
     if compared.segment_tests:
-        said += f" Segments are a family of their own: {plural(compared.segment_tests, 'test')}."
-    return said
+        words += f" Segments are a family of their own: {plural(compared.segment_tests, 'test')}."
+    return words
 
 
 def _tests(count: int) -> str:
     return f"all {count:,} tests" if count > 1 else "the one test" if count else "the tests"
 
 
-def methods(found: RunComparison) -> str:
+def methods(comparison: RunComparison) -> str:
     """The intervals and tests that were chosen."""
-    intervals = dict.fromkeys(one.difference.widest.method for one in found.metrics if one.difference.widest)
-    tests = dict.fromkeys(one.test for one in found.metrics if one.test)
+    intervals = dict.fromkeys(
+        change.difference.widest.method for change in comparison.metrics if change.difference.widest
+    )
+    tests = dict.fromkeys(change.test for change in comparison.metrics if change.test)
     if not intervals:
         return ""
     return opened(f"intervals: {', '.join(intervals)}. Tests: {', '.join(tests) or 'none'}.")

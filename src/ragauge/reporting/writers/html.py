@@ -33,26 +33,28 @@ CLASSES = {"strong": "strong", "faint": "soft", "good": "better", "bad": "worse"
 
 def sections_html(sections: Iterable[ReportSection], links: LinkResolver, level: int = 2) -> Markup:
     """Sections one below the other, under headings of a level; what comes from data is escaped."""
-    return _joined(part for one in sections if "html" not in one.skip for part in _section(one, links, level))
+    return _joined(
+        part for section in sections if "html" not in section.skip for part in _section(section, links, level)
+    )
 
 
-def table_html(found: ReportTable, links: LinkResolver, label: str, style: str = "compact") -> Markup:
+def table_html(table: ReportTable, links: LinkResolver, label: str, style: str = "compact") -> Markup:
     """A table that scrolls in a frame of its own.
 
     Args:
-        found: what it shows.
+        table: what it shows.
         links: where its phrases and bars lead.
         label: what it is called aloud.
         style: its class.
     """
     from markupsafe import Markup
 
-    cells = merged(found)
-    heads = (_head(found, places) for places in cells)
+    cells = merged(table)
+    heads = (_head(table, places) for places in cells)
     frame = Markup('<div class="scroll" tabindex="0" role="region" aria-label="{}">\n<table class="{}">')
     return _joined((
         frame.format(safe(label), style), Markup("<thead><tr>"), *heads, Markup("</tr></thead>\n<tbody>\n"),
-        *(_row(row, found, cells, links) for row in found.rows), Markup("</tbody>\n</table>\n</div>\n"),
+        *(_row(row, table, cells, links) for row in table.rows), Markup("</tbody>\n</table>\n</div>\n"),
     ))     # fmt: skip
 
 
@@ -96,14 +98,14 @@ def bar_html(bar: Bar, link: str = "") -> Markup:
     )
 
 
-def lengths_html(found: Lengths, link: str = "") -> Markup:
+def lengths_html(lengths: Lengths, link: str = "") -> Markup:
     """Bars of before and now, one above the other."""
     from markupsafe import Markup
 
-    names = ("then", "now")[-len(found.shares) :]
+    names = ("then", "now")[-len(lengths.shares) :]
     drawn = "".join(
         f'<rect class="{name}" y="{1 + 10 * n}" width="{percent(share)}" height="8"/>'
-        for n, (name, share) in enumerate(zip(names, found.shares, strict=True))
+        for n, (name, share) in enumerate(zip(names, lengths.shares, strict=True))
     )
     return Markup('<svg class="pair" aria-hidden="true">{}</svg>').format(_aside(drawn, link, "examples of now"))
 
@@ -122,46 +124,48 @@ def _joined(parts: Iterable[Markup]) -> Markup:
     return Markup("").join(parts)
 
 
-def _head(found: ReportTable, places: Sequence[int]) -> Markup:
+def _head(table: ReportTable, places: Sequence[int]) -> Markup:
     from markupsafe import Markup
 
-    first = found.columns[places[0]]
-    said = ", ".join(one.head for one in (found.columns[n] for n in places) if one.head and one.joins != "named")
-    beside = [n for n in places if found.columns[n].joins != "below"]
+    first = table.columns[places[0]]
+    heads = ", ".join(
+        column.head for column in (table.columns[n] for n in places) if column.head and column.joins != "named"
+    )
+    beside = [n for n in places if table.columns[n].joins != "below"]
     names = " ".join(filter(None, ("n" if first.kind == "number" and len(beside) == 1 else "", _narrow(first))))
     return Markup('<th scope="col"{}>{}</th>').format(
-        Markup(f' class="{names}"') if names else "", breakable(said)  # noqa: S704 - our own names
+        Markup(f' class="{names}"') if names else "", breakable(heads)  # noqa: S704 - our own names
     )
 
 
 def _narrow(column: ReportColumn) -> str:
-    said = column.kind == "text" and column.instead     # words are said below in a terminal, and stay on a page
-    return "wide" if ((column.room and not said) or column.carried) and column.kind != "bar" else ""
+    told_below = column.kind == "text" and column.instead     # words are said below in a terminal, and stay on a page
+    return "wide" if ((column.room and not told_below) or column.carried) and column.kind != "bar" else ""
 
 
-def _row(row: tuple[TableCell, ...], found: ReportTable, cells: list[list[int]], links: LinkResolver) -> Markup:
+def _row(row: tuple[TableCell, ...], table: ReportTable, cells: list[list[int]], links: LinkResolver) -> Markup:
     from markupsafe import Markup
 
-    if len(row) == 1 < len(found.columns):
+    if len(row) == 1 < len(table.columns):
         head = Markup('</tbody>\n<tbody>\n<tr class="layer"><th scope="rowgroup" colspan="{}">{}</th></tr>\n')
         return head.format(len(cells), _content(row[0], links))
     carried = (
         Markup('<span class="counts narrow">{}</span>').format(plain(row[n]))
-        for n, column in enumerate(found.columns) if column.carried
+        for n, column in enumerate(table.columns) if column.carried
     )     # fmt: skip
-    parts = Markup(" ").join(_part(row[n], found.columns[n], links) for n in cells[0] if row[n] != "" or not n)
+    parts = Markup(" ").join(_part(row[n], table.columns[n], links) for n in cells[0] if row[n] != "" or not n)
     first = Markup('<tr><th scope="row" dir="auto">{}{}</th>').format(parts, _joined(carried))
-    return first + _joined(_data(row, found, places, links) for places in cells[1:]) + Markup("</tr>\n")
+    return first + _joined(_data(row, table, places, links) for places in cells[1:]) + Markup("</tr>\n")
 
 
-def _data(row: tuple[TableCell, ...], found: ReportTable, places: Sequence[int], links: LinkResolver) -> Markup:
+def _data(row: tuple[TableCell, ...], table: ReportTable, places: Sequence[int], links: LinkResolver) -> Markup:
     from markupsafe import Markup
 
-    column = found.columns[places[0]]
+    column = table.columns[places[0]]
     side = {"number": "n"}.get(column.kind, {"faint": "counts"}.get(column.tone, ""))
-    drawn = any(found.columns[n].kind == "bar" for n in places)
+    drawn = any(table.columns[n].kind == "bar" for n in places)
     names = " ".join(filter(None, ("value" if drawn else side, _narrow(column))))
-    parts = [_part(row[n], found.columns[n], links) for n in places if row[n] != ""]
+    parts = [_part(row[n], table.columns[n], links) for n in places if row[n] != ""]
     return Markup("<td{}>{}</td>").format(
         Markup(f' class="{names}"') if names else "", Markup(" ").join(parts)  # noqa: S704 - our own names
     )
@@ -193,7 +197,7 @@ def _content(cell: TableCell, links: LinkResolver) -> Markup:
 
 def _words(wording: Wording, links: LinkResolver) -> Markup:
     """Words with their tones and links; a line break stays."""
-    return _joined(_phrase(one, links) for one in phrases(wording))
+    return _joined(_phrase(phrase, links) for phrase in phrases(wording))
 
 
 def _phrase(phrase: Phrase, links: LinkResolver) -> Markup:
@@ -215,16 +219,16 @@ def _section(section: ReportSection, links: LinkResolver, level: int) -> Iterato
         depth = level if section.top else level + 1
         about = Markup(' <small class="soft">{}</small>').format(safe(section.about)) if section.about else ""
         yield Markup("<h{0}>{1}{2}</h{0}>\n").format(depth, _words(section.heading, links), about)
-    yield from (Markup("<p>{}</p>\n").format(_words(one, links)) for one in section.lead)
+    yield from (Markup("<p>{}</p>\n").format(_words(wording, links)) for wording in section.lead)
     for warning in section.warnings:
         yield Markup('<p class="warning"><strong>Note:</strong> {}</p>\n').format(safe(warning))
     if section.table is not None:
         yield table_html(section.table, links, plain(section.heading) or "Table")
-    if drawn := [_figure(one) for one in section.charts if one.points]:
+    if drawn := [_figure(chart) for chart in section.charts if chart.points]:
         yield Markup('<div class="grid">\n{}</div>\n').format(_joined(drawn))
-    yield from (_item(one, links) for one in section.items)
-    yield from (Markup("<p>{}</p>\n").format(_words(one, links)) for one in section.after)
-    yield from (Markup('<p class="small soft">{}</p>\n').format(safe(one)) for one in section.notes)
+    yield from (_item(item, links) for item in section.items)
+    yield from (Markup("<p>{}</p>\n").format(_words(wording, links)) for wording in section.after)
+    yield from (Markup('<p class="small soft">{}</p>\n').format(safe(note)) for note in section.notes)
     if section.commands:
         yield Markup("<pre>{}</pre>\n").format("\n".join(map(safe, section.commands)))
 

@@ -44,7 +44,7 @@ def table_lines(table: ReportTable) -> Iterator[str]:
     drawn = [[n for n in places if table.columns[n].kind != "bar"] for places in merged(table)]
     shown = [places for places in drawn if places]
     heads = ([table.columns[n] for n in places if table.columns[n].joins != "named"] for places in shown)
-    yield f"| {' | '.join(cell(', '.join(one.head for one in mine if one.head)) for mine in heads)} |"
+    yield f"| {' | '.join(cell(', '.join(column.head for column in mine if column.head)) for mine in heads)} |"
     yield f"|{'|'.join('--:' if table.columns[places[0]].kind == 'number' else '---' for places in shown)}|"
     for row in table.rows:
         if len(row) == 1 < len(table.columns):
@@ -59,7 +59,7 @@ def _section(section: ReportSection, level: int) -> Iterator[str]:
         about = f" ({cell(section.about)})" if section.about else ""
         yield f"{'#' * (level if section.top else level + 1)} {_words(plain(section.heading))}{about}"
     if len(section.lead) > 1 and not section.top:
-        yield "\n".join(f"- {_words(one)}" for one in section.lead)
+        yield "\n".join(f"- {_words(wording)}" for wording in section.lead)
     else:
         yield from map(_words, section.lead)
     yield from (f"> {cell(warning)}" for warning in section.warnings)
@@ -67,41 +67,41 @@ def _section(section: ReportSection, level: int) -> Iterator[str]:
         yield "\n".join(table_lines(section.table))
     if section.items:
         yield "\n".join(line for item in section.items for line in _item(item))
-    yield from (_words(one, "  \n") for one in section.after)
+    yield from (_words(wording, "  \n") for wording in section.after)
     yield from map(cell, section.notes)
     if section.commands:
-        yield "\n".join(("```sh", *(" ".join(safe(one).split("\n")) for one in section.commands), "```"))
+        yield "\n".join(("```sh", *(" ".join(safe(command).split("\n")) for command in section.commands), "```"))
 
 
 def _item(item: ReportItem) -> Iterator[str]:
     sign = item.sign or "-"
     yield f"{sign} {_words(Phrase(plain(item.heading), 'strong'))}{f' ({cell(item.about)})' if item.about else ''}"
     for label, wording in item.rows:
-        if said := _words(wording):
-            yield f"{' ' * (len(sign) + 1)}- {f'{opened(cell(label))}: ' if label else ''}{said}"
+        if words := _words(wording):
+            yield f"{' ' * (len(sign) + 1)}- {f'{opened(cell(label))}: ' if label else ''}{words}"
 
 
 def _parts(row: tuple[TableCell, ...], table: ReportTable, places: Sequence[int]) -> Iterator[str]:
     """What stands in one cell, with what parts it from what stands before it."""
     between = ""
     for n in places:
-        if said := _cell(row[n], table.columns[n]):
-            yield f"{between and ('<br>' if table.columns[n].joins == 'below' else ' ')}{said}"
+        if text := _cell(row[n], table.columns[n]):
+            yield f"{between and ('<br>' if table.columns[n].joins == 'below' else ' ')}{text}"
             between = " "
 
 
-def _cell(found: TableCell, column: ReportColumn) -> str:
+def _cell(content: TableCell, column: ReportColumn) -> str:
     """A cell; numbers are ours, so that nothing in them needs an escape."""
-    if isinstance(found, Bar | Lengths):
+    if isinstance(content, Bar | Lengths):
         return ""
-    if column.kind == "number" and isinstance(found, str):
-        return found
-    said = _words(found).strip()
-    return f"{cell(column.head)} {said}" if said and column.joins == "named" else said
+    if column.kind == "number" and isinstance(content, str):
+        return content
+    text = _words(content).strip()
+    return f"{cell(column.head)} {text}" if text and column.joins == "named" else text
 
 
 def _words(wording: Wording, newline: str = "<br>") -> str:
-    return "".join(_phrase(one, newline) for one in phrases(wording))
+    return "".join(_phrase(phrase, newline) for phrase in phrases(wording))
 
 
 def _phrase(phrase: Phrase, newline: str) -> str:

@@ -62,10 +62,10 @@ def styled(wording: Wording, tone: Tone = "") -> Text:
     """Words in the styles of their tones; `tone` is that of what has none. Nothing in them is markup."""
     from rich.text import Text
 
-    found = Text(style="" if isinstance(wording, tuple) else STYLES[tone])
+    text = Text(style="" if isinstance(wording, tuple) else STYLES[tone])
     for phrase in phrases(wording):
-        found.append(safe(phrase.text).expandtabs(), STYLES[phrase.tone or tone])
-    return found
+        text.append(safe(phrase.text).expandtabs(), STYLES[phrase.tone or tone])
+    return text
 
 
 def track(bar: Bar, width: int = TRACK) -> str:
@@ -105,9 +105,9 @@ def _paragraph(wording: Wording) -> RenderableType:
     """Words of which every line begins where the first does."""
     from rich.padding import Padding
 
-    found = styled(wording)
-    blanks = len(found.plain) - len(found.plain.lstrip(" "))
-    return Padding(found[blanks:], (0, 0, 0, blanks)) if blanks else found
+    text = styled(wording)
+    blanks = len(text.plain) - len(text.plain.lstrip(" "))
+    return Padding(text[blanks:], (0, 0, 0, blanks)) if blanks else text
 
 
 def _item(item: ReportItem) -> Iterator[RenderableType]:
@@ -128,64 +128,64 @@ def _item(item: ReportItem) -> Iterator[RenderableType]:
         yield Padding(rows, (0, 0, 0, 3))
 
 
-def _fitting(found: ReportTable, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+def _fitting(table: ReportTable, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
     """The table without the columns that there is no room for, and what stands below it in their place."""
     from rich.measure import Measurement
 
-    shown = list(range(len(found.columns)))
+    shown = list(range(len(table.columns)))
     track_width = TRACK if options.max_width >= BROAD else SHORT_TRACK
-    rooms = sorted({found.columns[n].room for n in shown} - {0})
+    rooms = sorted({table.columns[n].room for n in shown} - {0})
     while rooms:
-        laid = _table(found, shown, track_width, MOST_TEXT)
+        laid = _table(table, shown, track_width, MOST_TEXT)
         if Measurement.get(console, options.update(max_width=10_000), laid).maximum <= options.max_width:
             break
         most = rooms.pop()
-        shown = [n for n in shown if found.columns[n].room != most]
-    yield _table(found, shown, track_width)
-    for n, column in enumerate(found.columns):
+        shown = [n for n in shown if table.columns[n].room != most]
+    yield _table(table, shown, track_width)
+    for n, column in enumerate(table.columns):
         if n not in shown:
             yield from map(_paragraph, column.instead)
 
 
-def _table(found: ReportTable, shown: Sequence[int], width: int, most: int | None = None) -> Table:
+def _table(section_table: ReportTable, shown: Sequence[int], width: int, most: int | None = None) -> Table:
     """Some of its columns, text not wider than `most` where that is given."""
     from rich import box
     from rich.table import Table
 
-    padding = (0, 2, 0, 0) if found.bare else (0, 1, 0, 0) if found.tight else (0, 1)
-    footed = any(column.foot for column in found.columns)
+    padding = (0, 2, 0, 0) if section_table.bare else (0, 1, 0, 0) if section_table.tight else (0, 1)
+    footed = any(column.foot for column in section_table.columns)
     table = Table(
-        box=None if found.bare else box.SIMPLE_HEAD, pad_edge=False, padding=padding, show_header=not found.bare,
-        show_footer=footed,
+        box=None if section_table.bare else box.SIMPLE_HEAD, pad_edge=False, padding=padding,
+        show_header=not section_table.bare, show_footer=footed,
     )     # fmt: skip
-    drawn = [n for n in shown if found.columns[n].joins != "below"]
-    for column in (found.columns[n] for n in drawn):
+    drawn = [n for n in shown if section_table.columns[n].joins != "below"]
+    for column in (section_table.columns[n] for n in drawn):
         broken = column.kind == "text" and not column.whole
         table.add_column(
             styled(_head(column, width)), column.foot, justify="right" if column.kind == "number" else "left",
             style=STYLES[column.tone], no_wrap=column.whole, overflow="fold" if column.fold else "ellipsis",
             max_width=most if broken else None,
         )     # fmt: skip
-    for row in found.rows:
-        heads = len(row) == 1 < len(found.columns)
-        cells = [] if heads else [_stacked(row, found, n, shown, width) for n in drawn]
+    for row in section_table.rows:
+        heads = len(row) == 1 < len(section_table.columns)
+        cells = [] if heads else [_stacked(row, section_table, n, shown, width) for n in drawn]
         table.add_row(*(cells or [styled(_first(row[0]), "title")]), end_section=len(drawn) < len(shown))
     return table
 
 
-def _stacked(row: tuple[TableCell, ...], found: ReportTable, place: int, shown: Sequence[int], width: int) -> Text:
+def _stacked(row: tuple[TableCell, ...], table: ReportTable, index: int, shown: Sequence[int], width: int) -> Text:
     """A cell, with the cells that stand below it."""
-    cell = _cell(row[place], width)
-    for n in range(place + 1, len(row)):
-        if found.columns[n].joins != "below":
+    cell = _cell(row[index], width)
+    for n in range(index + 1, len(row)):
+        if table.columns[n].joins != "below":
             break
         if n in shown and (below := _cell(row[n], width, "faint")).plain:
             cell = cell.append("\n").append_text(below)
     return cell
 
 
-def _first(found: TableCell) -> Wording:
-    return "" if isinstance(found, Bar | Lengths) else phrases(found)[0]
+def _first(cell: TableCell) -> Wording:
+    return "" if isinstance(cell, Bar | Lengths) else phrases(cell)[0]
 
 
 def _head(column: ReportColumn, width: int) -> str:
@@ -194,9 +194,9 @@ def _head(column: ReportColumn, width: int) -> str:
     return f"{column.ends[0]:<{width - len(column.ends[1])}}{column.ends[1]}" if any(column.ends) else column.head
 
 
-def _cell(found: TableCell, width: int, tone: Tone = "") -> Text:
-    if isinstance(found, Bar):
-        return styled(track(found, width), "bad" if found.hue == "worse" else "good" if found.hue else "")
-    if isinstance(found, Lengths):
-        return styled("█" * max(1, round(width * found.shares[-1])) if found.shares[-1] else "", "bad")
-    return styled(found, tone)
+def _cell(content: TableCell, width: int, tone: Tone = "") -> Text:
+    if isinstance(content, Bar):
+        return styled(track(content, width), "bad" if content.hue == "worse" else "good" if content.hue else "")
+    if isinstance(content, Lengths):
+        return styled("█" * max(1, round(width * content.shares[-1])) if content.shares[-1] else "", "bad")
+    return styled(content, tone)

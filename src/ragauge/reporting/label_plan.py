@@ -1,0 +1,34 @@
+"""How many labels it takes, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ragauge.text.messages import plural
+
+if TYPE_CHECKING:
+    from ragauge.analysis.labels.planning import LabelPlan
+
+
+def sentences(found: LabelPlan) -> Iterator[str]:
+    """What is needed, by what that is known, and what to do where the run is too small."""
+    wide = found.goal == "width"
+    goal = f"{found.metric} within ±{found.amount:.3f}" if wide else f"a change of {found.amount:.3f} in {found.metric}"
+    more = "" if wide else ", of the same examples in each of both runs"
+    if found.labels is None:
+        reached = f"±{found.reached:.3f}" if wide else f"changes from {found.reached:.3f} on"
+        yield (
+            f"{goal}: {plural(found.responses, 'response')} are too few. All of them labelled give {reached}; it takes "
+            f"{found.needed:,} or more responses."
+        )
+    else:
+        yield f"{goal}: label {found.labels:,} answers drawn at random{more}; {found.there:,} are labelled."
+        if found.alone is not None and found.alone > found.labels:
+            yield f"Without the judge it would take {found.alone:,}."
+        elif found.alone is None:
+            yield "Without the judge all responses together would not do."
+    if found.correlation is None:
+        yield "Below 20 labels nothing is known of the judge, and the plan does without it: ask again from 20 on."
+    else:
+        yield f"Judge and people correlate at {found.correlation:.2f} on the {found.there:,} labelled."
