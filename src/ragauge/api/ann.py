@@ -103,17 +103,17 @@ def ann_check(wanted: AnnCheckOptions) -> GateResult:
     from ragauge.engine.studies.conduct import conduct_once
     from ragauge.store.open import open_store
 
-    found = open_study(wanted.study, store=wanted.store)
-    rules = _rules_of(wanted, found.metric)
-    fixed, trial = found.study.fixed, _trial_of(found, wanted.trial)
-    with open_store(found.url) as store:
+    study = open_study(wanted.study, store=wanted.store)
+    rules = _rules_of(wanted, study.metric)
+    fixed, trial = study.study.fixed, _trial_of(study, wanted.trial)
+    with open_store(study.url) as store:
         vectors, asked = _read_again(wanted, store, trial, fixed["metric"])
         maker = AnnMaker(vectors, asked, k=fixed["k"], metric=fixed["metric"], rounds=1)
         label = Path(wanted.queries).stem if isinstance(wanted.queries, str | Path) else "queries"
         queries, name = maker.eval_set(label), wanted.name or f"{wanted.study}-check"
         base = _baseline_of(store, wanted.baseline, queries.version)     # before the run, which may have its name
         run_id = conduct_once(store, name, maker, queries, trial.parameters, {"checks": wanted.study})
-    return gate(run_id, baseline=base, rules=rules, store=found.url)
+    return gate(run_id, baseline=base, rules=rules, store=study.url)
 
 
 ann_check_async = aside(ann_check)
@@ -139,19 +139,19 @@ def _rules_of(wanted: AnnCheckOptions, metric: str) -> dict[str, Any]:
     return rules
 
 
-def _trial_of(found: StudyResult, name: str) -> Trial:
+def _trial_of(study: StudyResult, name: str) -> Trial:
     """The trial of this name; by default the recommended one, else that of the highest mean."""
     from ragauge.errors import UnknownName, UsageError
 
-    complete = {one.name: one for one in found.figures.complete}
-    if found.study.kind != "ann":
-        raise UsageError(f"ann check: {found.study.name} is a study of {found.study.kind}, not of indexes.")
+    complete = {trial.name: trial for trial in study.figures.complete}
+    if study.study.kind != "ann":
+        raise UsageError(f"ann check: {study.study.name} is a study of {study.study.kind}, not of indexes.")
     if not complete:
-        raise UsageError(f"ann check: no trial of {found.study.name} is complete.")
+        raise UsageError(f"ann check: no trial of {study.study.name} is complete.")
     if name and name not in complete:
-        raise UnknownName(f"complete trial of {found.study.name}", name, complete)
-    means = {one.trial: one.mean for one in found.means if one.metric == found.metric and one.mean is not None}
-    return complete[name or found.recommendation.trial or max(means, key=lambda one: means[one])]
+        raise UnknownName(f"complete trial of {study.study.name}", name, complete)
+    means = {mean.trial: mean.mean for mean in study.means if mean.metric == study.metric and mean.mean is not None}
+    return complete[name or study.recommendation.trial or max(means, key=lambda trial: means[trial])]
 
 
 def _read_again(wanted: AnnCheckOptions, store: Store, trial: Trial, metric: Any) -> tuple[Vectors, Vectors]:

@@ -82,7 +82,7 @@ def check(store: Store, plan: Plan, run: Run, base: Run | None) -> None:
     comparable(mine, measuring(store, base, plan.judge_id), plan.metrics)
     if "traffic" in (run.kind, base.kind):
         return
-    here, there = (store.runs.clusters(one.run_id)["query_id"].to_list() for one in (run, base))
+    here, there = (store.runs.clusters(side.run_id)["query_id"].to_list() for side in (run, base))
     if not set(here) & set(there) and not same_questions(store, run.run_id, base.run_id):
         raise nothing_in_common(run, base, here[0], there[0])
 
@@ -149,15 +149,15 @@ class RunPair:
         """Passages handed on in the baseline and here; read only where evidence was lost, None where not fewer."""
         from ragauge.analysis.diagnosis.findings import CLEARLY, lost_evidence
 
-        found = self._baseline
-        if baseline is None or found is None or lost_evidence(baseline.metrics) is None:
+        base_side = self._baseline
+        if baseline is None or base_side is None or lost_evidence(baseline.metrics) is None:
             return None
-        before, now = (handed_on(self._store, index) for index in (found.base.index, self._index))
+        before, now = (handed_on(self._store, index) for index in (base_side.base.index, self._index))
         return (before, now) if before is not None and now is not None and now <= CLEARLY * before else None
 
     def _of_baseline(self) -> RunComparison | None:
-        found = self._baseline
-        if self._base is None or found is None:
+        baseline = self._baseline
+        if self._base is None or baseline is None:
             return None
         import polars as pl
 
@@ -167,27 +167,31 @@ class RunPair:
 
         renamed = self._renamed.get(self._base.run_id, {})
         here = causes_of(self._store, self._run.run_id, self._judge_id, self._index)
-        causes = causes_of(self._store, self._base.run_id, self._judge_id, found.base.index, renamed)
-        found.read_unanswered(unanswered(self._index, here), unanswered(found.base.index, causes))
+        causes = causes_of(self._store, self._base.run_id, self._judge_id, baseline.base.index, renamed)
+        baseline.read_unanswered(unanswered(self._index, here), unanswered(baseline.base.index, causes))
         among = None
-        if found.paired:
-            among = set(self._index.query_ids) & set(found.base.index.query_ids)
+        if baseline.paired:
+            among = set(self._index.query_ids) & set(baseline.base.index.query_ids)
             causes, here = (frame.filter(pl.col("query_id").is_in(list(among))) for frame in (causes, here))
-        clusters = self._index.clusters(among) or found.base.index.clusters(among)
+        clusters = self._index.clusters(among) or baseline.base.index.clusters(among)
         matched = Matched(
-            found.join.matched, found.join.only_here, found.join.only_there, paired=found.paired, clusters=clusters
+            baseline.join.matched,
+            baseline.join.only_here,
+            baseline.join.only_there,
+            paired=baseline.paired,
+            clusters=clusters,
         )
         failures = failures_of(here, causes)
-        return RunComparison(self._base, self._run, matched, tuple(found.changes), failures=failures)
+        return RunComparison(self._base, self._run, matched, tuple(baseline.changes), failures=failures)
 
     def _of_oracle(self) -> OracleRun | None:
         from ragauge.analysis.diagnosis.readings import OracleRun
 
         if self._oracle is None:
             return None
-        run, found = self._oracle
+        run, outputs = self._oracle
         given = self._base is not None and self._base.run_id == run.run_id
-        return OracleRun(run.name, found.there, found.changes, given)
+        return OracleRun(run.name, outputs.there, outputs.changes, given)
 
     def _beside(self, base: Run, metrics: Sequence[Metric]) -> BaselineReader:
         from ragauge.analysis.comparison.alike import is_paired

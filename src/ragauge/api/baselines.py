@@ -21,9 +21,9 @@ USUAL = "main"     # the name outside git
 
 def resolve(name: str, store: Store) -> str | None:
     """The id of the run that a baseline's name means, or else of the last baseline with this tag; None for neither."""
-    found = store.baselines.get(name)
-    if found is not None:
-        return found.run_id
+    current = store.baselines.get(name)
+    if current is not None:
+        return current.run_id
     tagged = next((line.run_id for line in store.baselines.history() if line.run_id and line.tag == name), None)
     try:
         return None if tagged is None else store.runs.find(tagged).run_id
@@ -88,11 +88,11 @@ def set_baseline(
 
     name = _checked(name or branch or usual_name())
     with open_store(store_url(store)) as opened:
-        found = _run(run, opened)
+        chosen = _run(run, opened)
         with opened.transaction():
             before = opened.baselines.get(name)
             line = Pointer(
-                name, found.run_id, found.name, who=git.user(), git=found.git, branch=branch or git.branch(),
+                name, chosen.run_id, chosen.name, who=git.user(), git=chosen.git, branch=branch or git.branch(),
                 tag=tag.strip(), note=note,
             )     # fmt: skip
             kept = opened.baselines.set(line)
@@ -129,7 +129,7 @@ def baselines(
     wanted = {"name": name, "branch": branch, "tag": tag}
     with open_store(store_url(store)) as opened:
         lines = opened.baselines.history() if history else opened.baselines.list()
-    return [_row(one) for one in lines if all(not v or getattr(one, k) == v for k, v in wanted.items())]
+    return [_row(line) for line in lines if all(not v or getattr(line, k) == v for k, v in wanted.items())]
 
 
 def baselines_table(rows: Sequence[dict[str, Any]]) -> RenderableType:
@@ -144,20 +144,20 @@ def baselines_table(rows: Sequence[dict[str, Any]]) -> RenderableType:
     heads |= {key: key for key in ("branch", "tag", "note") if any(row[key] for row in rows)}
     shown = []
     for row in rows:
-        said = row | {"at": row["at"][:16].replace("T", " "), "run": row["run"] if row["run_id"] else "(taken away)"}
-        shown.append(tuple(line(said[key]) for key in heads))
+        cells = row | {"at": row["at"][:16].replace("T", " "), "run": row["run"] if row["run_id"] else "(taken away)"}
+        shown.append(tuple(line(cells[key]) for key in heads))
     table = ReportTable(tuple(ReportColumn(head, fold=True) for head in heads.values()), tuple(shown))
     return terminal([ReportSection(table=table)])
 
 
 def _checked(name: str) -> str:
     """A name that a baseline can have."""
-    found = name.strip()
-    if not found or not found.isprintable():
+    text = name.strip()
+    if not text or not text.isprintable():
         raise UsageError(f"a baseline needs a name of printable characters, got {name!r}. Write --name main.")
-    if found == LATEST:
+    if text == LATEST:
         raise UsageError("a baseline cannot be called latest: that word means the run that moved last.")
-    return found
+    return text
 
 
 def _run(which: Any, store: Store) -> Run:
@@ -171,5 +171,5 @@ def _run(which: Any, store: Store) -> Run:
 
 
 def _row(line: Pointer) -> dict[str, Any]:
-    found = asdict(line)
-    return {"name": found.pop("name"), "run_id": found.pop("run_id"), "run": found.pop("run_name"), **found}
+    fields = asdict(line)
+    return {"name": fields.pop("name"), "run_id": fields.pop("run_id"), "run": fields.pop("run_name"), **fields}

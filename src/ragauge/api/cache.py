@@ -149,12 +149,12 @@ def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
         if not text.strip():
             continue
         try:
-            found = json.loads(text)
+            reply = json.loads(text)
         except ValueError as error:
             raise DataError(f"is no JSON: {error}.", source=str(path), line=n) from None
-        if not isinstance(found, dict):
-            raise DataError(f"expected an object, got {type(found).__name__}.", source=str(path), line=n)
-        yield found
+        if not isinstance(reply, dict):
+            raise DataError(f"expected an object, got {type(reply).__name__}.", source=str(path), line=n)
+        yield reply
 
 
 def size(count: int) -> str:

@@ -49,8 +49,8 @@ def table() -> RenderableType:
     )
     presets = ReportTable(columns("preset", "metrics"), tuple((name, ", ".join(of)) for name, of in PRESETS.items()))
     metrics = ReportTable(columns("metric", "measures", "asks", "what it says"), rows)
-    one = ("One in full: ragauge metrics faithfulness",)
-    return terminal([ReportSection(table=metrics), ReportSection(table=presets, notes=one)])
+    hint = ("One in full: ragauge metrics faithfulness",)
+    return terminal([ReportSection(table=metrics), ReportSection(table=presets, notes=hint)])
 
 
 def page(name: str) -> RenderableType:

@@ -58,7 +58,7 @@ def chunking(wanted: ChunkingOptions) -> StudyResult:
     cutoffs, budgets = numbers("-k", wanted.k), numbers("--budget", wanted.budget)
     how = (wanted.fill, wanted.allow_changed, wanted.price_of)
     settings = ChunkingSettings(wanted.retriever, cutoffs, budgets, *how)
-    known = [str(one) for one in settings.metrics]
+    known = [str(metric) for metric in settings.metrics]
     wanted.refuse_unscored(known, "Add its cutoff to -k or its budget to --budget.")
     grid, called = _grid(wanted.chunker, texts), wanted.name or f"chunking-{eval_set.name}"
     made = ChunkingMaker(texts, settings, eval_set)
@@ -80,7 +80,7 @@ def _grid(chunker: Chunker | Sequence[Chunker], documents: Mapping[str, str]) ->
 
     specs = [chunker] if isinstance(chunker, str | Mapping) else chunker
     grid = [parameters for spec in specs for parameters in (grid_of(spec) if isinstance(spec, str) else [plain(spec)])]
-    if nameless := next((one for one in grid if "chunker" not in one), None):
+    if nameless := next((row for row in grid if "chunker" not in row), None):
         raise UsageError(f"chunking: the parameters {nameless} name no chunker. Add the key chunker.")
     if not grid:
         raise UsageError("chunking: name at least one chunker, such as token:size=200,400.")

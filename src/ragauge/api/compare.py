@@ -98,10 +98,10 @@ def _run(which: Any, store: Store) -> Run:
         raise UsageError(
             f"compare takes stored runs (id, name, latest, what open_run gives, or a scorecard), got {got}."
         )
-    found = baseline_run(which, store)
-    if found is None:     # only None and "" name no run
+    run = baseline_run(which, store)
+    if run is None:     # only None and "" name no run
         raise UsageError("compare needs the id or name of a run.")
-    return found
+    return run
 
 
 def _compared(store: Store, base: Run, runs: Sequence[Run], wanted: CompareOptions) -> Compared:
@@ -117,8 +117,10 @@ def _compared(store: Store, base: Run, runs: Sequence[Run], wanted: CompareOptio
         metrics += [] if names else _of_base_alone(store, base, judge_id, theirs, metrics)
         pair = Paired(PairedRuns(store, run, base, judge_id), metrics, wanted.filter or {}, both)
         held.append(_ComparedRun(pair, metrics, wanted))
-    found, tests, segment_tests = corrected([one.comparer for one in held], wanted.level, wanted.correction)
-    comparisons = tuple(one.comparison(changes) for one, changes in zip(held, found, strict=True))
+    corrected_runs, tests, segment_tests = corrected(
+        [compared.comparer for compared in held], wanted.level, wanted.correction
+    )
+    comparisons = tuple(compared.comparison(changes) for compared, changes in zip(held, corrected_runs, strict=True))
     return Compared(base, judge_id or "", comparisons, wanted.level, tests, segment_tests, wanted.correction)
 
 
@@ -132,7 +134,7 @@ def _judge(store: Store, base: Run, runs: Sequence[Run], judge: str | None) -> s
     if judge is not None:
         return begins(judge, judges, "this run")[0]
     others = [set(store.scores.judges(run.run_id)) for run in (base, *runs[1:])]
-    shared = (one for one in judges if all(one in found for found in others))
+    shared = (judge for judge in judges if all(judge in other for other in others))
     return next(shared, next(iter(judges), None))
 
 
@@ -189,8 +191,8 @@ class _ComparedRun:
             sides = (side.column(str(metric)) for side in (self.pair.new, self.pair.base))
             self.comparer.read(metric, *(None if side is None else by_example(side) for side in sides))
         self._causes = tuple(
-            causes_of(store, one.run_id, judge_id, side.index, renamed)
-            for one, side, renamed in ((run, self.pair.new, {}), (base, self.pair.base, self.pair.renamed))
+            causes_of(store, either.run_id, judge_id, side.index, renamed)
+            for either, side, renamed in ((run, self.pair.new, {}), (base, self.pair.base, self.pair.renamed))
         )
         indexes = (self.pair.new.index, self.pair.base.index)
         self.comparer.read_unanswered(*map(unanswered, indexes, self._causes))
@@ -215,23 +217,23 @@ class _ComparedRun:
             )
         flips = flips_of(store, pair, self.comparer.flips, new_causes, base_causes, known) if self.paired else Flips()
         matched = self._matched(both)
-        found = RunComparison(
+        result = RunComparison(
             base, run, matched, changes.metrics, changes.segments, tuple(self.comparer.amounts), flips,
             config_diff(base.config, run.config),
             failures_of(new_causes, base_causes, known if self.paired else None),
             warnings=(
                 *self._not_known(len(both) - len(known)),
-                *filter(None, (also_a_run(store, one) for one in (base, run))),
+                *filter(None, (also_a_run(store, either) for either in (base, run))),
                 *warnings_of(store, run, base, pair, self._asked, changes.metrics, matched),
             ),
         )     # fmt: skip
         hurt = any(part.change.verdict == "worse" for part in changes.segments) or bool(failing(changes.metrics))
         findings = findings_of(
-            self.comparer, found, new_causes, self._judge_id or "", traffic=run.kind == "traffic",
+            self.comparer, result, new_causes, self._judge_id or "", traffic=run.kind == "traffic",
             more_often=grown(new_causes, base_causes, len(known), self._level) if self.paired else (),
             more=handed_on_more(run.config, base.config), quiet=hurt,
         )     # fmt: skip
-        return replace(found, findings=findings)
+        return replace(result, findings=findings)
 
     @cached_property
     def _unknown(self) -> frozenset[str]:
@@ -239,8 +241,8 @@ class _ComparedRun:
         from ragauge.api.queries.views import unknown_of
 
         sides = ((self._run, self.pair.new.index), (self._base, self.pair.base.index))
-        found = (unknown_of(self._store, run.run_id, self._judge_id, index).by_id() for run, index in sides)
-        return frozenset(query_id for one in found for query_id in one)
+        unknown = (unknown_of(self._store, run.run_id, self._judge_id, index).by_id() for run, index in sides)
+        return frozenset(query_id for ids in unknown for query_id in ids)
 
     def _not_known(self, examples: int) -> Iterator[str]:
         if examples:

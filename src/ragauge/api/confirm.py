@@ -54,8 +54,8 @@ class Confirmation:
         """Everything as JSON types."""
         from ragauge.reporting.encoder import encode
 
-        found: dict[str, Any] = encode(self)
-        return found
+        values: dict[str, Any] = encode(self)
+        return values
 
 
 class _Todo(NamedTuple):
@@ -114,9 +114,9 @@ def _todo(wanted: ConfirmOptions, system: System, store: Store) -> _Todo:
         example.query_id: example for example, response in store.runs.pairs(run.run_id)
         if causes.get(example.query_id, (None, ""))[0] == response.repeat
     }  # fmt: skip
-    gold, said = gold_passages(list(examples.values()), store, wanted.corpus)
-    if said and wanted.warn is not None:
-        wanted.warn(f"{said} Of these, what the run recorded is taken.")
+    gold, reason = gold_passages(list(examples.values()), store, wanted.corpus)
+    if reason and wanted.warn is not None:
+        wanted.warn(f"{reason} Of these, what the run recorded is taken.")
     experiments: list[Experiment] = []
     without: dict[str, str] = {}
     for query_id in drawn(failed, run.set_version, wanted.seed):
@@ -166,7 +166,8 @@ def _read(todo: _Todo, system: str, asked: int, store: Store) -> Confirmation:
         return seen_of(store, answers, query_id, which, todo.judge_id)
 
     outcomes = tuple(
-        outcome(one, new(one.query_id, CHANGED), new(one.query_id, UNCHANGED)) for one in todo.experiments
+        outcome(experiment, new(experiment.query_id, CHANGED), new(experiment.query_id, UNCHANGED))
+        for experiment in todo.experiments
     )
     causes = tallies(todo.failed, todo.without, outcomes)
     return Confirmation(todo.run, answers, system, todo.judge_id, causes, outcomes, asked)
@@ -201,10 +202,10 @@ def _judge(wanted: ConfirmOptions, run: Run, store: Store) -> tuple[str, str]:
 
 def _failures(store: Store, run: Run, judge_id: str) -> dict[str, tuple[int, str]]:
     """query_id -> repeat and cause of each failed example."""
-    found = causes_now(store.causes.frame(run.run_id, judge_id))
-    if not found:
+    causes = causes_now(store.causes.frame(run.run_id, judge_id))
+    if not causes:
         raise UsageError(f"{run.name} has no example that is known to have failed: there is no cause to confirm.")
-    return found
+    return causes
 
 
 def _texts(gold: Mapping[str, tuple[Passage, ...]]) -> dict[str, list[str | None]]:

@@ -75,12 +75,12 @@ class Demo:
 
         rows: list[tuple[Wording, ...]] = []
         for name in HEADLINE:
-            found = [card[name] for card in self.cards.values()]
-            cells = (f"{number(one.mean, one.kind)} {interval(one)}".strip() for one in found)
+            summaries = [card[name] for card in self.cards.values()]
+            cells = (f"{number(summary.mean, summary.kind)} {interval(summary)}".strip() for summary in summaries)
             rows.append((name + ARROWS[first[name].direction], *cells))
-            if any(one.judged for one in found):
-                said = ("  with judge's error", *map(with_error, found))
-                rows.append(tuple(Phrase(cell, "faint") for cell in said))
+            if any(summary.judged for summary in summaries):
+                errors = ("  with judge's error", *map(with_error, summaries))
+                rows.append(tuple(Phrase(cell, "faint") for cell in errors))
         heads = (ReportColumn(name, "number", fold=True) for name in self.cards)
         return ReportTable((ReportColumn("metric", whole=True), *heads), tuple(rows), tight=True)
 
@@ -100,13 +100,13 @@ async def demo_async(
     from ragauge.engine.demo import demo_runs
 
     cards, about, paths = {}, {}, {}
-    for place, found in enumerate(demo_runs()):
+    for number, run in enumerate(demo_runs()):
         source = InputSource(
-            (Answered("demo", found.pairs),), name=found.name, system="reference RAG", config=found.config
+            (Answered("demo", run.pairs),), name=run.name, system="reference RAG", config=run.config
         )
         card = await evaluated(EvaluateOptions(source, store=store_url(store), progress=progress))
-        path = output if place == 0 else output.with_name(f"{output.stem}-{found.name}{output.suffix}")
-        cards[found.name], about[found.name], paths[found.name] = card, found.about, card.save(path)
+        path = output if number == 0 else output.with_name(f"{output.stem}-{run.name}{output.suffix}")
+        cards[run.name], about[run.name], paths[run.name] = card, run.about, card.save(path)
     return Demo(cards, about, paths)
 
 

@@ -63,11 +63,11 @@ class Diagnosis:
     @property
     def healthy(self) -> bool:
         """Whether nothing is wrong."""
-        return all(one.state != "wrong" for one in self.looked)
+        return all(part.state != "wrong" for part in self.looked)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON types."""
-        return {"healthy": self.healthy, "looked": [asdict(one) for one in self.looked]}
+        return {"healthy": self.healthy, "looked": [asdict(part) for part in self.looked]}
 
 
 async def examine(wanted: DoctorOptions) -> Diagnosis:
@@ -86,7 +86,7 @@ async def examine(wanted: DoctorOptions) -> Diagnosis:
     if wanted.judge and wanted.judge not in ("local", "none"):
         try:
             tried = await try_models(wanted.judge)
-            looked += [_tried(one, "docs/model-judges.md says how each is named.") for one in tried]
+            looked += [_tried(part, "docs/model-judges.md says how each is named.") for part in tried]
         except RagaugeError as error:
             looked.append(Looked(f"judge {wanted.judge}", "wrong", str(error)))
     return Diagnosis(tuple(looked))
@@ -108,18 +108,18 @@ def _packages() -> Iterator[Looked]:
 
     by_extra: dict[str, dict[str, str]] = {}
     for line in metadata.requires("ragauge") or ():
-        found = re.match(r"([\w.-]+).*extra\s*==\s*['\"]([\w-]+)['\"]", line)
-        if found and found[2] != "all":
-            by_extra.setdefault(found[2], {})[found[1]] = ""
+        match = re.match(r"([\w.-]+).*extra\s*==\s*['\"]([\w-]+)['\"]", line)
+        if match and match[2] != "all":
+            by_extra.setdefault(match[2], {})[match[1]] = ""
     for packages in by_extra.values():
         for name in packages:
             try:
                 packages[name] = metadata.version(name)
             except metadata.PackageNotFoundError:
                 continue
-    there = [f"{extra} ({', '.join(f'{n} {v}' for n, v in sorted(found.items()))})"
-             for extra, found in sorted(by_extra.items()) if all(found.values())]     # fmt: skip
-    absent = sorted(extra for extra, found in by_extra.items() if not all(found.values()))
+    there = [f"{extra} ({', '.join(f'{n} {v}' for n, v in sorted(installed.items()))})"
+             for extra, installed in sorted(by_extra.items()) if all(installed.values())]     # fmt: skip
+    absent = sorted(extra for extra, installed in by_extra.items() if not all(installed.values()))
     if there:
         yield Looked("extras", "ok", f"installed: {', '.join(there)}")
     if absent:
@@ -133,7 +133,7 @@ def _store(url: str | None) -> Looked:
     asked = store_url(url)
     path = Path(asked.removeprefix("sqlite:///"))
     fresh = asked.startswith("sqlite:///") and not path.exists()
-    folder = next((one for one in (path, *path.absolute().parents) if one.is_dir()), Path())
+    folder = next((parent for parent in (path, *path.absolute().parents) if parent.is_dir()), Path())
     if asked.startswith("sqlite:///") and not os.access(folder, os.W_OK):
         return Looked("store", "wrong", f"{asked}: {folder} cannot be written to", "Name another with --store.")
     space = shutil.disk_usage(folder).free
@@ -157,10 +157,10 @@ def _config(config: str, eval_set: str) -> Looked:
         state: State = "note" if config == DEFAULT else "wrong"
         return Looked("configuration", state, f"there is no {config}", "ragauge init writes one.")
     try:
-        found = validate(config, set=eval_set or None)
+        validated = validate(config, set=eval_set or None)
     except RagaugeError as error:
         return Looked("configuration", "wrong", str(error))
-    _, *rules = found.rules     # the first is the share of failed calls, which every gate limits
+    _, *rules = validated.rules     # the first is the share of failed calls, which every gate limits
     return Looked("configuration", "ok", f"{config} is valid, {plural(len(rules), 'rule')} in its gate")
 
 
@@ -174,10 +174,10 @@ def _keys() -> Iterator[Looked]:
         yield Looked("keys", "note", "none is set; the local judge needs none", hint)
     for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
         if os.environ.get(name):
-            place = urlsplit(os.environ[name])     # without user, password and query, which may be secret
-            where = place.netloc.rpartition("@")[2]
-            said = f"{name} sends calls to {place.scheme}://{where}{place.path}"
-            yield Looked("endpoint", "note", said)
+            address = urlsplit(os.environ[name])     # without user, password and query, which may be secret
+            where = address.netloc.rpartition("@")[2]
+            note = f"{name} sends calls to {address.scheme}://{where}{address.path}"
+            yield Looked("endpoint", "note", note)
 
 
 def _git() -> Looked:
@@ -194,14 +194,14 @@ def _eval_set(source: str) -> Looked:
     from ragauge.data.readers.source import read_set
 
     try:
-        found = read_set(source)
+        eval_set = read_set(source)
     except RagaugeError as error:
         return Looked("eval set", "wrong", str(error))
-    labels = [f"{count:,} with {said}" for field, said in LABELS.items() if (count := _with(found, field))]
+    labels = [f"{count:,} with {words}" for field, words in LABELS.items() if (count := _with(eval_set, field))]
     if not labels:
         hint = "Add reference_answer or relevant to tell whether answers are right and evidence is found: docs/data.md."
-        return Looked("eval set", "note", f"{source}: {plural(len(found), 'question')} without any label", hint)
-    return Looked("eval set", "ok", f"{source}: {plural(len(found), 'question')}, {', '.join(labels)}")
+        return Looked("eval set", "note", f"{source}: {plural(len(eval_set), 'question')} without any label", hint)
+    return Looked("eval set", "ok", f"{source}: {plural(len(eval_set), 'question')}, {', '.join(labels)}")
 
 
 def _with(eval_set: EvalSet, field: str) -> int:

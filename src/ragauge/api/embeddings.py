@@ -71,20 +71,20 @@ def _made(wanted: EmbeddingsOptions) -> StudyResult:
     grid = wanted.grid
     with open_store(store_url(wanted.store)) as opened:
         eval_set, documents = set_of(wanted.set, opened), read_corpus(wanted.corpus)
-        labels = (label for example in eval_set for one in example.relevant or () for label in one.doc_ids)
+        labels = (label for example in eval_set for relevant in example.relevant or () for label in relevant.doc_ids)
         names = named_as_labels([document.doc_id for document in documents], labels)
         documents = tuple(
             replace(document, doc_id=names.get(document.doc_id, document.doc_id)) for document in documents
         )
-        named = [embedder_of(one, wanted.objects) for one in wanted.names if one != LEXICAL]
+        named = [embedder_of(name, wanted.objects) for name in wanted.names if name != LEXICAL]
         calling = embedding_calls(
-            [one.model for one in named if one.model is not None], concurrency=wanted.concurrency,
+            [embedder.model for embedder in named if embedder.model is not None], concurrency=wanted.concurrency,
             most=wanted.max_concurrency, max_cost=wanted.max_cost, timeout=wanted.timeout,
         )     # fmt: skip
         maker = EmbeddingMaker(documents, eval_set.examples, EmbeddingSource(opened, calling, wanted.objects))
-        for one in named if wanted.fresh else ():
-            if one.model is None:
-                opened.vectors.delete(one.identity)
+        for embedder in named if wanted.fresh else ():
+            if embedder.model is None:
+                opened.vectors.delete(embedder.identity)
         called = wanted.name or f"embeddings-{eval_set.name}"
         conduct(opened, called, maker, eval_set, grid, fresh=wanted.fresh, say=wanted.say)
     return open_study(called, **wanted.reading)

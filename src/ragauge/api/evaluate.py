@@ -194,25 +194,28 @@ async def carried_out(todo: Planned, wanted: EvaluateOptions, store: Store) -> d
         outcomes.append(outcome)
         if outcome.stopped:
             break
-    seconds, done = time.perf_counter() - started, sum(one.done for one in outcomes)
+    seconds, done = time.perf_counter() - started, sum(outcome.done for outcome in outcomes)
     return {
-        "seconds": round(seconds, 2), "evaluated": outcomes[0].done, "asked": sum(one.asked for one in outcomes),
-        "reused": sum(one.reused for one in outcomes),
+        "seconds": round(seconds, 2), "evaluated": outcomes[0].done,
+        "asked": sum(outcome.asked for outcome in outcomes), "reused": sum(outcome.reused for outcome in outcomes),
         "answers_per_second": round(done / seconds, 1) if done else 0.0, **_calls(outcomes),
     }     # fmt: skip
 
 
 def _calls(outcomes: Sequence[EvaluationOutcome]) -> dict[str, Any]:
     """What an evaluation asked of models, and why it stopped, where it did."""
-    found: dict[str, Any] = {}
+    counts: dict[str, Any] = {}
     made = [outcome.calling for outcome in outcomes if outcome.calling is not None]
     if made:
-        last = made[-1]     # what was spent is counted over all askings, calls in each
-        found = {"calls": sum(one.calls for one in made), "replies_reused": sum(one.reused for one in made)}
-        found |= {"cost": None if last.unpriced else last.cost}
-        found |= {"input_tokens": last.tokens.input_tokens, "output_tokens": last.tokens.output_tokens}
+        last = made[-1]  # what was spent is counted over all askings, calls in each
+        counts = {
+            "calls": sum(outcome.calls for outcome in made),
+            "replies_reused": sum(outcome.reused for outcome in made),
+        }
+        counts |= {"cost": None if last.unpriced else last.cost}
+        counts |= {"input_tokens": last.tokens.input_tokens, "output_tokens": last.tokens.output_tokens}
     stopped = outcomes[-1].stopped
-    return found | ({"stopped": stopped} if stopped else {})
+    return counts | ({"stopped": stopped} if stopped else {})
 
 
 async def dry_run(wanted: EvaluateOptions) -> dict[str, Any]:
@@ -222,17 +225,17 @@ async def dry_run(wanted: EvaluateOptions) -> dict[str, Any]:
 
     with open_store(place_of(wanted.inputs(), wanted.store)) as opened:
         todo = planned(wanted, opened)
-        found, expected = todo.plans[0], expect(todo.plans, opened)
+        plan, expected = todo.plans[0], expect(todo.plans, opened)
         if todo.new:
             opened.runs.delete(todo.run.run_id)
         return {
             "run_id": "" if todo.new else todo.run.run_id,
             "name": todo.run.name,
-            "judge": found.judge_id or "",
-            "metrics": [str(metric) for metric in found.metrics],
-            "questions": list(found.questions),
-            "examples": found.total,
-            "stored": found.done,
-            "to_do": found.pending,
+            "judge": plan.judge_id or "",
+            "metrics": [str(metric) for metric in plan.metrics],
+            "questions": list(plan.questions),
+            "examples": plan.total,
+            "stored": plan.done,
+            "to_do": plan.pending,
             **expected,
         }

@@ -44,8 +44,8 @@ def explain_example(
     (ranking,) = of_responses([(view.example, view.response)])
     facts = Facts(view.example, view.response, view.evidence, ranking)
     listing = store.listings.read(run.run_id)
-    found = explain(facts, view.scores, chosen, indexed=listing, stored=view.cause)
-    return replace(found, unknown=view.unknown if found.cause is None else "")
+    explained = explain(facts, view.scores, chosen, indexed=listing, stored=view.cause)
+    return replace(explained, unknown=view.unknown if explained.cause is None else "")
 
 
 def explain_run(
@@ -91,7 +91,7 @@ def _chosen(metrics: Sequence[Any], scored: Sequence[str]) -> list[Metric]:
     for metric in select([name for name in names if name not in PRESETS]):
         if str(metric) not in scored:
             raise UnknownName("score in this run of", str(metric), scored, "Evaluate the run with it first.")
-    found = [metric for metric in select(names) if str(metric) in scored]
-    if not found:
+    chosen = [metric for metric in select(names) if str(metric) in scored]
+    if not chosen:
         raise UsageError(f"nothing of {', '.join(names)} was scored in this run. Evaluate the run with it first.")
-    return found
+    return chosen

@@ -67,21 +67,21 @@ def gate(wanted: GateOptions) -> GateResult:
     if isinstance(run, Scorecard):
         judge = judge or run.card.judge.judge_id or None
     with open_store(wanted.store or getattr(run, "url", None) or store_url(None)) as opened:
-        found = run if isinstance(run, Run) else run.run if isinstance(run, HasRun) else _asked(run, opened)
+        chosen_run = run if isinstance(run, Run) else run.run if isinstance(run, HasRun) else _asked(run, opened)
         base = baseline_run(wanted.baseline, opened)
         if base is None and understood.need_baseline:
-            drops = next(str(one.metric) for one in understood.conditions if one.kind == "max_drop")
+            drops = next(str(condition.metric) for condition in understood.conditions if condition.kind == "max_drop")
             raise UsageError(
                 f"{understood.source}: max_drop of {drops} speaks of a baseline, and none is given. "
                 "Name the run to hold this one against: --baseline RUN, in Python baseline=."
             )
-        return GateResult(_Gate(opened, found, base, file, understood, judge).gated())
+        return GateResult(_Gate(opened, chosen_run, base, file, understood, judge).gated())
 
 
 def _asked(which: str, store: Store) -> Run:
     """A stored run, called by the name that was asked for: the same answers may have several."""
-    found = run_of(which, store)
-    return found if which == LATEST or found.run_id.startswith(which) else replace(found, name=which)
+    run = run_of(which, store)
+    return run if which == LATEST or run.run_id.startswith(which) else replace(run, name=which)
 
 
 gate_async = aside(gate)
@@ -125,8 +125,8 @@ class _Gate:
             None if self._is_paired else self._apart(slices),
             self._base is not None and self._base.run_id == self._run.run_id, judge_errors(self._judge_id, self._store),
         )     # fmt: skip
-        found, families = check_conditions(self._rules.conditions, source)
-        checks = sorted([*self._examples(), *found], key=lambda check: check.rule)
+        decided, families = check_conditions(self._rules.conditions, source)
+        checks = sorted([*self._examples(), *decided], key=lambda check: check.rule)
         return Gated(
             self._run, self._base, self._judge_id or "", self._rules.source, verdict_of(checks), tuple(checks),
             tuple(families), None if paired is None else paired.join.matched, self._sizes, self._few(slices),
@@ -139,20 +139,20 @@ class _Gate:
         from ragauge.analysis.comparison.alike import is_paired
         from ragauge.api.queries.paired import Paired, PairedRuns
 
-        drops = [one.metric for one in self._rules.conditions if one.kind == "max_drop"]
+        drops = [condition.metric for condition in self._rules.conditions if condition.kind == "max_drop"]
         if self._base is None or not drops:
             return None
         metrics = list(dict.fromkeys(drops))
         runs = PairedRuns(self._store, self._run, self._base, self._judge_id)
-        found = Paired(runs, metrics, known=self._index, whole=True)
-        absent = [str(metric) for metric in drops if metric not in found.metrics]
+        paired = Paired(runs, metrics, known=self._index, whole=True)
+        absent = [str(metric) for metric in drops if metric not in paired.metrics]
         if absent:
             raise self._unmeasured(self._base, absent[0])
-        if is_paired(self._run, self._base, found.join) and not found.join.matched:
+        if is_paired(self._run, self._base, paired.join) and not paired.join.matched:
             raise nothing_in_common(
-                self._run, self._base, found.new.index.query_ids[0], found.base.index.query_ids[0]
+                self._run, self._base, paired.new.index.query_ids[0], paired.base.index.query_ids[0]
             )
-        return found
+        return paired
 
     @cached_property
     def _is_paired(self) -> bool:
@@ -170,11 +170,11 @@ class _Gate:
 
     def _few(self, slices: Slices) -> tuple[tuple[str, str, int], ...]:
         """The segments that rules which name none leave out as too small."""
-        if not any(_looks_everywhere(one) for one in self._rules.conditions):
+        if not any(_looks_everywhere(condition) for condition in self._rules.conditions):
             return ()
         checked = {(column, value) for column, value, _ in slices.parts(None)}
         small = ((column, value, n) for column, values in slices.few.items() for value, n in values.items())
-        return tuple(one for one in small if one[:2] not in checked)
+        return tuple(segment for segment in small if segment[:2] not in checked)
 
     def _apart(self, slices: Slices) -> Apart | None:
         """The run and its baseline as two samples."""
@@ -186,7 +186,7 @@ class _Gate:
             return None
         tags = {tag: self._with_tag(base, tag) for tag in self._tagged}
         theirs = Slices(both.base.index.query_ids, self._store.runs.segments(base.run_id), tags)
-        named = {name for one in self._rules.conditions for name in one.segments or ()}
+        named = {name for condition in self._rules.conditions for name in condition.segments or ()}
         every = together(slices, theirs, named)
         return Apart(lambda metric: both.sides(metric, whole=True), every, len(slices.query_ids))
 
@@ -205,15 +205,15 @@ class _Gate:
     def _columns(self, metric: Metric) -> Columns | None:
         from ragauge.analysis.scores.arrays import by_example
 
-        found = self._scored(metric)
-        return None if found is None else by_example(found)
+        columns = self._scored(metric)
+        return None if columns is None else by_example(columns)
 
     def _scored(self, metric: Metric) -> Columns | None:
         """A metric's scores, those that nobody ever made as failed ones."""
         from ragauge.analysis.scores.known import with_unjudged
 
-        found = self._scores.column(str(metric))
-        return None if found is None else with_unjudged(found, self._index, self._judge_id)
+        columns = self._scores.column(str(metric))
+        return None if columns is None else with_unjudged(columns, self._index, self._judge_id)
 
     def _slices(self, query_ids: Sequence[str]) -> Slices:
         from ragauge.gating.rules import Slices
@@ -227,14 +227,14 @@ class _Gate:
         evaluated, rules = frozenset(self._evaluated.query_ids), self._rules
         (lost, unknown), unanswered = self._known(), self._unanswered & evaluated
         failed = lost | unanswered
-        found = [check_share(len(failed), len(unanswered), len(evaluated), rules.max_failed, rules.max_failed_line)]
+        checks = [check_share(len(failed), len(unanswered), len(evaluated), rules.max_failed, rules.max_failed_line)]
         for rule in self._rules.must_pass:
             ids = self._tagged[rule.tag]
             if rule.metric is not None:
-                found.append(check_scores(rule, ids, self._index.query_ids, self._scored(rule.metric)))
+                checks.append(check_scores(rule, ids, self._index.query_ids, self._scored(rule.metric)))
             else:
-                found.append(check_causes(rule, ids, self._causes, failed | (frozenset(ids) - evaluated), unknown))
-        return found
+                checks.append(check_causes(rule, ids, self._causes, failed | (frozenset(ids) - evaluated), unknown))
+        return checks
 
     @cached_property
     def _causes(self) -> Mapping[str, str]:
@@ -286,10 +286,10 @@ class _Gate:
         """Tag -> ids of its examples, evaluated or not."""
         import numpy as np
 
-        found: dict[str, tuple[str, ...]] = {}
+        by_tag: dict[str, tuple[str, ...]] = {}
         problems = []
         for rule in self._rules.every:
-            if not rule.tag or rule.tag in found:
+            if not rule.tag or rule.tag in by_tag:
                 continue
             try:
                 numbers = self._store.runs.order(self._run.run_id, {"tag": rule.tag}).numbers
@@ -297,10 +297,10 @@ class _Gate:
                 problems.append(self._problem(rule.rule, "tag", f"no example of {self._run.name} has it: {error}"))
                 continue
             queries = np.unique(self._every.query[np.isin(self._every.number, np.array(numbers))])
-            found[rule.tag] = tuple(self._every.query_ids[query] for query in queries)
+            by_tag[rule.tag] = tuple(self._every.query_ids[query] for query in queries)
         if problems:
             raise ConfigError(problems)
-        return found
+        return by_tag
 
     def _refuse_unmeasured(self) -> None:
         absent = [metric for metric in self._rules.metrics if str(metric) not in self._measured]
@@ -309,10 +309,10 @@ class _Gate:
         if broken := self._broken:
             raise UsageError(f"{self._run.name} cannot be held to rules: {broken}")
         problems = []
-        for one in self._rules.every:
-            if one.metric in absent:
-                text = str(self._unmeasured(self._run, str(one.metric)))
-                problems.append(self._problem(one.rule, "metric", text))
+        for rule in self._rules.every:
+            if rule.metric in absent:
+                text = str(self._unmeasured(self._run, str(rule.metric)))
+                problems.append(self._problem(rule.rule, "metric", text))
         raise ConfigError({str(problem): problem for problem in problems}.values())
 
     def _refuse_unknown_segments(self) -> None:
@@ -333,11 +333,11 @@ class _Gate:
 
     def _problem(self, rule: int, key: str, text: str) -> DataError:
         gate = self._file.config.gate
-        section = next((one for one in gate.rules if one.place == rule), None) if gate is not None else None
+        section = next((section for section in gate.rules if section.place == rule), None) if gate is not None else None
         return self._file.problem(f"gate.rules[{rule}].{key}", text, section.line(key) if section else None)
 
     def _warnings(self, source: ScoreSource) -> list[str]:
-        found = []
+        warnings = []
         run, base = self._run, self._base
         pending = len(self._every) - len(self._evaluated)
         if pending > 0:
@@ -345,23 +345,27 @@ class _Gate:
             rest = "the verdict is about the others, a random sample" if self._sample else (
                 "what was evaluated was chosen, not drawn, so the others count as not judged"
             )
-            found.append(f"{those} not evaluated yet: {rest}.")
+            warnings.append(f"{those} not evaluated yet: {rest}.")
         if base is not None and base.run_id == run.run_id:
-            found.append(f"The baseline {base.name} is this run itself: nothing is compared, and no drop is decided.")
+            warnings.append(
+                f"The baseline {base.name} is this run itself: nothing is compared, and no drop is decided."
+            )
         elif base is not None and "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:
-            found.append(f"The baseline {base.name} answered another version of the eval set: matched by query_id.")
+            warnings.append(f"The baseline {base.name} answered another version of the eval set: matched by query_id.")
         paired = self._paired
         if paired is not None and self._is_paired and (paired.join.only_here or paired.join.only_there):
             here, there = paired.join.only_here, paired.join.only_there
-            found.append(f"Compared are the {paired.join.matched:,} examples in both runs; only here {here:,}, "
+            warnings.append(f"Compared are the {paired.join.matched:,} examples in both runs; only here {here:,}, "
                          f"only in the baseline {there:,}.")     # fmt: skip
         seen = () if source.apart is None else source.apart.slices.columns
         few = source.slices.few
         left_out = [name for name in source.slices.left_out if name not in seen and len(few.get(name, ())) < 2]
-        if left_out and any(_looks_everywhere(one) for one in self._rules.conditions):
+        if left_out and any(_looks_everywhere(condition) for condition in self._rules.conditions):
             names = ", ".join(left_out)
-            found.append(f"Not looked into, since they have one value or more than 50: {names}. Name one in segments.")
-        return [*found, *self._unused()]
+            warnings.append(
+                f"Not looked into, since they have one value or more than 50: {names}. Name one in segments."
+            )
+        return [*warnings, *self._unused()]
 
     def _unused(self) -> list[str]:
         """What to say of labels that no rule looks at, as far as a metric that was measured shows them."""
@@ -374,8 +378,8 @@ class _Gate:
         column = self._columns(metrics[0]) if metrics else None
         if column is None:
             return []
-        said = unused(self._rules, int((column.status != NOT_APPLICABLE).sum()), str(metrics[0]))
-        return [said] if said else []
+        remark = unused(self._rules, int((column.status != NOT_APPLICABLE).sum()), str(metrics[0]))
+        return [remark] if remark else []
 
 
 def _looks_everywhere(condition: Condition) -> bool:

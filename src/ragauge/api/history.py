@@ -88,11 +88,11 @@ def log(wanted: LogOptions) -> EvaluationLog:
         listed = sets_of(opened, runs)
         if wanted.set:
             runs = _over(wanted.set, runs, listed)
-        found = history_of(opened, runs, listed, columns, wanted.judge, wanted.limit)
-    judges = {row.judge_id for row in found.rows if row.judge_id}
+        history = history_of(opened, runs, listed, columns, wanted.judge, wanted.limit)
+    judges = {row.judge_id for row in history.rows if row.judge_id}
     if wanted.judge:
         begins(wanted.judge, sorted(judges), "these runs")
-    return EvaluationLog(found)
+    return EvaluationLog(history)
 
 
 def note(run: Any, text: str, *, store: str | None = None) -> dict[str, Any]:
@@ -106,9 +106,9 @@ def note(run: Any, text: str, *, store: str | None = None) -> dict[str, Any]:
     from ragauge.store.run_log import Note
 
     with open_store(store_url(store)) as opened:
-        found = run if isinstance(run, Run) else run.run if isinstance(run, HasRun) else run_of(str(run), opened)
-        kept = opened.run_log.note(found.run_id, Note(text.strip(), who=git.user()))
-    return {"run_id": found.run_id, "name": found.name, "note": kept.text, "at": kept.at, "who": kept.who}
+        noted = run if isinstance(run, Run) else run.run if isinstance(run, HasRun) else run_of(str(run), opened)
+        kept = opened.run_log.note(noted.run_id, Note(text.strip(), who=git.user()))
+    return {"run_id": noted.run_id, "name": noted.name, "note": kept.text, "at": kept.at, "who": kept.who}
 
 
 def sets_of(store: Store, runs: Sequence[Run]) -> dict[str, str]:
@@ -121,9 +121,9 @@ def sets_of(store: Store, runs: Sequence[Run]) -> dict[str, str]:
 def _over(name: str, runs: Sequence[Run], listed: Mapping[str, str]) -> list[Run]:
     """The runs over the set that had this name once."""
     called = {(listed[run.run_id], run.set_name if run.kind == "set" else listed[run.run_id]) for run in runs}
-    meant = {found for found, once in called if name in (found, once)}
+    meant = {label for label, once in called if name in (label, once)}
     if not meant:
-        raise UnknownName("set of a stored run", name, {one for names in called for one in names})
+        raise UnknownName("set of a stored run", name, {label for names in called for label in names})
     return [run for run in runs if listed[run.run_id] in meant]
 
 
@@ -155,9 +155,9 @@ def history_of(
         if rest and not waiting:
             break
         if not rest or listed[run.run_id] in waiting:
-            found = read.entry(run)
-            rest += found
-            waiting -= {entry.listed for entry in found}
+            earlier = read.entry(run)
+            rest += earlier
+            waiting -= {entry.listed for entry in earlier}
     return history([*shown, *rest], columns, len(shown))
 
 
@@ -167,15 +167,15 @@ def history_until(store: Store, run: Run, judge_id: str | None) -> History | Non
     from ragauge.metrics.catalogue import select
 
     every = store.runs.list()
-    place = next((n for n, one in enumerate(every) if one.run_id == run.run_id), None)
-    if place is None or run.kind == "traffic":
+    start = next((n for n, entry in enumerate(every) if entry.run_id == run.run_id), None)
+    if start is None or run.kind == "traffic":
         return None
-    listed = sets_of(store, every[place:])
-    same = [one for one in every[place:] if listed[one.run_id] == listed[run.run_id]]
+    listed = sets_of(store, every[start:])
+    same = [other for other in every[start:] if listed[other.run_id] == listed[run.run_id]]
     if len(same) < 2:
         return None
-    found = history_of(store, same, listed, select(USUAL), judge_id, IN_REPORT)
-    return found if len(found.rows) > 1 and found.rows[0].run.run_id == run.run_id else None
+    history = history_of(store, same, listed, select(USUAL), judge_id, IN_REPORT)
+    return history if len(history.rows) > 1 and history.rows[0].run.run_id == run.run_id else None
 
 
 class _Examples:
@@ -191,9 +191,9 @@ class _Examples:
 
         from ragauge.analysis.comparison.alike import LEAST_SHARED
 
-        one, two = self._of(run), self._of(other)
-        both = np.intersect1d(one, two, assume_unique=True).size
-        return bool(both and both >= LEAST_SHARED * max(one.size, two.size))
+        first, two = self._of(run), self._of(other)
+        both = np.intersect1d(first, two, assume_unique=True).size
+        return bool(both and both >= LEAST_SHARED * max(first.size, two.size))
 
     def _of(self, run: Run) -> Keys:
         if run.set_version not in self._known:
@@ -224,15 +224,16 @@ class _LogReading:
 
         store, run_id = self._store, run.run_id
         judges = store.scores.judges(run_id)
-        meant = [one for one in judges if self._judge is None or one.startswith(self._judge)]
+        meant = [judge for judge in judges if self._judge is None or judge.startswith(self._judge)]
         judge_id = next(iter([*meant, *judges]), None)
         summaries = store.summaries.read(run_id, judge_id) or store.summaries.read(run_id, None)
         if not summaries:
             return []
-        spent = added([one.paid for one in store.calls.spent(run_id, judge_id or "")])
+        spent = added([call.paid for call in store.calls.spent(run_id, judge_id or "")])
         note = self._notes.get(run_id)
         return [LogEntry(
-            run, self._listed[run_id], measuring(store, run, judge_id), {one.metric: one for one in summaries},
-            store.runs.size(run_id), store.run_log.judged_at(run_id, judge_id), spent.known_cost,
-            note.text if note else "", tuple(self._names.get(run_id, ())),
+            run, self._listed[run_id], measuring(store, run, judge_id),
+            {summary.metric: summary for summary in summaries}, store.runs.size(run_id),
+            store.run_log.judged_at(run_id, judge_id), spent.known_cost, note.text if note else "",
+            tuple(self._names.get(run_id, ())),
         )]     # fmt: skip

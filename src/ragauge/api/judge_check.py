@@ -60,7 +60,7 @@ def ways_of(wanted: CheckJudgeOptions) -> tuple[Way, ...]:
         if mode not in MODES:
             raise UnknownName("mode of a judge", mode, MODES)
     judges = wanted.judge if isinstance(wanted.judge, list | tuple) else (wanted.judge,)
-    specs = (given_judge(one, wanted.judge_name, wanted.prompts) for one in judges)
+    specs = (given_judge(judge, wanted.judge_name, wanted.prompts) for judge in judges)
     return ways((*specs, REFERENCE), modes or MODES)
 
 
@@ -112,10 +112,10 @@ async def check_labelled(wanted: CheckJudgeOptions) -> JudgeCheck:
     calling = wanted.of(*(way.judge for way in asked))
     source = rows_of(wanted)
     with open_store(store_url(wanted.store)) as opened:
-        found = await check(source, asked, opened, calling, wanted.progress)
+        outcome = await check(source, asked, opened, calling, wanted.progress)
         errors = {way.judge.judge_id: judge_errors(way.judge.judge_id, opened) for way in asked}
-    calls = {} if found.calling is None else found.calling.plain()
-    told = report(source.rows, found.said, found.stopped, calls)
+    calls = {} if outcome.calling is None else outcome.calling.plain()
+    told = report(source.rows, outcome.said, outcome.stopped, calls)
     return replace(told, errors=errors, repeated=source.repeated)
 
 
@@ -138,12 +138,12 @@ def expect(wanted: CheckJudgeOptions) -> dict[str, Any]:
 
     asked, rows = ways_of(wanted), rows_of(wanted).rows
     with open_store(store_url(wanted.store)) as opened:
-        found = expected(rows, asked, opened)
-    judges = {name: one.plain() for name, one in found.items()}
+        estimates = expected(rows, asked, opened)
+    judges = {name: estimate.plain() for name, estimate in estimates.items()}
     return {"rows": len(rows), "parts": sum(len(row.parts) for row in rows), "judges": judges}
 
 
-def save(found: JudgeCheck, path: Path) -> Path:
+def save(check: JudgeCheck, path: Path) -> Path:
     """Writes a report by the ending of its name: .md or .json, or .jsonl with every part on which a judge differs."""
     from ragauge.api.results.files import make_folder
     from ragauge.reporting.encoder import json_text
@@ -151,7 +151,7 @@ def save(found: JudgeCheck, path: Path) -> Path:
 
     make_folder(path)
     texts = {".md": markdown, ".json": json_text, ".jsonl": lines}
-    path.write_text(texts[path.suffix.lower()](found), encoding="utf-8")
+    path.write_text(texts[path.suffix.lower()](check), encoding="utf-8")
     return path
 
 

@@ -36,8 +36,8 @@ class JudgeProbe:
         """As JSON types."""
         from ragauge.reporting.encoder import encode
 
-        found: dict[str, Any] = encode(self)
-        return found
+        values: dict[str, Any] = encode(self)
+        return values
 
 
 def pairs_of(wanted: ProbeOptions) -> list[AnswerPair]:
@@ -63,8 +63,8 @@ def expect(wanted: ProbeOptions) -> dict[str, Any]:
 
     judge, pairs = build_prober(wanted.judge), pairs_of(wanted)
     with open_store(store_url(wanted.store)) as opened:
-        one = expected(pairs, judge, opened)
-    return {"pairs": len(pairs), **one.plain()}
+        estimate = expected(pairs, judge, opened)
+    return {"pairs": len(pairs), **estimate.plain()}
 
 
 async def probe_judge(wanted: ProbeOptions) -> JudgeProbe:
@@ -85,6 +85,6 @@ async def probe_judge(wanted: ProbeOptions) -> JudgeProbe:
     if calling is None:
         raise UsageError(f"{wanted.judge} asks no model.")
     with open_store(store_url(wanted.store)) as opened:
-        found = await probe(pairs, judge, opened, calling, wanted.progress)
-    calls = {} if found.calling is None else found.calling.plain()
-    return JudgeProbe(judge.judge_id, position_probe(pairs, found.said), found.stopped, calls)
+        probed = await probe(pairs, judge, opened, calling, wanted.progress)
+    calls = {} if probed.calling is None else probed.calling.plain()
+    return JudgeProbe(judge.judge_id, position_probe(pairs, probed.said), probed.stopped, calls)

@@ -145,11 +145,11 @@ def begin(wanted: InitOptions) -> Begun:
     needs = needs_of(root, {} if target.startswith("reference:") else project.imports)
     words = [target, path, *asked.options]
     other = _settings(writing, files.config(counts, asked.options), files.workflow(words, needs), shlex.join(words))
-    found = tuple(one.target for one in project.candidates)
+    targets = tuple(candidate.target for candidate in project.candidates)
     moved = f"{project.hidden}. Make it outside, or write a function that returns it; then ragauge init --force."
     notes = tuple(note for note in (moved if project.hidden else "", files.size(counts), needs.said, other) if note)
     return Begun(
-        str(root), project.frameworks, found, target, example, path, len(questions), made_up, tuple(writing.files),
+        str(root), project.frameworks, targets, target, example, path, len(questions), made_up, tuple(writing.files),
         notes, asked,
     )     # fmt: skip
 
@@ -178,40 +178,40 @@ class _Writing:
             own: what is there is as it was written here, and is written anew in any case.
         """
         backup = ""
-        with self._writable(path) as place:
-            kept = place.exists() and not (self.force or own)
+        with self._writable(path) as target:
+            kept = target.exists() and not (self.force or own)
             if not kept:
-                if place.exists() and not own and self.text(path) != text:
-                    backup = _aside(place).relative_to(self.root).as_posix()
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_text(text, encoding="utf-8")
+                if target.exists() and not own and self.text(path) != text:
+                    backup = _aside(target).relative_to(self.root).as_posix()
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(text, encoding="utf-8")
         self.files.append(Written(path, what, kept, backup))
 
     def add(self, path: str, line: str, but: Collection[str], what: str) -> None:
         """Adds a line to a file, which is made where there is none; one of the lines `but` is as good."""
-        with self._writable(path) as place:
-            lines = place.read_text(encoding="utf-8").splitlines() if place.exists() else []
+        with self._writable(path) as target:
+            lines = target.read_text(encoding="utf-8").splitlines() if target.exists() else []
             kept = not {line, *but}.isdisjoint(lines)
             if not kept:
-                place.write_text("\n".join([*lines, line]) + "\n", encoding="utf-8")
+                target.write_text("\n".join([*lines, line]) + "\n", encoding="utf-8")
         self.files.append(Written(path, what, kept))
 
     @contextmanager
     def _writable(self, path: str) -> Iterator[Path]:
         """The place of a file; where it cannot be written, an error that names it."""
-        place = self.root / path
+        target = self.root / path
         try:
-            yield place
+            yield target
         except OSError as error:
             problem = f"cannot be written: {error.strerror or error}."
             hint = "Run ragauge init in a folder that you may write to."
-            raise DataError(problem, source=str(place.absolute()), hint=hint) from None
+            raise DataError(problem, source=str(target.absolute()), hint=hint) from None
 
 
-def _aside(place: Path) -> Path:
+def _aside(path: Path) -> Path:
     """Moves a file to a name beside it that no older backup has: NAME.bak, NAME.bak2, NAME.bak3, and so on."""
-    names = (place.with_name(f"{place.name}.bak{n if n > 1 else ''}") for n in count(1))
-    return place.rename(next(name for name in names if not name.exists()))
+    names = (path.with_name(f"{path.name}.bak{n if n > 1 else ''}") for n in count(1))
+    return path.rename(next(name for name in names if not name.exists()))
 
 
 def _target(project: Project, writing: _Writing) -> str:
@@ -246,10 +246,10 @@ def _questions(
         return asked.read(root / asked.path), asked.path, False
     starters: tuple[EvalSet, str] | None = None
     for path in project.tables[:TABLES_READ]:
-        found, name = _read(path, asked), path.relative_to(root.absolute()).as_posix()
-        if found is not None and not all("starter" in example.tags for example in found.examples):
-            return found, name, False
-        starters = starters or (None if found is None else (found, name))
+        eval_set, name = _read(path, asked), path.relative_to(root.absolute()).as_posix()
+        if eval_set is not None and not all("starter" in example.tags for example in eval_set.examples):
+            return eval_set, name, False
+        starters = starters or (None if eval_set is None else (eval_set, name))
     if starters is not None:     # made up here before; the user's own, wherever they lie, come first
         return *starters, True
     if asked.options:
@@ -277,10 +277,10 @@ def _read(path: Path, asked: Asked) -> EvalSet | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            found = asked.read(path)
+            eval_set = asked.read(path)
         except (RagaugeError, OSError, ValueError):
             return None
-    return found if len(found) else None
+    return eval_set if len(eval_set) else None
 
 
 def _lines(made: EvalSet) -> str:
@@ -288,11 +288,11 @@ def _lines(made: EvalSet) -> str:
 
 
 def _rows(made: EvalSet) -> Iterator[dict[str, Any]]:
-    for one in made.examples:
-        labels = {doc_id: 1 for group in one.relevant or () for doc_id in group.doc_ids}
+    for example in made.examples:
+        labels = {doc_id: 1 for group in example.relevant or () for doc_id in group.doc_ids}
         yield {
-            "query_id": one.query_id, "query": one.query, **({"relevant": labels} if labels else {}),
-            "tags": sorted(one.tags),
+            "query_id": example.query_id, "query": example.query, **({"relevant": labels} if labels else {}),
+            "tags": sorted(example.tags),
         }  # fmt: skip
 
 

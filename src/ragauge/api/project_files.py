@@ -124,18 +124,18 @@ DROPS = {     # what a rule needs -> the rule
 }
 
 
-def system(found: Candidate) -> str:
+def system(candidate: Candidate) -> str:
     """The adapter of something that was found."""
-    module, _, name = found.target.partition(":")
-    path = SOURCES.format(root=found.root) if found.root else ""
-    if not found.call:
-        if found.made:
-            return MADE.format(path=path, module=module, name="system", made=found.made)
+    module, _, name = candidate.target.partition(":")
+    path = SOURCES.format(root=candidate.root) if candidate.root else ""
+    if not candidate.call:
+        if candidate.made:
+            return MADE.format(path=path, module=module, name="system", made=candidate.made)
         return SYSTEM.format(module=module, name=name, path=path)
-    waits, asked = ("async ", f"await {found.call}") if found.waits else ("", found.call)
-    lines = ["reply = " + asked, "return " + _wrapped(found.reply)] if found.reply else ["return " + asked]
+    waits, asked = ("async ", f"await {candidate.call}") if candidate.waits else ("", candidate.call)
+    lines = ["reply = " + asked, "return " + _wrapped(candidate.reply)] if candidate.reply else ["return " + asked]
     body = "\n".join(f"    {line}" for line in lines)
-    made = f"\nmade = {found.made}\n" if found.made else ""
+    made = f"\nmade = {candidate.made}\n" if candidate.made else ""
     return CALLED.format(module=module, path=path, made=made, waits=waits, body=body)
 
 
@@ -191,14 +191,14 @@ def workflow(words: Sequence[str], needs: Needs) -> str:
 
 def asked_in(workflow: str) -> str:
     """What a workflow asks, as `workflow` was given it; "" where it is none of these."""
-    found = ASKED.search(workflow)
-    return found[1] if found is not None else ""
+    match = ASKED.search(workflow)
+    return match[1] if match is not None else ""
 
 
 def _install(needs: Needs) -> str:
     """The step that installs, with what is not known as a comment."""
-    said = f"by {needs.source}" if needs.source else "as installed where ragauge init was run"
-    lines = [f"      # what the system imports, {said}"] if needs.install else []
+    origin = f"by {needs.source}" if needs.source else "as installed where ragauge init was run"
+    lines = [f"      # what the system imports, {origin}"] if needs.install else []
     lines += [f"      # ADD what brings the module {module} (imported by {path}): it is not installed here"
               for module, path in needs.unknown]     # fmt: skip
     command = f"pip install ragauge {needs.install}".rstrip()

@@ -86,14 +86,14 @@ def _beside(imports: Mapping[str, str], listed: Iterable[Any]) -> tuple[list[str
     wanted: dict[str, str] = {}
     unknown = []
     for module, path in imports.items():
-        found = _distributions(module)
-        if not found and not {_normal(module.partition(".")[0]), _normal(module)} & brought:
+        distributions = _distributions(module)
+        if not distributions and not {_normal(module.partition(".")[0]), _normal(module)} & brought:
             unknown.append((module, path))
-        if found and not {_normal(one) for one in found} & brought:
-            wanted[found[0]] = metadata.version(found[0])
-    brought_by_others = {name for one in wanted for name in _closure({_normal(one)}) - {_normal(one)}}
-    kept = sorted(one for one in wanted if _normal(one) not in brought_by_others)
-    return [quote(f"{one}=={wanted[one].partition('+')[0]}") for one in kept], tuple(unknown)
+        if distributions and not {_normal(distribution) for distribution in distributions} & brought:
+            wanted[distributions[0]] = metadata.version(distributions[0])
+    brought_by_others = {name for other in wanted for name in _closure({_normal(other)}) - {_normal(other)}}
+    kept = sorted(name for name in wanted if _normal(name) not in brought_by_others)
+    return [quote(f"{name}=={wanted[name].partition('+')[0]}") for name in kept], tuple(unknown)
 
 
 @cache
@@ -105,13 +105,15 @@ def _installed() -> Mapping[str, list[str]]:
 def _distributions(module: str) -> list[str]:
     """The installed distributions that bring a module; where several share its package, those with this very module."""
     first = module.partition(".")[0]
-    found = [one for one in dict.fromkeys(_installed().get(first, ())) if one != "ragauge"]
-    if len(found) <= 1:
-        return found
-    place = module.replace(".", "/")
-    files = {f"{place}.py", f"{place}/__init__.py"}
-    exact = [one for one in found if any(str(path) in files for path in metadata.files(one) or ())]
-    return exact or found
+    distributions = [
+        distribution for distribution in dict.fromkeys(_installed().get(first, ())) if distribution != "ragauge"
+    ]
+    if len(distributions) <= 1:
+        return distributions
+    folder = module.replace(".", "/")
+    files = {f"{folder}.py", f"{folder}/__init__.py"}
+    exact = [name for name in distributions if any(str(path) in files for path in metadata.files(name) or ())]
+    return exact or distributions
 
 
 def _closure(names: Collection[str]) -> frozenset[str]:
@@ -127,7 +129,7 @@ def _closure(names: Collection[str]) -> frozenset[str]:
             requires = metadata.requires(name) or ()
         except metadata.PackageNotFoundError:
             continue
-        left += [_normal(found[1]) for line in requires if "extra ==" not in line and (found := NAME.match(line))]
+        left += [_normal(match[1]) for line in requires if "extra ==" not in line and (match := NAME.match(line))]
     return frozenset(seen)
 
 

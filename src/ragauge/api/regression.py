@@ -83,17 +83,17 @@ class RegressionInputs:
             UsageError: no example matches.
         """
         if self.system is not None:
-            found = [(example.query_id, 0) for example in self.eval_set().examples if _kept(example, self.keep)]
+            query_ids = [(example.query_id, 0) for example in self.eval_set().examples if _kept(example, self.keep)]
         else:
-            found = [
+            query_ids = [
                 (record.example.query_id, record.response.repeat if record.response else 0)
                 for record in self._records()
                 if _kept(record.example, self.keep)
             ]
-        if not found:
+        if not query_ids:
             asked = " and ".join(f"{column}={value}" for column, value in self.keep.items())
             raise UsageError(f"no example of {_said(self.sources[0])} matches {asked or 'anything'}.")
-        return found
+        return query_ids
 
     def eval_set(self) -> EvalSet:
         """The questions."""
@@ -186,7 +186,7 @@ class TestedExample:
             if self.view.unknown:
                 raise ExampleFailed(self.facts(f"not known whether it failed: {self.view.unknown}"))
             return
-        short = [said for name, bound in asked.items() if (said := self._short(name, bound))]
+        short = [problem for name, bound in asked.items() if (problem := self._short(name, bound))]
         if short:
             raise ExampleFailed(self.facts("; ".join(short)))
 
@@ -234,10 +234,10 @@ class TestedExample:
     def _checked(self, name: str) -> str:
         from ragauge.metrics.catalogue import parse
 
-        found = str(parse(name))
-        if found not in self.view.scores:
-            raise UsageError(f"{found} was not evaluated. Add it: metrics=\"default,{found}\" beside the set.")
-        return found
+        metric = str(parse(name))
+        if metric not in self.view.scores:
+            raise UsageError(f"{metric} was not evaluated. Add it: metrics=\"default,{metric}\" beside the set.")
+        return metric
 
     def __repr__(self) -> str:
         return f"<example {self.query_id} of run {self.card.run.run_id}>"
@@ -271,10 +271,10 @@ class Evaluations:
                     self._found[key] = self._evaluated(asked, only, key)
             except RagaugeError as error:     # said by every test, tried once
                 self._found[key] = error
-        found = self._found[key]
-        if isinstance(found, RagaugeError):
-            raise found.with_traceback(None)
-        return found
+        evaluated = self._found[key]
+        if isinstance(evaluated, RagaugeError):
+            raise evaluated.with_traceback(None)
+        return evaluated
 
     def example(
         self, asked: RegressionInputs, query_id: str, repeat: int = 0, only: frozenset[str] | None = None
@@ -309,16 +309,16 @@ class Evaluations:
         if note is not None and note.exists():
             return note.read_text(encoding="utf-8")
         whole = asked.eval_set()
-        kept = (one for one in whole.examples if _kept(one, asked.keep))
-        chosen = tuple(one for one in kept if only is None or one.query_id in only)
+        kept = (example for example in whole.examples if _kept(example, asked.keep))
+        chosen = tuple(example for example in kept if only is None or example.query_id in only)
         part = "" if len(chosen) == len(whole.examples) else f" ({len(chosen)} of {len(whole.examples)})"
-        found = run(
+        made = run(
             asked.system, replace(whole, name=f"{whole.name}{part}", examples=chosen), name=asked.name,
             settings=asked.settings, concurrency=asked.concurrency, fresh=True, store=self.store,
         )     # fmt: skip
         if note is not None:
-            note.write_text(found.run.run_id, encoding="utf-8")
-        return found.run.run_id
+            note.write_text(made.run.run_id, encoding="utf-8")
+        return made.run.run_id
 
     @contextmanager
     def _alone(self, key: str) -> Iterator[None]:

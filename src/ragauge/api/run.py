@@ -117,7 +117,7 @@ async def begun(wanted: RunOptions, store: Store) -> RunJob:
     passages, left = handed(wanted.of, subset, store, corpus=wanted.corpus, run_id=other)
     if left:
         warn(left)
-    by_id = {one.query_id: one for one in chosen if passages is None or one.query_id in passages}
+    by_id = {example.query_id: example for example in chosen if passages is None or example.query_id in passages}
     order = in_order(list(by_id), eval_set.version)[: wanted.limit]
     run, continued = _run(wanted, store, system, eval_set, context, planned=len(order) * wanted.repeat)
     there = store.collecting.held(run.run_id) if continued else set()
@@ -146,13 +146,13 @@ def _run(
         system=system.name, config=_config(wanted, system, context), variant=wanted.of, git=git.state(),
         planned=planned,
     )  # fmt: skip
-    found = None if wanted.fresh else store.collecting.newest(run, unfinished=not wanted.retry_failed)
-    if found is None:
+    unfinished = None if wanted.fresh else store.collecting.newest(run, unfinished=not wanted.retry_failed)
+    if unfinished is None:
         if wanted.retry_failed:
             raise UsageError(f"there is no run of {system.name} on {eval_set.name} to retry. Leave out --retry-failed.")
         return store.collecting.begin(run, eval_set), False
-    store.collecting.mark(found.run_id, "running", planned=planned)
-    return replace(found, planned=planned, state="running"), True
+    store.collecting.mark(unfinished.run_id, "running", planned=planned)
+    return replace(unfinished, planned=planned, state="running"), True
 
 
 def _config(wanted: RunOptions, system: System, context: Run | None) -> dict[str, Any]:
@@ -194,34 +194,34 @@ def set_of(
     from ragauge.data.readers.record_reader import warn_user
     from ragauge.data.readers.source import read_set
 
-    found: EvalSet | None = source if isinstance(source, EvalSet) else None
+    eval_set: EvalSet | None = source if isinstance(source, EvalSet) else None
     if isinstance(source, str) and not Path(source).exists() and not Path(source).suffix:
-        found = store.sets.get(source)
-    if found is not None and (columns or segments):
-        problem = f"{found.name} is a set that was read before: its columns are named where its file is read"
+        eval_set = store.sets.get(source)
+    if eval_set is not None and (columns or segments):
+        problem = f"{eval_set.name} is a set that was read before: its columns are named where its file is read"
         raise UsageError(f"{problem}. Give the file, or leave out --map and --segments.")
-    found = found or read_set(source, columns=columns, segments=segments, warn=warn or warn_user)
-    if not found.examples:
-        raise UsageError(f"the set {found.name} has no questions.")
-    return found
+    eval_set = eval_set or read_set(source, columns=columns, segments=segments, warn=warn or warn_user)
+    if not eval_set.examples:
+        raise UsageError(f"the set {eval_set.name} has no questions.")
+    return eval_set
 
 
 def _chosen(eval_set: EvalSet, keep: Mapping[str, str]) -> tuple[Example, ...]:
     """The examples that match every column; a column or value that no example has is an error."""
     for column, value in keep.items():
-        known = {found for example in eval_set.examples for found in _values(example, column)}
+        known = {value for example in eval_set.examples for value in _values(example, column)}
         if not known:
             columns = {name for example in eval_set.examples for name in example.segments} | {"tag"}
             raise UnknownName("segment", column, columns)
         if value not in known:
             raise UnknownName("tag" if column == "tag" else f"value of segment {column}", value, known)
-    found = tuple(
+    examples = tuple(
         example for example in eval_set.examples
         if all(value in _values(example, column) for column, value in keep.items())
     )  # fmt: skip
-    if not found:
+    if not examples:
         raise UsageError(f"{eval_set.name}: no example matches {', '.join(f'{k}={v}' for k, v in keep.items())}.")
-    return found
+    return examples
 
 
 def _values(example: Example, column: str) -> Sequence[str]:

@@ -161,11 +161,11 @@ class OpenRun:
 
     def to_dict(self) -> dict[str, Any]:
         """The run as JSON types, with the names of its judges."""
-        found: dict[str, Any] = {"run_id": self.run.run_id, "name": self.run.name, **plain(self.run)}
+        fields: dict[str, Any] = {"run_id": self.run.run_id, "name": self.run.name, **plain(self.run)}
         with self._store() as store:
-            found["responses"] = store.runs.size(self.run.run_id)
-            found["without_response"] = store.runs.absent(self.run.run_id)
-        return found | {"judges": self.judges()}
+            fields["responses"] = store.runs.size(self.run.run_id)
+            fields["without_response"] = store.runs.absent(self.run.run_id)
+        return fields | {"judges": self.judges()}
 
     def to_terminal(self) -> RenderableType:
         """What `ragauge show RUN` prints: the scorecard where there is one, else the facts of the run."""
@@ -243,10 +243,10 @@ def _means(study: Study, scores: pl.DataFrame) -> dict[str, float | None]:
     from ragauge.analysis.studies.kinds import kind_of
 
     means = scores.group_by("metric", maintain_order=True).agg(pl.col("value").drop_nans().mean())
-    found = dict(means.iter_rows())
+    by_metric = dict(means.iter_rows())
     patterns = (str(study.fixed.get("objective", "")), *kind_of(study.kind).decides)
-    first = [name for pattern in patterns for name in found if fnmatchcase(name, pattern)]
-    return {name: found[name] for name in dict.fromkeys([*first, *found])}
+    first = [name for pattern in patterns for name in by_metric if fnmatchcase(name, pattern)]
+    return {name: by_metric[name] for name in dict.fromkeys([*first, *by_metric])}
 
 
 def runs_table(rows: list[dict[str, Any]], *, study: str = "", studies: Sequence[str] = ()) -> RenderableType:
@@ -280,5 +280,5 @@ def runs_table(rows: list[dict[str, Any]], *, study: str = "", studies: Sequence
         listed.append((safe(row["name"]), row["run_id"], when, f"{row['responses']:,}", *means))
     name, *heads = columns("name", "run", "created", numbers=("responses", *shown))
     last = len(heads)
-    heads = [replace(one, room=n if n > last - len(shown) else 0) for n, one in enumerate(heads)] if study else heads
+    heads = [replace(head, room=n if n > last - len(shown) else 0) for n, head in enumerate(heads)] if study else heads
     return terminal([ReportSection(table=ReportTable((replace(name, fold=True), *heads), tuple(listed)))])

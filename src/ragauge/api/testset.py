@@ -46,8 +46,8 @@ def expect(wanted: PrepareOptions) -> dict[str, Any]:
     if not prepares(judge):
         return {**known, "to_do": len(examples), **CostEstimate().plain()}
     with open_store(store_url(wanted.store)) as opened:
-        found = expected(examples, judge, opened)
-    return {**known, "to_do": len(list(lacking(examples))), **found.plain()}
+        estimate = expected(examples, judge, opened)
+    return {**known, "to_do": len(list(lacking(examples))), **estimate.plain()}
 
 
 async def prepare(wanted: PrepareOptions) -> PreparedSet:
@@ -67,12 +67,12 @@ async def prepare(wanted: PrepareOptions) -> PreparedSet:
     calling = wanted.of(judge)
     if calling is not None and prepares(judge):
         with open_store(store_url(wanted.store)) as opened:
-            found = await prepare_examples(examples, judge, opened, calling, wanted.progress)
+            prepared = await prepare_examples(examples, judge, opened, calling, wanted.progress)
     elif wanted.judge == "local":
-        found = by_sentences(examples)
+        prepared = by_sentences(examples)
     else:
         raise UsageError(f"{wanted.judge} cannot prepare a set. Use --judge local, or a model: --judge openai:MODEL.")
-    if not found.stopped:
+    if not prepared.stopped:
         make_folder(wanted.output)
-        write_records(wanted.output, found.examples)
-    return found
+        write_records(wanted.output, prepared.examples)
+    return prepared

@@ -32,8 +32,8 @@ class ThresholdsResult(ShownResult):
         found: every number as plain frozen values.
     """
 
-    def __init__(self, found: Thresholds) -> None:
-        self.found = found
+    def __init__(self, thresholds: Thresholds) -> None:
+        self.found = thresholds
 
     @property
     def _value(self) -> Thresholds:
@@ -94,8 +94,8 @@ def _usual_run(store: Store) -> Run:
         names = dict.fromkeys((usual_name(), USUAL))
     except UsageError:     # a checkout without a branch
         names = {USUAL: None}
-    found = next((run_id for name in names if (run_id := resolve(name, store)) is not None), None)
-    return run_of(found or "latest", store)
+    baseline = next((run_id for name in names if (run_id := resolve(name, store)) is not None), None)
+    return run_of(baseline or "latest", store)
 
 
 def _read(store: Store, run: Run, metric: Metric, wanted: ThresholdsOptions) -> Thresholds:
@@ -117,11 +117,11 @@ def _read(store: Store, run: Run, metric: Metric, wanted: ThresholdsOptions) -> 
     mean = summary(metric, examples, error=judge_errors(judge_id, store).get(str(metric)))
     values = None if examples is None else examples.value[examples.status == SCORED]
     point = point_of(str(metric))
-    name, others, said, without, found = _outcome(store, index, columns, metric, wanted)
+    name, others, good, without, outcome = _outcome(store, index, columns, metric, wanted)
     return Thresholds(
         run.name, run.run_id, str(metric), metric.direction, metric.scale, judge_id or "", mean.scored, mean.mean,
-        mean.interval, () if values is None else reached(values, metric.direction), name, said, others, without, found,
-        mean.judged, None if point is None else point.value, "" if point is None else point.source,
+        mean.interval, () if values is None else reached(values, metric.direction), name, good, others, without,
+        outcome, mean.judged, None if point is None else point.value, "" if point is None else point.source,
     )     # fmt: skip
 
 
@@ -141,17 +141,17 @@ def _outcome(
         return "", (), "", 0, None
     if metric.direction == "neither":
         raise UsageError(f"of {metric} neither high nor low is better, so no level of it can serve.")
-    values: list[Value | None] = [one.get(name) for one in recorded]
-    good_at, said = marks(values, name, wanted.good)
+    values: list[Value | None] = [outcomes.get(name) for outcomes in recorded]
+    good_at, good = marks(values, name, wanted.good)
     scored = columns.take(np.flatnonzero(columns.status == SCORED))
-    has = np.asarray([good_at[place] is not None for place in scored.place], dtype=bool)
+    has = np.asarray([good_at[index] is not None for index in scored.place], dtype=bool)
     kept = scored.take(np.flatnonzero(has))
     clusters = kept.cluster if kept.cluster is not None else kept.query if index.repeated else None
-    found = by_outcome(
-        kept.value, [bool(good_at[place]) for place in kept.place], metric.direction, target=wanted.target,
+    outcome = by_outcome(
+        kept.value, [bool(good_at[index]) for index in kept.place], metric.direction, target=wanted.target,
         weights=kept.weight, clusters=clusters,
     )     # fmt: skip
-    return name, others, said, int((~has).sum()), found
+    return name, others, good, int((~has).sum()), outcome
 
 
 def _recorded(store: Store, index: ResponseIndex) -> list[dict[str, Value]]:

@@ -82,8 +82,8 @@ def _unused(rules: Rules, examples: Sequence[Example]) -> Iterator[str]:
     """Labels that no rule looks at."""
     from ragauge.gating.examples import unused
 
-    if said := unused(rules, sum(bool(example.relevant) for example in examples)):
-        yield said
+    if remark := unused(rules, sum(bool(example.relevant) for example in examples)):
+        yield remark
 
 
 def _unknown(file: ConfigFile, rules: Rules, examples: Sequence[Example]) -> Iterator[DataError]:
@@ -95,17 +95,17 @@ def _unknown(file: ConfigFile, rules: Rules, examples: Sequence[Example]) -> Ite
         if (rule.rule, "tag") not in seen and rule.tag and rule.tag not in tags:
             yield _wrong(file, rule.rule, "tag", f"no example has it: {UnknownName('tag', rule.tag, tags)}")
             seen.add((rule.rule, "tag"))
-    for one in rules.conditions:
-        for name in one.segments or ():
-            if name not in columns and (one.rule, name) not in seen:
-                yield _wrong(file, one.rule, "segments", str(UnknownName("segment column", name, columns)))
-                seen.add((one.rule, name))
+    for limit in rules.conditions:
+        for name in limit.segments or ():
+            if name not in columns and (limit.rule, name) not in seen:
+                yield _wrong(file, limit.rule, "segments", str(UnknownName("segment column", name, columns)))
+                seen.add((limit.rule, name))
 
 
 def _inapplicable(file: ConfigFile, rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[DataError]:
     """Metrics that apply to no example that their rule asks about."""
     for rule, metric, asked in _asked(rules, examples):
-        why = [absent[metric][one] for one in asked if one in absent[metric]]
+        why = [absent[metric][field] for field in asked if field in absent[metric]]
         if asked and len(why) == len(asked):
             none = f"{metric} applies to none of {_of(rule, asked)}: {why[0]}"
             yield _wrong(file, rule.rule, "metric", f"{none}. Label the examples, or leave the rule out.")
@@ -114,7 +114,7 @@ def _inapplicable(file: ConfigFile, rules: Rules, examples: Sequence[Example], a
 def _too_few(rules: Rules, examples: Sequence[Example], absent: Absent) -> Iterator[str]:
     """Rules that no run over a set can meet as it is: more examples or labels would mend that."""
     for rule, metric, asked in _asked(rules, examples):
-        lacking = [one for one in asked if one in absent[metric]]
+        lacking = [field for field in asked if field in absent[metric]]
         least = getattr(rule, "min_n", len(asked))     # a rule on single examples asks for all of them
         if len(asked) - len(lacking) >= least:
             continue
@@ -131,23 +131,23 @@ def _undecided(rules: Rules, examples: Sequence[Example], absent: Absent) -> Ite
     """Rules that the set is too small to decide: mostly their verdict would be not enough data."""
     from ragauge.gating.decide import examples_for, examples_for_quantile, least_drop
 
-    for one in rules.conditions:
-        asked = [example.query_id for example in examples if not one.tag or one.tag in example.tags]
-        n = sum(query_id not in absent[one.metric] for query_id in asked)
-        if one.decide == "point" or n < one.min_n:     # decided, or said already
+    for limit in rules.conditions:
+        asked = [example.query_id for example in examples if not limit.tag or limit.tag in example.tags]
+        n = sum(query_id not in absent[limit.metric] for query_id in asked)
+        if limit.decide == "point" or n < limit.min_n:     # decided, or said already
             continue
-        if one.kind == "max_drop" and one.metric.range == (0, 1) and 0 < one.amount < least_drop(n):
-            more = examples_for(one.amount)
+        if limit.kind == "max_drop" and limit.metric.range == (0, 1) and 0 < limit.amount < least_drop(n):
+            more = examples_for(limit.amount)
             those = "more than 10,000" if more is None else f"about {more:,}"
             yield (
-                f"rule {one.rule}: {plural(n, 'example')} of the set seldom decide a drop of {one.text}: where one "
+                f"rule {limit.rule}: {plural(n, 'example')} of the set seldom decide a drop of {limit.text}: where one "
                 f"score in ten differs, for better and for worse alike, the verdict is not enough data. So many "
-                f"decide {100 * least_drop(n):g} points; {one.text} take {those} examples. docs/gates.md says more."
+                f"decide {100 * least_drop(n):g} points; {limit.text} take {those} examples. docs/gates.md says more."
             )
-        if one.kind == "max" and one.statistic != "mean" and n < (least := examples_for_quantile(one.statistic)):
+        if limit.kind == "max" and limit.statistic != "mean" and n < (least := examples_for_quantile(limit.statistic)):
             yield (
-                f"rule {one.rule}: {plural(n, 'example')} of the set cannot show that {one.statistic} of {one.metric} "
-                f"keeps a limit: that takes {least:,}. No run over this set can meet it."
+                f"rule {limit.rule}: {plural(n, 'example')} of the set cannot show that {limit.statistic} of "
+                f"{limit.metric} keeps a limit: that takes {least:,}. No run over this set can meet it."
             )
 
 
@@ -172,13 +172,13 @@ def _absent(metrics: Sequence[Metric], examples: Sequence[Example]) -> Absent:
     from ragauge.metrics.facts import Facts
     from ragauge.metrics.measure import measure_all
 
-    found: dict[Metric, dict[str, str]] = {metric: {} for metric in metrics}
+    absent: dict[Metric, dict[str, str]] = {metric: {} for metric in metrics}
     for example in examples:
         unanswered = Response(example.query_id, error="not asked")     # a missing label comes before any failure
-        for metric, one in zip(metrics, measure_all(metrics, Facts(example, unanswered)), strict=True):
-            if one.status == "not_applicable":
-                found[metric][example.query_id] = one.reason
-    return found
+        for metric, measured in zip(metrics, measure_all(metrics, Facts(example, unanswered)), strict=True):
+            if measured.status == "not_applicable":
+                absent[metric][example.query_id] = measured.reason
+    return absent
 
 
 def _wrong(file: ConfigFile, rule: int, key: str, text: str) -> DataError:
@@ -194,8 +194,8 @@ def _examples(wanted: ValidateOptions) -> Iterable[Example]:
     from ragauge.data.readers import source as readers
 
     if hasattr(wanted.set, "examples"):
-        found: EvalSet = wanted.set
-        return found.examples
+        eval_set: EvalSet = wanted.set
+        return eval_set.examples
     return readers.read_set(wanted.set, columns=wanted.columns, segments=named(wanted.segments)).examples
 
 
@@ -205,20 +205,20 @@ def _said(rules: Rules) -> Iterator[str]:
     from ragauge.gating.examples import asks_share
 
     yield asks_share(rules.max_failed)
-    for one in rules.conditions:
-        parts = "every declared segment" if one.segments is None else f"every value of {', '.join(one.segments)}"
-        where = "the whole run" if one.segments == () else f"the whole run and {parts}"
-        how = "by the estimate alone" if one.decide == "point" else "by its interval"
-        warns = "; warns only" if one.on_fail == "warn" else ""
-        yield f"{asks(one)}: {where}, {how}, from {one.min_n} examples on{warns}"
+    for limit in rules.conditions:
+        parts = "every declared segment" if limit.segments is None else f"every value of {', '.join(limit.segments)}"
+        where = "the whole run" if limit.segments == () else f"the whole run and {parts}"
+        how = "by the estimate alone" if limit.decide == "point" else "by its interval"
+        warns = "; warns only" if limit.on_fail == "warn" else ""
+        yield f"{asks(limit)}: {where}, {how}, from {limit.min_n} examples on{warns}"
     for must in rules.must_pass:
         yield asks_of_examples(must) + ("; warns only" if must.on_fail == "warn" else "")
 
 
 def _notes(rules: Rules) -> Iterator[str]:
-    for one in rules.conditions:
-        if one.kind == "max_drop" and one.amount == 0 and one.decide == "interval":
+    for limit in rules.conditions:
+        if limit.kind == "max_drop" and limit.amount == 0 and limit.decide == "interval":
             yield (
-                f"rule {one.rule}: max_drop: 0 passes only where {one.metric} is shown to be better (or nothing "
+                f"rule {limit.rule}: max_drop: 0 passes only where {limit.metric} is shown to be better (or nothing "
                 "changed at all); mostly it says not enough data. Usual is a small drop, such as 2 points."
             )

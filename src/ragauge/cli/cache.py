@@ -52,10 +52,10 @@ def prune(
     from ragauge.api import cache
 
     which = cache.Which(model, question, before, failed)
-    found = cache.count(which, store or None)
-    if found and not yes:
-        typer.confirm(f"Remove {found:,} stored replies?", abort=True, err=True)
-    removed = cache.prune(which, store or None) if found else 0
+    count = cache.count(which, store or None)
+    if count and not yes:
+        typer.confirm(f"Remove {count:,} stored replies?", abort=True, err=True)
+    removed = cache.prune(which, store or None) if count else 0
     typer.echo(f"removed {removed:,} stored replies", err=True)
     if as_json:
         show_json({"removed": removed})

@@ -22,9 +22,16 @@ def confirm(
     from ragauge.reporting.writers.terminal import terminal
 
     with kept_on_interrupt("Every answer so far is kept."), progress_line(quiet, "done") as progress:
-        found = finish(lambda: confirm_causes(replace(wanted, progress=progress, warn=warn)))
+        confirmation = finish(lambda: confirm_causes(replace(wanted, progress=progress, warn=warn)))
     if as_json:
-        show_json(found.to_dict())
+        show_json(confirmation.to_dict())
         return
-    parts = sections(found.run, found.answers, found.judge_id, found.causes, found.outcomes, found.asked)
+    parts = sections(
+        confirmation.run,
+        confirmation.answers,
+        confirmation.judge_id,
+        confirmation.causes,
+        confirmation.outcomes,
+        confirmation.asked,
+    )
     show(terminal(parts))

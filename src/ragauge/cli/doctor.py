@@ -23,26 +23,26 @@ def doctor(wanted: DoctorOptions, as_json: options.Json = False) -> None:
     from ragauge.api.threads import finish
 
     with prints_apart():
-        found = finish(lambda: examine(wanted))
+        diagnosis = finish(lambda: examine(wanted))
     if as_json:
-        show_json(found.to_dict())
+        show_json(diagnosis.to_dict())
     else:
-        _show(found)
-    if not found.healthy:
+        _show(diagnosis)
+    if not diagnosis.healthy:
         raise typer.Exit(1)
 
 
-def _show(found: Diagnosis) -> None:
+def _show(diagnosis: Diagnosis) -> None:
     from rich.table import Table
     from rich.text import Text
 
     table = Table.grid(padding=(0, 2))
-    for one in found.looked:
-        mark, style = MARKS[one.state]
-        said = Text(one.said)
-        if one.hint:
-            said.append(f"\n{one.hint}", style="dim")
-        table.add_row(Text(mark, style=style), Text(one.name), said)
+    for part in diagnosis.looked:
+        mark, style = MARKS[part.state]
+        text = Text(part.said)
+        if part.hint:
+            text.append(f"\n{part.hint}", style="dim")
+        table.add_row(Text(mark, style=style), Text(part.name), text)
     show(table)
-    wrong = sum(one.state == "wrong" for one in found.looked)
-    show("Everything works." if found.healthy else f"{wrong} thing{'s' if wrong > 1 else ''} to mend.")
+    wrong = sum(part.state == "wrong" for part in diagnosis.looked)
+    show("Everything works." if diagnosis.healthy else f"{wrong} thing{'s' if wrong > 1 else ''} to mend.")

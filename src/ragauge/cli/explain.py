@@ -16,8 +16,8 @@ def explain(wanted: ExplainOptions, as_json: options.Json = False) -> None:
 
     opened, metrics, judge = open_run(wanted.run, store=wanted.store), wanted.metrics, wanted.judge
     if wanted.example:
-        one = opened.explain_example(wanted.example, metrics, repeat=wanted.repeat, judge=judge)
-        show_json(one) if as_json else show(terminal(example_sections(one)))
+        explained = opened.explain_example(wanted.example, metrics, repeat=wanted.repeat, judge=judge)
+        show_json(explained) if as_json else show(terminal(example_sections(explained)))
         return
     whole = opened.explain(metrics, judge=judge, baseline=wanted.baseline)
     show_json(whole) if as_json else show(terminal(run_sections(whole)))

@@ -97,9 +97,9 @@ def _show(begun: Begun, named: str) -> None:
     else:
         show(f"system: none found; {begun.target} answers in its place, from the documents of this project")
     show(f"questions: {begun.eval_set}" + (", made up: replace them by real ones" if begun.made_up else ""))
-    for one in begun.written:
-        before = f"; the one before is now {one.backup}" if one.backup else ""
-        show(f"{'kept ' if one.kept else 'wrote'} {one.path}  {one.what}{before}")
+    for file in begun.written:
+        before = f"; the one before is now {file.backup}" if file.backup else ""
+        show(f"{'kept ' if file.kept else 'wrote'} {file.path}  {file.what}{before}")
     for note in begun.notes:
         show(f"note: {note}")
     if not begun.in_git:
@@ -130,7 +130,7 @@ def _show_next(begun: Begun, *, ran: bool) -> None:
         show("Next: look at it, keep it as the baseline, change something, ask again, and hold that run against it:")
         first = [begun.command] if begun.n > FIRST else []     # the first evaluation asked only some of them
         keep, gate = command("baseline", "set", "latest", *more), command("gate", "latest", "--baseline", name)
-        for one in (command("report", "latest", "-o", "report.html"), *first, keep, begun.command, gate):
-            show_command(f"  {one}")
+        for line in (command("report", "latest", "-o", "report.html"), *first, keep, begun.command, gate):
+            show_command(f"  {line}")
     else:
         show(f"Next: ragauge doctor --system {begun.target}, then {begun.command}")

@@ -65,12 +65,12 @@ def check(
         show_json(planned) if as_json else show(_planned(planned))
         return
     with kept_on_interrupt(), progress_line(quiet, "checked") as progress:
-        found = finish(lambda: judge_check.check_labelled(replace(wanted, progress=progress)))
-    show_json(found) if as_json else show(terminal(sections(found)))
+        checked = finish(lambda: judge_check.check_labelled(replace(wanted, progress=progress)))
+    show_json(checked) if as_json else show(terminal(sections(checked)))
     for path in outputs or ():
-        typer.echo(f"wrote {judge_check.save(found, path)}", err=True)
-    if found.stopped:
-        raise Interrupted(found.stopped, resume=same_command())
+        typer.echo(f"wrote {judge_check.save(checked, path)}", err=True)
+    if checked.stopped:
+        raise Interrupted(checked.stopped, resume=same_command())
 
 
 @app.command()
@@ -93,13 +93,13 @@ def probe(
         show_json(planned) if as_json else show(text)
         return
     with kept_on_interrupt(), progress_line(quiet, "probed") as progress:
-        found = finish(lambda: judge_probe.probe_judge(replace(wanted, progress=progress)))
-    show_json(found.to_dict()) if as_json else show(terminal(sections(found.judge_id, found.position)))
-    if found.stopped:
-        raise Interrupted(found.stopped, resume=same_command())
+        probed = finish(lambda: judge_probe.probe_judge(replace(wanted, progress=progress)))
+    show_json(probed.to_dict()) if as_json else show(terminal(sections(probed.judge_id, probed.position)))
+    if probed.stopped:
+        raise Interrupted(probed.stopped, resume=same_command())
 
 
 def _planned(planned: dict[str, Any]) -> str:
     lines = [f"{planned['rows']:,} rows, {planned['parts']:,} labelled parts"]
-    lines += [f"{name}: {expected_calls(one)}" for name, one in planned["judges"].items()]
+    lines += [f"{name}: {expected_calls(expected)}" for name, expected in planned["judges"].items()]
     return "\n".join(lines)

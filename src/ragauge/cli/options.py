@@ -58,13 +58,15 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
 
 def typed_fields(kind: Any) -> dict[str, Any]:
     """The fields of a verb's options that are typed -> what typer takes for them, in the order of the help."""
-    found = {}
-    for one in own_first(kind):
-        hint, *more = get_args(one.type) if hasattr(one.type, "__metadata__") else (one.type,)
+    annotations = {}
+    for part in own_first(kind):
+        hint, *more = get_args(part.type) if hasattr(part.type, "__metadata__") else (part.type,)
         for typed in more:
             if isinstance(typed, Typed):
-                found[one.name] = Annotated[typed.kind or (hint if hint in PLAIN else str), option(one.name, typed)]
-    return found
+                annotations[part.name] = Annotated[
+                    typed.kind or (hint if hint in PLAIN else str), option(part.name, typed)
+                ]
+    return annotations
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -75,17 +77,17 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     hints = get_type_hints(command, include_extras=True)
     groups = {name: typed_fields(kind) for name, kind in hints.items() if is_dataclass(kind)}
     parameters: list[inspect.Parameter] = []
-    for name, one in inspect.signature(command).parameters.items():
+    for name, parameter in inspect.signature(command).parameters.items():
         if name in groups:
             kind = hints[name]
             parameters += [
-                one.replace(name=field, annotation=typed, default=_default(kind, field))
+                parameter.replace(name=field, annotation=typed, default=_default(kind, field))
                 for field, typed in groups[name].items()
             ]
             continue
         before = next((mark.field for mark in get_args(hints[name])[1:] if isinstance(mark, Before)), None)
-        place = next((n for n, there in enumerate(parameters) if there.name == before), len(parameters))
-        parameters.insert(place, one.replace(annotation=hints[name]))
+        position = next((n for n, there in enumerate(parameters) if there.name == before), len(parameters))
+        parameters.insert(position, parameter.replace(annotation=hints[name]))
 
     @wraps(command)
     def spread(**given: Any) -> None:
@@ -130,13 +132,13 @@ def mapping(pairs: Sequence[str] | None) -> Mapping[str, str]:
     Raises:
         UsageError: a pair without an equals sign.
     """
-    found = {}
+    mapped = {}
     for pair in pairs or ():
         field, equals, column = pair.partition("=")
         if not (equals and field.strip() and column.strip()):
             raise UsageError(f"--map: expected field=column, got {pair!r}. Write --map query=question.")
-        found[field.strip()] = column.strip()
-    return found
+        mapped[field.strip()] = column.strip()
+    return mapped
 
 
 def conditions(text: str) -> Mapping[str, str]:
@@ -145,13 +147,13 @@ def conditions(text: str) -> Mapping[str, str]:
     >>> conditions("type=multi_hop,tag=golden")
     {'type': 'multi_hop', 'tag': 'golden'}
     """
-    found = {}
+    wanted = {}
     for part in names(text):
         column, equals, value = part.partition("=")
         if not equals:
             raise UsageError(f"--filter: expected column=value, got {part!r}. Write --filter type=multi_hop.")
-        found[column.strip()] = value.strip()
-    return found
+        wanted[column.strip()] = value.strip()
+    return wanted
 
 
 def values(texts: Sequence[str]) -> Mapping[str, list[Any]]:

@@ -48,28 +48,28 @@ def _chosen(asked: Sequence[str]) -> list[Metric]:
 
     chosen: dict[Metric, None] = {}
     for name in asked:
-        found = select([name])
+        metrics = select([name])
         if name in PRESETS:
-            left = [str(metric) for metric in found if not needs_ranking_only(metric)]
-            found = [metric for metric in found if needs_ranking_only(metric)]
+            left = [str(metric) for metric in metrics if not needs_ranking_only(metric)]
+            metrics = [metric for metric in metrics if needs_ranking_only(metric)]
             if left:
                 warn(f"{name}: left out, for labels and a ranking do not give what they need: {', '.join(left)}.")
-        chosen.update(dict.fromkeys(found))
+        chosen.update(dict.fromkeys(metrics))
     if not chosen:
         raise UsageError(f"no metric to compute. Write -m {RetrievalOptions.metrics}.")
     return list(chosen)
 
 
 def _json(report: RetrievalReport, per_query: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "topics": report.topics,
         "n": len(report.query_ids),
         "metrics": {summary.metric: summary for summary in report.summaries},
         "warnings": list(report.warnings),
     }
     if per_query:
-        found["per_query"] = report.per_query()
-    return found
+        values["per_query"] = report.per_query()
+    return values
 
 
 def _table(report: RetrievalReport) -> RenderableType:
@@ -83,8 +83,8 @@ def _table(report: RetrievalReport) -> RenderableType:
     )     # fmt: skip
     rows = []
     for summary in report.summaries:
-        found = summary.interval
-        interval = "" if found is None else f"[{found.low:.4f}, {found.high:.4f}]"
+        ends = summary.interval
+        interval = "" if ends is None else f"[{ends.low:.4f}, {ends.high:.4f}]"
         rows.append((summary.metric + ARROWS[summary.direction], _four(summary.mean), interval, counts(summary)))
     return terminal([ReportSection(table=ReportTable(heads, tuple(rows)))])
 

@@ -58,13 +58,13 @@ def run(
     check = _judged(judging) if evaluate else None
     kept = kept_on_interrupt("Every response so far is kept.")
     with kept, prints_apart(), progress_line(quiet, "answered") as progress:
-        found = finish(lambda: run_system(replace(wanted, progress=progress)))
+        result = finish(lambda: run_system(replace(wanted, progress=progress)))
     card = None
     if check is not None:
         with kept_on_interrupt(), progress_line(quiet) as progress:
-            card = finish(lambda: _evaluated(found, check, progress))
-    _shown(found, card, as_json)
-    if found.counts.failed and not found.counts.answered + found.counts.unanswered:
+            card = finish(lambda: _evaluated(result, check, progress))
+    _shown(result, card, as_json)
+    if result.counts.failed and not result.counts.answered + result.counts.unanswered:
         raise typer.Exit(1)
     if card is not None and (stopped := card.card.took.get("stopped")):
         raise Interrupted(stopped, resume=same_command())
@@ -93,26 +93,26 @@ def _judged(judging: JudgingOptions) -> EvaluateOptions:
     return wanted
 
 
-async def _evaluated(found: SystemRun, wanted: EvaluateOptions, progress: Any) -> Scorecard:
+async def _evaluated(run: SystemRun, wanted: EvaluateOptions, progress: Any) -> Scorecard:
     from ragauge.api.evaluate import evaluated
 
-    return await evaluated(replace(wanted, source=found, progress=progress))
+    return await evaluated(replace(wanted, source=run, progress=progress))
 
 
-def _shown(found: SystemRun, card: Scorecard | None, as_json: bool) -> None:
+def _shown(run: SystemRun, card: Scorecard | None, as_json: bool) -> None:
     from ragauge.reporting.run_counts import next_command, run_text
 
     if as_json:
-        show_json(found if card is None else {"run": found, "evaluation": card.card})
+        show_json(run if card is None else {"run": run, "evaluation": card.card})
         return
     if card is not None:
         show(card.to_terminal())
-    show(run_text(found.run, found.counts, found.asked, found.again))
+    show(run_text(run.run, run.counts, run.asked, run.again))
     again = same_command(but="--fresh", also="--retry-failed")
-    if found.counts.failed and not found.counts.answered + found.counts.unanswered:
+    if run.counts.failed and not run.counts.answered + run.counts.unanswered:
         show_command(f"No question was answered. Mend the system, then: {again}")
         return
-    report = command("report", found.run.run_id, "-o", "report.html")
-    show_command(f"Go on with: {next_command(found.run) if card is None else report}")
-    if found.counts.failed:
+    report = command("report", run.run.run_id, "-o", "report.html")
+    show_command(f"Go on with: {next_command(run.run) if card is None else report}")
+    if run.counts.failed:
         show_command(f"Ask the failed ones again: {again}")

@@ -60,8 +60,8 @@ def _view(opened: OpenRun, wanted: ShowOptions) -> tuple[Callable[[], Any], Call
             card = opened.scorecard(baseline=wanted.baseline).card
             return partial(encode, card, "alignment"), partial(terminal, alignment.sections(card))
         case "example":
-            found = opened.example(wanted.example)
-            return partial(encode, found), partial(terminal, one_example.sections(found))
+            view = opened.example(wanted.example)
+            return partial(encode, view), partial(terminal, one_example.sections(view))
     shown_run = opened.scorecard(baseline=wanted.baseline) if wanted.baseline else opened
     return shown_run.to_dict, shown_run.to_terminal
 

@@ -109,44 +109,46 @@ def prepare(
         show_json(planned) if as_json else show(_planned(planned))
         return
     with kept_on_interrupt(), progress_line(quiet, "prepared") as progress:
-        found = finish(lambda: testset.prepare(replace(wanted, progress=progress)))
-    if found.stopped:
-        raise Interrupted(f"{found.stopped} {wanted.output} was not written.", resume=same_command())
-    show_json(_as_json(found, wanted.output)) if as_json else show(_said(found, wanted))
-    typer.echo(f"wrote {wanted.output} ({plural(len(found.examples), 'example')})", err=True)
+        prepared = finish(lambda: testset.prepare(replace(wanted, progress=progress)))
+    if prepared.stopped:
+        raise Interrupted(f"{prepared.stopped} {wanted.output} was not written.", resume=same_command())
+    show_json(_as_json(prepared, wanted.output)) if as_json else show(_said(prepared, wanted))
+    typer.echo(f"wrote {wanted.output} ({plural(len(prepared.examples), 'example')})", err=True)
 
 
 def _planned(planned: dict[str, Any]) -> str:
     return f"{plural(planned['examples'], 'example')}, {planned['to_do']:,} to prepare: {expected_calls(planned)}"
 
 
-def _said(found: PreparedSet, wanted: Any) -> str:
+def _said(prepared: PreparedSet, wanted: Any) -> str:
     from ragauge.reporting.judged import money
     from ragauge.reporting.words import line
 
-    there = f", {found.there:,} were ready" if found.there else ""
-    lines = [f"prepared {found.done:,} of {plural(len(found.examples), 'example')}{there}"]
-    if found.calling is None:
+    there = f", {prepared.there:,} were ready" if prepared.there else ""
+    lines = [f"prepared {prepared.done:,} of {plural(len(prepared.examples), 'example')}{there}"]
+    if prepared.calling is None:
         lines.append(SENTENCES)
     else:
-        one = found.calling
-        cost = money(None if one.unpriced else one.cost)
+        calls = prepared.calling
+        cost = money(None if calls.unpriced else calls.cost)
         lines.append(
-            f"{plural(one.calls, 'call')}, {plural(one.reused, 'stored reply', 'stored replies')}, "
-            f"{one.tokens.input_tokens:,} tokens in, {one.tokens.output_tokens:,} out, {cost}"
+            f"{plural(calls.calls, 'call')}, {plural(calls.reused, 'stored reply', 'stored replies')}, "
+            f"{calls.tokens.input_tokens:,} tokens in, {calls.tokens.output_tokens:,} out, {cost}"
         )
-    if found.failed:
-        lines.append(f"{len(found.failed):,} could not be prepared; the sentences of their references serve as claims:")
-        lines += [f"  {line(name)}: {line(why, 100)}" for name, why in list(found.failed.items())[:MOST_LISTED]]
-        if len(found.failed) > MOST_LISTED:
-            lines.append(f"  and {len(found.failed) - MOST_LISTED:,} more; --json lists all")
+    if prepared.failed:
+        lines.append(
+            f"{len(prepared.failed):,} could not be prepared; the sentences of their references serve as claims:"
+        )
+        lines += [f"  {line(name)}: {line(why, 100)}" for name, why in list(prepared.failed.items())[:MOST_LISTED]]
+        if len(prepared.failed) > MOST_LISTED:
+            lines.append(f"  and {len(prepared.failed) - MOST_LISTED:,} more; --json lists all")
     lines.append(f"Go on with: {command('evaluate', str(wanted.output), 'RESPONSES')}")
     return "\n".join(lines)
 
 
-def _as_json(found: PreparedSet, output: Path) -> dict[str, Any]:
-    calls = NO_CALLS if found.calling is None else found.calling.plain()
+def _as_json(prepared: PreparedSet, output: Path) -> dict[str, Any]:
+    calls = NO_CALLS if prepared.calling is None else prepared.calling.plain()
     return {
-        "path": str(output), "examples": len(found.examples), "prepared": found.done, "ready_before": found.there,
-        "failed": found.failed, **calls,
+        "path": str(output), "examples": len(prepared.examples), "prepared": prepared.done,
+        "ready_before": prepared.there, "failed": prepared.failed, **calls,
     }  # fmt: skip

@@ -29,12 +29,12 @@ def validate(
     if path is not None and config is not None and path != config:
         raise UsageError(f"validate reads one file, got {path} and --config {config}. Leave one out.")
     given = path or config
-    found = check(**vars(wanted if given is None else replace(wanted, config=given)))
+    outcome = check(**vars(wanted if given is None else replace(wanted, config=given)))
     if as_json:
-        show_json(found.to_dict())
+        show_json(outcome.to_dict())
         return
-    typer.echo(f"{found.source} is valid. {'A run passes the gate when' if found.rules else 'It holds no gate.'}")
-    for rule in found.rules:
+    typer.echo(f"{outcome.source} is valid. {'A run passes the gate when' if outcome.rules else 'It holds no gate.'}")
+    for rule in outcome.rules:
         typer.echo(f"- {rule}")
-    for note in found.notes:
+    for note in outcome.notes:
         typer.echo(f"note: {note}")

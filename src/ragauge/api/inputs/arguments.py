@@ -57,11 +57,11 @@ def begins(judge: object, judges: Iterable[str | None], of: str, hint: str = "")
         UsageError: no text.
     """
     asked = text_of(judge, "judge", "local")
-    known = [one for one in judges if one is not None]
-    if found := [one for one in known if one.startswith(asked)]:
-        return found
-    named = [one for one in known if one]
-    meant = nearest(asked, {*named, *(one.partition(":")[0] for one in named)})
+    known = [judge for judge in judges if judge is not None]
+    if matching := [judge for judge in known if judge.startswith(asked)]:
+        return matching
+    named = [judge for judge in known if judge]
+    meant = nearest(asked, {*named, *(judge.partition(":")[0] for judge in named)})
     raise UnknownName(f"judge of {of}", asked, named, "" if named else hint, meant=meant)
 
 

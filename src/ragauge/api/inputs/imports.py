@@ -62,12 +62,12 @@ class Files:
 
     def before(self, store: Store, name: str) -> Run | None:
         """The run that they became before, now called by this name too; what reading them told is told again."""
-        found = store.imports.find(self.digest, name)
-        if found is None:
+        run = store.imports.find(self.digest, name)
+        if run is None:
             return None
-        for message in found.told:
+        for message in run.told:
             self.warn(message)
-        return found.run
+        return run.run
 
     def keep(self, store: Store, run: Run) -> None:
         """Keeps that these files are this run, unless one changed meanwhile."""
@@ -76,8 +76,8 @@ class Files:
 
 
 def _state(path: Path) -> State:
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _sha(path: Path) -> str:
@@ -90,7 +90,7 @@ def _readers() -> bytes:
     """Hash of the code that reads: another version may read something else from the same bytes."""
     import ragauge.data
 
-    folder, found = Path(ragauge.data.__file__).parent, hashlib.sha256()
+    folder, digest = Path(ragauge.data.__file__).parent, hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
-        found.update(path.read_bytes())
-    return found.digest()
+        digest.update(path.read_bytes())
+    return digest.digest()

@@ -148,20 +148,20 @@ def _imported(source: InputSource, store: Store) -> tuple[Run, bool]:
             _say_name(source, before)
             return before, False
         source = replace(source, warn=files.tell)
-    found = store.runs.import_run(run, _with_responses(_pairs(source), _said(responses)))
+    imported = store.runs.import_run(run, _with_responses(_pairs(source), _said(responses)))
     if files is not None:
-        files.keep(store, found)
-    _say_name(source, found)
-    return found, found.run_id == run.run_id     # content that is there already keeps its own id
+        files.keep(store, imported)
+    _say_name(source, imported)
+    return imported, imported.run_id == run.run_id     # content that is there already keeps its own id
 
 
-def _say_name(source: InputSource, found: Run) -> None:
+def _say_name(source: InputSource, run: Run) -> None:
     """Says that a name that was given leads to a run that is there under another: they are not two runs."""
     from ragauge.data.readers.record_reader import warn_user
 
-    if source.name and source.name != found.name:
+    if source.name and source.name != run.name:
         (source.warn or warn_user)(
-            f"{_said(source.items[-1])}: the same responses are stored as run {found.name} ({found.run_id}). "
+            f"{_said(source.items[-1])}: the same responses are stored as run {run.name} ({run.run_id}). "
             f"{source.name} is another name of that run, not a second run."
         )
 
@@ -231,7 +231,7 @@ def named(given: str | Sequence[object]) -> tuple[str, ...]:
             f"names are a text with commas or a list, got {type(given).__name__}. Write ['recall@5', 'faithfulness']."
         )
     each = given.split(",") if isinstance(given, str) else given
-    return tuple(name for name in (str(one).strip() for one in each) if name)
+    return tuple(name for name in (str(part).strip() for part in each) if name)
 
 
 def place_of(source: InputSource, store: str | None) -> str:

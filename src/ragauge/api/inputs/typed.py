@@ -78,11 +78,13 @@ def keywords(options: Callable[P, Given]) -> Callable[[Callable[[Given], T]], Ca
     Traceback (most recent call last):
     TypeError: ask() got an unexpected keyword argument 'timout'
     """
-    order = [one.name for one in own_first(options)]
+    order = [option.name for option in own_first(options)]
     parameters = inspect.signature(options).parameters.values()
     taken = [
-        one.replace(annotation=one.annotation.__origin__) if get_origin(one.annotation) is Annotated else one
-        for one in sorted(parameters, key=lambda one: (one.kind, order.index(one.name)))
+        parameter.replace(annotation=parameter.annotation.__origin__)
+        if get_origin(parameter.annotation) is Annotated
+        else parameter
+        for parameter in sorted(parameters, key=lambda parameter: (parameter.kind, order.index(parameter.name)))
     ]
 
     def verb(work: Callable[[Given], T]) -> Callable[P, T]:
@@ -107,4 +109,4 @@ def own_first(options: Any) -> list[Any]:
     """The fields of a dataclass, those of its bases last."""
     bases = [base for base in options.__bases__ if hasattr(base, "__dataclass_fields__")]
     inherited = {field.name for base in bases for field in fields(base)}
-    return sorted(fields(options), key=lambda one: one.name in inherited)
+    return sorted(fields(options), key=lambda option: option.name in inherited)

@@ -47,12 +47,14 @@ def flips_of(
 
     now, before = failures(new_causes), failures(base_causes)
     sides = gathered.sides(set(now["query_id"]), set(before["query_id"]), both)
-    ids = [pair.new.index.query_ids[one.query] for one in sides.chosen]
+    ids = [pair.new.index.query_ids[flip.query] for flip in sides.chosen]
     here, there = _first(store, pair.new.index, ids), _first(store, pair.base.index, ids)
     new_sides, base_sides = _sides(now, here), _sides(before, there)
     shown = tuple(
-        Flip(query_id, here[query_id].example.query, one.change, one.scores, base_sides[query_id], new_sides[query_id])
-        for query_id, one in zip(ids, sides.chosen, strict=True)
+        Flip(
+            query_id, here[query_id].example.query, flip.change, flip.scores, base_sides[query_id], new_sides[query_id]
+        )
+        for query_id, flip in zip(ids, sides.chosen, strict=True)
     )
     return Flips(sides.lost, sides.gained, sides.newly_failed, sides.mended, shown)
 
@@ -110,7 +112,7 @@ def warnings_of(
     if matched.paired and matched.n:
         yield from _about_few(matched.n, matched.clusters)
     if failed := failing(changes):
-        worst = max(failed, key=lambda one: one.failed)
+        worst = max(failed, key=lambda summary: summary.failed)
         more = f" (and on {len(failed) - 1} more)" if len(failed) > 1 else ""
         yield (
             f"Scores that failed are left out: {worst.failed:,} of {worst.failed + worst.difference.n:,} examples on "
@@ -172,7 +174,7 @@ def _about_passages(
 
     there = set(pair.base.index.query_ids)
     both = [query_id for query_id in pair.new.index.query_ids if query_id in there]
-    known = all("context_from" in one.config for one in (run, base) if one.variant == "replayed")
+    known = all("context_from" in side.config for side in (run, base) if side.variant == "replayed")
     if "replayed" in (run.variant, base.variant) and (not known or _replayed(store, run, base)):
         differing = _differing(store, pair, both)
         if differing:
@@ -181,7 +183,9 @@ def _about_passages(
                 "the other's: what changed is not generation alone."
             )
         return
-    moved = [one.metric for one in changes if one.measures == "generation" and one.verdict not in (SAME, UNKNOWN)]
+    moved = [
+        change.metric for change in changes if change.measures == "generation" and change.verdict not in (SAME, UNKNOWN)
+    ]
     if not moved or run.variant != base.variant:
         return
     some = both[:: -(-len(both) // LOOKED_AT)] if both else []
@@ -196,12 +200,12 @@ def _about_passages(
 
 def _differing(store: Store, pair: Paired, ids: Sequence[str]) -> int:
     """In how many of these examples the generator saw other passages."""
-    found = 0
+    differing = 0
     for start in range(0, len(ids), AT_A_TIME):
         part = ids[start : start + AT_A_TIME]
         new, base = (_first(store, side.index, part) for side in (pair.new, pair.base))
-        found += sum(_seen(new[one].response) != _seen(base[one].response) for one in part)
-    return found
+        differing += sum(_seen(new[number].response) != _seen(base[number].response) for number in part)
+    return differing
 
 
 def _seen(response: Response) -> list[tuple[str, str | None]] | None:

@@ -30,18 +30,18 @@ def confirmed_of(store: Store, run: Run, judge_id: str | None, shown: pl.DataFra
     from ragauge.analysis.causes.counterfactuals import tallies
     from ragauge.analysis.results.confirmed import Confirmed
 
-    asked = [one for one in store.runs.list() if one.confirms == run.run_id]
+    asked = [other for other in store.runs.list() if other.confirms == run.run_id]
     if not asked or judge_id is None:
         return None
     causes = causes_now(store.causes.frame(run.run_id, judge_id))
     mine = fingerprint(causes, judge_id)
-    answers = next((one for one in asked if one.config.get("causes") == mine), None)
+    answers = next((run for run in asked if run.config.get("causes") == mine), None)
     if answers is None:
         return None
     here, held = causes_now(shown), store.collecting.held(answers.run_id)
     outcomes = [
-        one for query_id, of in here.items()
-        if (one := _outcome(store, (run, answers), judge_id, query_id, of, held)) is not None
+        outcome for query_id, of in here.items()
+        if (outcome := _outcome(store, (run, answers), judge_id, query_id, of, held)) is not None
     ]     # fmt: skip
     failed = {query_id: cause for query_id, (_, cause) in here.items()}
     return Confirmed(answers.run_id, tallies(failed, {}, outcomes), tuple(outcomes)) if outcomes else None

@@ -44,13 +44,13 @@ def gaps_of_run(store: Store, run: Run, judge_id: str | None, metrics: Sequence[
     if run.variant not in OWN:
         raise UsageError(f"{run.name} is a run of variant {run.variant}: gaps are those of a run on own retrieval.")
     there = store.scores.metrics(run.run_id, judge_id)
-    asked = [one for one in (select(metrics) if metrics else map(parse, there)) if measurable(one)]
+    asked = [metric for metric in (select(metrics) if metrics else map(parse, there)) if measurable(metric)]
     if not asked:
         raise UsageError(f"{run.name} has no score that speaks of the answer. Evaluate it with such a metric.")
-    found = _gaps(store, run, judge_id, asked, {})
-    if not found.oracle and not found.closed_book:
-        raise UsageError(f"{run.name}: {' '.join(found.notes)}")
-    return found
+    gaps = _gaps(store, run, judge_id, asked, {})
+    if not gaps.oracle and not gaps.closed_book:
+        raise UsageError(f"{run.name}: {' '.join(gaps.notes)}")
+    return gaps
 
 
 def gaps_beside(
@@ -68,8 +68,8 @@ def gaps_beside(
     from ragauge.analysis.comparison.gaps import measurable
 
     asked = [metric for metric in metrics if measurable(metric)]
-    found = _gaps(store, run, judge_id, asked, keep) if asked and run.variant in OWN else None
-    return found if found is not None and found.metrics else None
+    gaps = _gaps(store, run, judge_id, asked, keep) if asked and run.variant in OWN else None
+    return gaps if gaps is not None and gaps.metrics else None
 
 
 def _gaps(
@@ -80,12 +80,13 @@ def _gaps(
 
     notes: list[str] = []
     oracle, alone = (_held(store, run, variant, judge_id, asked, keep, notes) for variant in HOW)
-    both: list[tuple[Metric, Sides]] = [(one, (_pairs(oracle, one), _pairs(alone, one))) for one in asked]
-    both = [(one, sides) for one, sides in both if any(part is not None and len(part) for part in sides)]
+    both: list[tuple[Metric, Sides]] = [(metric, (_pairs(oracle, metric), _pairs(alone, metric))) for metric in asked]
+    both = [(metric, sides) for metric, sides in both if any(part is not None and len(part) for part in sides)]
     frames = tuple(None if held is None else held[1].segments for held in (oracle, alone))
     return Gaps(
         run.name, oracle[0].name if oracle else "", alone[0].name if alone else "",
-        tuple(gaps_of(one, *sides) for one, sides in both), by_segment(both, (frames[0], frames[1])), tuple(notes),
+        tuple(gaps_of(metric, *sides) for metric, sides in both), by_segment(both, (frames[0], frames[1])),
+        tuple(notes),
     )  # fmt: skip
 
 
@@ -97,20 +98,24 @@ def _held(
     from ragauge.api.queries.paired import Paired, PairedRuns
 
     alike = [
-        one for one in store.runs.list()
-        if one.variant == variant and one.set_version == run.set_version and one.system == run.system
+        other for other in store.runs.list()
+        if other.variant == variant and other.set_version == run.set_version and other.system == run.system
     ]  # fmt: skip
-    alike.sort(key=lambda one: _settings(one) != _settings(run))     # stable: the newest of each kind stays first
+    alike.sort(
+        key=lambda candidate: _settings(candidate) != _settings(run)
+    )  # stable: the newest of each kind stays first
     why = ""
-    for one in alike:
+    for candidate in alike:
         try:
-            found = Paired(PairedRuns(store, run, one, judge_id), metrics, keep)
+            paired = Paired(PairedRuns(store, run, candidate, judge_id), metrics, keep)
         except UsageError as error:
             why = why or str(error)
             continue
-        if other := _other(_settings(one), _settings(run)):
-            notes.append(f"{one.name} has other settings than {run.name} ({other}): not only the passages differ.")
-        return one, found
+        if other := _other(_settings(candidate), _settings(run)):
+            notes.append(
+                f"{candidate.name} has other settings than {run.name} ({other}): not only the passages differ."
+            )
+        return candidate, paired
     notes.append(
         why or f"There is no run of {run.system} on {run.set_name} in the variant {variant}. Make it with: "
         f"{command('run', 'SYSTEM', 'SET', *HOW[variant].split(), '--evaluate')}"
@@ -122,9 +127,9 @@ def _settings(run: Run) -> dict[str, object]:
     return {name: value for name, value in run.config.items() if name not in PLAIN}
 
 
-def _other(one: Mapping[str, object], run: Mapping[str, object]) -> str:
+def _other(config: Mapping[str, object], run: Mapping[str, object]) -> str:
     """The settings that differ, by name."""
-    return ", ".join(sorted(name for name in one.keys() | run.keys() if one.get(name) != run.get(name)))
+    return ", ".join(sorted(name for name in config.keys() | run.keys() if config.get(name) != run.get(name)))
 
 
 def _pairs(held: tuple[Run, Paired] | None, metric: Metric) -> Pairs | None:

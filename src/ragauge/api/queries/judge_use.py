@@ -22,9 +22,9 @@ def asked_of(store: Store, run_id: str, judge_id: str) -> tuple[AskedOf, ...]:
     from ragauge.metrics.catalogue import QUESTIONS
 
     spent = store.calls.spent(run_id, judge_id)
-    place = {question: n for n, question in enumerate(QUESTIONS)}
-    found = [AskedOf(one.question, str(one.model), one.paid) for one in spent]
-    return tuple(sorted(found, key=lambda one: (place.get(one.question, len(place)), one.model)))
+    order = {question: n for n, question in enumerate(QUESTIONS)}
+    asked = [AskedOf(call.question, str(call.model), call.paid) for call in spent]
+    return tuple(sorted(asked, key=lambda question: (order.get(question.question, len(order)), question.model)))
 
 
 def use_of(
@@ -45,12 +45,12 @@ def _replies(store: Store, judge_id: str, repeat: int, index: ResponseIndex) -> 
     """How many replies the verdicts of one asking rest on."""
     from ragauge.api.queries.columns import AT_A_TIME
 
-    found = 0
+    count = 0
     for start in range(0, len(index), AT_A_TIME):
         numbers = index.number[start : start + AT_A_TIME].tolist()
         for several in store.evidence.linked(numbers, judge_id, repeat).values():
-            found += sum(one.n_replies for one in several)
-    return found
+            count += sum(evidence.n_replies for evidence in several)
+    return count
 
 
 def spreads(
@@ -62,13 +62,13 @@ def spreads(
     from ragauge.metrics.catalogue import questions
 
     askings = [StoredColumns(store, run_id, judge_id, index, repeat) for repeat in repeats]
-    found = []
+    of_metrics = []
     for metric in metrics:
         columns = [asking.column(str(metric)) for asking in askings] if questions([metric]) else []
         scored = [column for column in columns if column is not None]
         if len(scored) > 1:
-            found.append(spread(metric, scored))
-    return tuple(found)
+            of_metrics.append(spread(metric, scored))
+    return tuple(of_metrics)
 
 
 def note(store: Store, run: Run, judge_id: str | None, claims: Claims, use: JudgeUse | None) -> JudgeNote:

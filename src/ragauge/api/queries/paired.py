@@ -104,8 +104,8 @@ class Paired:
         """
         from ragauge.analysis.comparison.pairs import pair
 
-        found = self.sides(metric, whole=whole)
-        return None if found is None else pair(metric, *found, self.join)
+        sides = self.sides(metric, whole=whole)
+        return None if sides is None else pair(metric, *sides, self.join)
 
     def sides(self, metric: Metric, *, whole: bool = False) -> tuple[Columns, Columns] | None:
         """One metric's scores in the new run and in the baseline, one entry an example; as `pairs`, not matched."""
@@ -128,8 +128,8 @@ class Paired:
         import polars as pl
 
         ids = pl.DataFrame({"query_id": self.new.index.query_ids}, schema={"query_id": pl.String})
-        found = self._store.runs.segments(self._run.run_id)
-        return ids.join(found, on="query_id", how="left", maintain_order="left")
+        frame = self._store.runs.segments(self._run.run_id)
+        return ids.join(frame, on="query_id", how="left", maintain_order="left")
 
     def _scores(
         self, run: Run, judge_id: str | None, names: Sequence[str], keep: Mapping[str, str] | None,

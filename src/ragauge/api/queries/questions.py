@@ -39,7 +39,7 @@ def by_question(store: Store, here: ResponseIndex, there: ResponseIndex) -> Resp
 
 def same_questions(store: Store, run_id: str, base_id: str) -> bool:
     """Whether two runs without a common id are matched by their questions."""
-    here, there = (store.runs.index(one, store.runs.order(one).numbers) for one in (run_id, base_id))
+    here, there = (store.runs.index(either, store.runs.order(either).numbers) for either in (run_id, base_id))
     return by_question(store, here, there) is not there
 
 

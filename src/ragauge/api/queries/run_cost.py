@@ -18,12 +18,12 @@ def run_cost(store: Store, run: Run) -> RunCost:
     judges = tuple(_judge_cost(store, run, judge) for judge in store.scores.judges(run.run_id))
     known = {judge.judge_id for judge in judges}
     others: dict[str, list[AskedOf]] = {}     # of judges that were stopped before they had scored anything
-    for one in store.calls.spent(run.run_id):
-        if one.judge_id not in known:
-            others.setdefault(one.judge_id, []).append(AskedOf(one.question, str(one.model), one.paid))
+    for call in store.calls.spent(run.run_id):
+        if call.judge_id not in known:
+            others.setdefault(call.judge_id, []).append(AskedOf(call.question, str(call.model), call.paid))
     paid = store.calls.by_response(run.run_id)
-    examples = [ExampleCost(query_id, repeat, one) for (query_id, repeat), one in paid.items()]
-    examples.sort(key=lambda one: (-one.paid.cost, -one.paid.input_tokens - one.paid.output_tokens))
+    examples = [ExampleCost(query_id, repeat, spent) for (query_id, repeat), spent in paid.items()]
+    examples.sort(key=lambda example: (-example.paid.cost, -example.paid.input_tokens - example.paid.output_tokens))
     stopped = tuple(JudgeCost(judge_id, tuple(asked), ()) for judge_id, asked in others.items())
     return RunCost(run, (*judges, *stopped), tuple(examples))
 

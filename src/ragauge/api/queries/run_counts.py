@@ -27,7 +27,7 @@ def counts_of(store: Store, run_id: str) -> RunCounts:
 
 def broken(store: Store, run: Run) -> str:
     """Where every call of a run failed: that, its error, and where to look; "" where one was answered."""
-    found = counts_of(store, run.run_id)
-    if not found.all_failed:
+    counts = counts_of(store, run.run_id)
+    if not counts.all_failed:
         return ""
-    return f"{found.all_failed} Look there, and at: {command('show', run.name)}"
+    return f"{counts.all_failed} Look there, and at: {command('show', run.name)}"

@@ -53,10 +53,10 @@ class ShownScores:
             index = store.runs.index(self.run_id, self.numbers)
             rows = _questions(store, index, keys(index))
             rows = rows.join(self._segments(store), on="query_id", how="left", maintain_order="left")
-            found = self._scores(store, index).pivot("metric", index=KEY, values="value", aggregate_function="first")
-        absent = [pl.lit(None, pl.Float64).alias(name) for name in self.metrics if name not in found.columns]
-        found = found.with_columns(absent).select(*KEY, *self.metrics)
-        return rows.join(found, on=KEY, how="left", maintain_order="left")
+            scores = self._scores(store, index).pivot("metric", index=KEY, values="value", aggregate_function="first")
+        absent = [pl.lit(None, pl.Float64).alias(name) for name in self.metrics if name not in scores.columns]
+        scores = scores.with_columns(absent).select(*KEY, *self.metrics)
+        return rows.join(scores, on=KEY, how="left", maintain_order="left")
 
     def _segments(self, store: Store) -> pl.DataFrame:
         """query_id and a column a segment; one that is called as another column of the table says what it is."""
@@ -98,6 +98,6 @@ def _questions(store: Store, index: ResponseIndex, rows: pl.DataFrame) -> pl.Dat
     import polars as pl
 
     wanted = keys(index).with_row_index("place").join(rows, on=KEY, how="semi", maintain_order="left")
-    found = questions_at(store, index, wanted["place"].to_list())
-    queries = [found.get(place) for place in wanted["place"].to_list()]
+    questions = questions_at(store, index, wanted["place"].to_list())
+    queries = [questions.get(index) for index in wanted["place"].to_list()]
     return wanted.select(KEY).with_columns(pl.Series("query", queries, dtype=pl.String))

@@ -59,8 +59,8 @@ def unknown_of(store: Store, run_id: str, judge_id: str | None, index: ResponseI
     return known.unknown(failed_of(store, run_id, judge_id, index), judge_id)
 
 
-def score_lines(found: Iterable[ExampleView]) -> Iterator[View]:
+def score_lines(views: Iterable[ExampleView]) -> Iterator[View]:
     """The views as `data.writers.scores_jsonl` takes them."""
-    for view in found:
+    for view in views:
         cause = view.cause.name if view.cause is not None else ""
         yield view.example, view.response, view.evidence, view.scores, cause, view.verdict

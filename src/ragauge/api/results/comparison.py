@@ -55,10 +55,10 @@ class ComparisonResult(PageResult):
         return self.runs[0].worse_segments
 
     def __getitem__(self, metric: str) -> MetricChange:
-        found = self.metrics
-        if metric not in found:
-            raise UnknownName("metric of this comparison", metric, found)
-        return found[metric]
+        changes = self.metrics
+        if metric not in changes:
+            raise UnknownName("metric of this comparison", metric, changes)
+        return changes[metric]
 
     def to_polars(self) -> pl.DataFrame:
         """A row a run, metric and segment; column and value are null over all examples."""

@@ -51,5 +51,5 @@ def _scores_jsonl(store: Store, run: Run, judge: str | None, path: Path) -> int:
     from ragauge.data.writers import scores_jsonl
 
     keys = ((response.query_id, response.repeat) for _, response in store.runs.pairs(run.run_id))
-    found = (view_of(store, run.run_id, query_id, repeat, judge) for query_id, repeat in keys)
-    return scores_jsonl.write_scores(path, score_lines(found))
+    views = (view_of(store, run.run_id, query_id, repeat, judge) for query_id, repeat in keys)
+    return scores_jsonl.write_scores(path, score_lines(views))

@@ -90,8 +90,8 @@ def check(path: Path, forms: Collection[str] = FORMS) -> None:
     """
     above = next((folder for folder in path.absolute().parents if folder.exists()), path)
     if path.is_dir() or not above.is_dir():
-        found = f"{path} is a folder" if path.is_dir() else f"{above} is not a folder"
-        raise UsageError(f"-o {path}: {found}. Give the path of a file.")
+        problem = f"{path} is a folder" if path.is_dir() else f"{above} is not a folder"
+        raise UsageError(f"-o {path}: {problem}. Give the path of a file.")
     if path.suffix.lower() not in forms:
         got = path.suffix or "no ending"
         raise UsageError(f"-o {path}: the ending says the form; expected {', '.join(forms)}, got {got}.")

@@ -28,8 +28,8 @@ def chosen(views: Iterable[ExampleView], query_id: str | None, repeat: int) -> E
 
 def plain_example(view: ExampleView) -> dict[str, Any]:
     """A view as plain values; see `Scorecard.example`."""
-    found = view.evidence.get("verify_answer")
-    facts = found.facts if found is not None else None
+    evidence = view.evidence.get("verify_answer")
+    facts = evidence.facts if evidence is not None else None
     return {
         "query_id": view.example.query_id,
         "repeat": view.response.repeat,
@@ -37,7 +37,7 @@ def plain_example(view: ExampleView) -> dict[str, Any]:
         "answer": view.response.answer,
         "scores": {name: score.value for name, score in view.scores.items()},
         "reasons": {name: score.reason for name, score in view.scores.items() if score.value is None},
-        "claims": [_claim(one) for one in facts.claims] if isinstance(facts, AnswerFacts) else None,
+        "claims": [_claim(claim) for claim in facts.claims] if isinstance(facts, AnswerFacts) else None,
         "verdict": view.verdict,
         "cause": view.cause.name if view.cause is not None else None,
     }

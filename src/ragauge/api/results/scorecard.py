@@ -89,13 +89,13 @@ class Scorecard(PageResult):
         """One metric's summary, by its printed name or any other that it is asked for by."""
         from ragauge.metrics.catalogue import parse
 
-        found, name = self.summaries, metric
-        if name not in found:
+        summaries, name = self.summaries, metric
+        if name not in summaries:
             with suppress(UsageError):     # no metric at all: said below, with the nearest of this card
                 name = str(parse(metric))
-        if name not in found:
-            raise UnknownName("metric of this scorecard", metric, found)
-        return found[name]
+        if name not in summaries:
+            raise UnknownName("metric of this scorecard", metric, summaries)
+        return summaries[name]
 
     def example(self, query_id: str | None = None, repeat: int = 0) -> dict[str, Any]:
         """One example as plain values: its texts, scores and claims, the cause where it failed.

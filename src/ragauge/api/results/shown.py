@@ -50,8 +50,8 @@ class ShownResult(ABC):
         """The machine-readable form, as `--json` prints it."""
         from ragauge.reporting.encoder import encode
 
-        found: dict[str, Any] = encode(self._value)
-        return found
+        values: dict[str, Any] = encode(self._value)
+        return values
 
     def to_json(self) -> str:
         """The same as text: valid JSON, no NaN."""
