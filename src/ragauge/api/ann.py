@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,13 @@ from ragauge.components.ann.exact import exact_neighbours
 if TYPE_CHECKING:
     from ragauge.api.results.gate_result import GateResult
     from ragauge.api.results.study import StudyResult
-    from ragauge.components.ann.exact import Vectors
+    from ragauge.components.ann.exact import Mask, Vectors
     from ragauge.data.study import Trial
     from ragauge.store.open import Store
 
 __all__ = ["ann", "ann_async", "ann_check", "ann_check_async", "exact_neighbours"]
+
+EXAMPLES = {"--selectivity": "1,0.1,0.01", "--labels": "random,clustered", "--oversample": "1,10"}
 
 
 @keywords(AnnOptions)
@@ -36,6 +39,11 @@ def ann(wanted: AnnOptions) -> StudyResult:
         k: how many neighbours.
         portfolio: OpenSearch's five settings of a graph in place of a grid.
         rounds: how often every query is timed.
+        selectivity: shares of the vectors that pass a filter, such as (1, 0.1, 0.01); at 1 nothing is filtered. Every
+            setting is a trial under each, by each way that its index has.
+        labels: which vectors pass: random, or clustered = the nearest to one vector.
+        filter: column -> value: search where a file's columns have these values, all of them.
+        oversample: how many times k post-filtering asks for before it drops what does not pass.
         growth: build every index over n/16, n/8, n/4, n/2 of the vectors too: recall is predicted at 2n and 4n.
         name: of the study; ann-FILE by default.
         fresh: forget a study of this name first.
@@ -52,17 +60,16 @@ def ann(wanted: AnnOptions) -> StudyResult:
         MissingExtra: a library that is not installed.
     """
     from ragauge.api.studies import conduct_study, open_study
-    from ragauge.components.ann.index import grid_of
     from ragauge.components.ann.maker import AnnMaker
 
-    specs = [wanted.index] if isinstance(wanted.index, str) else wanted.index
-    grid = [parameters for spec in specs for parameters in grid_of(spec, portfolio=wanted.portfolio)]
-    vectors, asked = _read(wanted)
+    grid = _grid(wanted)
+    vectors, asked, masks = _read(wanted)
     label = Path(wanted.vectors).stem if isinstance(wanted.vectors, str | Path) else "vectors"
     source = str(Path(wanted.vectors).resolve()) if isinstance(wanted.vectors, str | Path) else ""
     maker = AnnMaker(
         vectors, asked, k=wanted.k, metric=wanted.metric, rounds=wanted.rounds, growth=wanted.growth, source=source
     )
+    maker.passing.add(masks)
     name, store = wanted.name or f"ann-{label}", wanted.store
     queries = maker.eval_set(f"{label}-queries")
     conduct_study(name, maker, queries, grid, fresh=wanted.fresh, store=store, say=wanted.say)
@@ -107,8 +114,9 @@ def ann_check(wanted: AnnCheckOptions) -> GateResult:
     rules = _rules_of(wanted, study.metric)
     fixed, trial = study.study.fixed, _trial_of(study, wanted.trial)
     with open_store(study.url) as store:
-        vectors, asked = _read_again(wanted, store, trial, fixed["metric"])
+        vectors, asked, masks = _read_again(wanted, store, trial, fixed["metric"])
         maker = AnnMaker(vectors, asked, k=fixed["k"], metric=fixed["metric"], rounds=1)
+        maker.passing.add(masks)
         label = Path(wanted.queries).stem if isinstance(wanted.queries, str | Path) else "queries"
         queries, name = maker.eval_set(label), wanted.name or f"{wanted.study}-check"
         base = _baseline_of(store, wanted.baseline, queries.version)     # before the run, which may have its name
@@ -154,17 +162,23 @@ def _trial_of(study: StudyResult, name: str) -> Trial:
     return complete[name or study.recommendation.trial or max(means, key=lambda trial: means[trial])]
 
 
-def _read_again(wanted: AnnCheckOptions, store: Store, trial: Trial, metric: Any) -> tuple[Vectors, Vectors]:
-    """The vectors as they are now, and the queries."""
-    from ragauge.components.ann.vectors import read_vectors
+def _read_again(
+    wanted: AnnCheckOptions, store: Store, trial: Trial, metric: Any
+) -> tuple[Vectors, Vectors, dict[str, Mask]]:
+    """The vectors as they are now, the queries, and which vectors pass the filter of the trial."""
+    from ragauge.components.ann.vectors import passing_where, read_vectors
     from ragauge.errors import UsageError
 
     file = str(store.runs.find(trial.run_id).config.get("vectors_file") or "")
     if wanted.vectors is None and not file:
         raise UsageError("ann check: the study's vectors came from an array. Name their file now: --vectors FILE.")
     asked = read_vectors(wanted.queries, metric)
-    vectors = read_vectors(file if wanted.vectors is None else wanted.vectors, metric).vectors
-    return vectors, asked.vectors if asked.queries is None else asked.queries
+    source = file if wanted.vectors is None else wanted.vectors
+    named = str(trial.parameters.get("filter", ""))
+    columns = dict(one.split("=", 1) for one in named.split(",")) if named else {}
+    masks = {named: passing_where(source, columns)} if named else {}
+    vectors = read_vectors(source, metric).vectors
+    return vectors, asked.vectors if asked.queries is None else asked.queries, masks
 
 
 def _baseline_of(store: Store, baseline: str, version: str) -> str | None:
@@ -181,24 +195,54 @@ def _baseline_of(store: Store, baseline: str, version: str) -> str | None:
     return None if base is None else base.run_id
 
 
-def _read(wanted: AnnOptions) -> tuple[Vectors, Vectors]:
-    """The vectors to index and those to ask."""
+def _grid(wanted: AnnOptions) -> list[dict[str, Any]]:
+    """Every setting, under every filter that is asked for."""
+    from ragauge.components.ann.filtering import filtered_grid
+    from ragauge.components.ann.index import grid_of
+    from ragauge.errors import UsageError
+
+    def listed(given: Any, kind: Any, option: str) -> list[Any]:
+        one = given.split(",") if isinstance(given, str) else [given] if isinstance(given, int | float) else given
+        try:
+            return [kind(part) for part in one if str(part).strip()]
+        except ValueError:
+            raise UsageError(f"{option}: expected numbers such as {EXAMPLES[option]}, got {given!r}.") from None
+
+    specs = [wanted.index] if isinstance(wanted.index, str) else wanted.index
+    return filtered_grid(
+        [setting for spec in specs for setting in grid_of(spec, portfolio=wanted.portfolio)],
+        selectivity=listed(wanted.selectivity, float, "--selectivity"),
+        labels=[one.strip() for one in listed(wanted.labels, str, "--labels")],
+        filters=[condition(wanted.filter)] if wanted.filter else [],
+        oversample=listed(wanted.oversample, int, "--oversample"),
+    )     # fmt: skip
+
+
+def condition(columns: Mapping[str, str]) -> str:
+    """A filter as it is named: lang=de,year=2024."""
+    return ",".join(f"{name}={value}" for name, value in columns.items())
+
+
+def _read(wanted: AnnOptions) -> tuple[Vectors, Vectors, dict[str, Mask]]:
+    """The vectors to index, those to ask, and which of the first pass the filter."""
     import numpy as np
 
-    from ragauge.components.ann.vectors import read_vectors
+    from ragauge.components.ann.vectors import passing_where, read_vectors
     from ragauge.errors import UsageError
 
     file, holdout = read_vectors(wanted.vectors, wanted.metric), wanted.holdout
+    named = wanted.filter
+    masks = {condition(named): passing_where(wanted.vectors, named)} if named else {}
     if wanted.queries is not None and holdout:
         raise UsageError("ann: give either queries or holdout.")
     if wanted.queries is not None:
-        return file.vectors, read_vectors(wanted.queries, wanted.metric).vectors
+        return file.vectors, read_vectors(wanted.queries, wanted.metric).vectors, masks
     if holdout:
         if not 0 < holdout < len(file.vectors):
             raise UsageError(f"ann: holdout must be from 1 to {len(file.vectors) - 1}, got {holdout}.")
         out = np.zeros(len(file.vectors), dtype=bool)
         out[np.random.default_rng(7).choice(len(out), holdout, replace=False)] = True
-        return file.vectors[~out], file.vectors[out]
+        return file.vectors[~out], file.vectors[out], {name: mask[~out] for name, mask in masks.items()}
     if file.queries is None:
         raise UsageError("ann: there are no queries. Give --queries FILE, or --holdout N to ask N of the vectors.")
-    return file.vectors, file.queries
+    return file.vectors, file.queries, masks

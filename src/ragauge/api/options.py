@@ -327,4 +327,14 @@ class AnnOptions(MakeStudyOptions):
     portfolio: Annotated[bool, Typed("OpenSearch's five settings of a graph.")] = False
     rounds: Annotated[int, Typed("How often every query is timed.", least=1)] = 3
     growth: Annotated[bool, Typed("Predict recall at two and four times as many vectors.")] = False
+    selectivity: Annotated[
+        str | float | Sequence[float], Typed("Search under filters that such shares pass: 1,0.1,0.01.")
+    ] = ()
+    labels: Annotated[str | Sequence[str], Typed("Which vectors pass: random, clustered.")] = "random,clustered"
+    filter: Annotated[
+        Mapping[str, str] | None, Typed("Search where columns have these values: lang=de, comma = and.")
+    ] = None
+    oversample: Annotated[
+        str | int | Sequence[int], Typed("How many times k post-filtering asks for.")
+    ] = "1,10"
     name: Annotated[str, Typed("Of the study; ann-FILE by default.")] = ""

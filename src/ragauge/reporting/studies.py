@@ -82,7 +82,7 @@ def study_charts(found: StudyFigures) -> Iterator[StudyChart]:
     if not (found.complete and found.metric):
         return
     for cost, reading in found.readings.items():
-        prices = found.costs(cost)
+        prices = {trial: price for trial, price in found.costs(cost).items() if trial in reading.trials}
         if not cost or len(prices) < 2:
             continue
         bend = reading.trials[reading.knee.trial] if reading.knee.trial is not None else ""
@@ -157,7 +157,7 @@ def _sentences(found: StudyFigures) -> Iterator[str]:
     for cost, one in found.readings.items():
         if cost:
             yield f"Not beaten at their {cost}: {', '.join(one.front)}. {_knee(one)}"
-            if absent := [trial.name for trial in found.complete if trial.name not in found.costs(cost)]:
+            if absent := [trial for trial in reading.trials if trial not in found.costs(cost)]:
                 yield f"No {cost} is known of: {', '.join(absent)}."
 
 

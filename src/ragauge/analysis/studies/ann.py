@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyKind, StudyTable, Told
-from ragauge.data.study import Measurement
+from ragauge.data.study import Measurement, Trial
 from ragauge.text.messages import number
 
 MEASURED, PREDICTED = "recall_at_", "predicted_at_"
@@ -60,7 +60,18 @@ def _chart(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures)
     return StudyChart("Recall as vectors are added", "lines", axis, found.metric, points, log=True)
 
 
+def stratum(trial: Trial) -> str:
+    """Which vectors may be found in a trial, in words; "" = all."""
+    filtered, labels, share = (trial.parameters.get(name) for name in ("filter", "labels", "selectivity"))
+    return str(filtered) if filtered is not None else "" if share is None else f"{labels} {share_of(share)}"
+
+
+def share_of(share: float) -> str:
+    """A share in percent: 10 %, 0.25 %."""
+    return f"{100 * share:.3g} %"
+
+
 ANN = StudyKind(
     "ann", ("ann_recall@*",), ("latency_p50_ms", "index_bytes", "build_seconds"),
-    ("latency_p95_ms", "latency_p99_ms", "queries_per_second"), _tells,
+    ("latency_p95_ms", "latency_p99_ms", "queries_per_second"), _tells, stratum=stratum,
 )     # fmt: skip

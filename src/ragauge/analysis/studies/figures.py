@@ -101,6 +101,10 @@ def _nothing(_: StudyFigures) -> Iterable[Told]:
     return ()
 
 
+def _alike(_: Trial) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class StudyKind:
     """A kind of study, declared once; named in `analysis.studies.kinds` so that stored studies find it.
@@ -116,6 +120,7 @@ class StudyKind:
             those after a ! are left out.
         ranked: whether tables have the best trial first, and charts call trials by what varies; else as they were made.
         tells: sentences, tables and charts that the kind adds, in order.
+        stratum: what a trial was made under, such as a filter: only trials of one stratum are rivals. "" decides.
     """
 
     name: str
@@ -125,6 +130,7 @@ class StudyKind:
     tells: Callable[[StudyFigures], Iterable[Told]] = field(default=_nothing, compare=False)
     beside: tuple[str, ...] = ()
     ranked: bool = False
+    stratum: Callable[[Trial], str] = field(default=_alike, compare=False)
 
 
 def target_of(target: str | float | None) -> tuple[str, float | None]:
@@ -304,8 +310,16 @@ class StudyFigures:
         return {trial: value for trial, value in found.items() if value is not None}
 
     @cached_property
+    def strata(self) -> Mapping[str, tuple[Trial, ...]]:
+        """Stratum -> its complete trials, which are rivals; the one that decides first."""
+        found: dict[str, list[Trial]] = {}
+        for trial in sorted(self.complete, key=lambda one: self.kind.stratum(one) != ""):
+            found.setdefault(self.kind.stratum(trial), []).append(trial)
+        return {name: tuple(trials) for name, trials in found.items()}
+
+    @cached_property
     def readings(self) -> Mapping[str, StudyReading]:
-        """Cost -> what is decided against it, the cost that decides first; "" where there is no cost.
+        """Cost -> what is decided against it in the first stratum, the cost that decides first; "" = there is no cost.
 
         Raises:
             UsageError: no trial is complete, or nothing in them decides.
@@ -315,22 +329,32 @@ class StudyFigures:
         if not self.metric:
             raise UsageError(f"the trials of {self.study.name} have neither scores nor a measurement that decides.")
         names = [self.cost, *(name for name in self.kind.costs if name in self.measured and name != self.cost)]
-        found = {}
+        first = next(iter(self.strata.values()))
+        return {name: self._read(first, name) for name in names}
+
+    @cached_property
+    def stratum_readings(self) -> Mapping[str, StudyReading]:
+        """Stratum -> what is decided in it against the cost that decides; none where nothing is scored."""
+        scored = (
+            (name, trials) for name, trials in self.strata.items()
+            if any((one := self.mean(trial.name)) is not None and one.mean is not None for trial in trials)
+        )     # fmt: skip
+        return {name: self._read(trials, self.cost) for name, trials in scored}
+
+    def _read(self, trials: Sequence[Trial], cost: str) -> StudyReading:
+        """What is decided between some trials."""
         race = None
         if self.kind.name == "sweep":
             raced = self.study.fixed.get("raced") and self.metric == self.study.fixed.get("objective")
-            left = {trial.name for trial in self.complete if not trial.reason} if raced else None
+            left = {trial.name for trial in trials if not trial.reason} if raced else None
             race = RaceOutcome(left, len(self.study.trials))
-        for name in names:
-            costs = self.costs(name)
-            if self.scored:
-                found[name] = read_trials(
-                    self.scores, parse(self.metric), name, costs, target=self.target, logarithmic=self.logarithmic,
-                    race=race,
-                )     # fmt: skip
-            else:
-                found[name] = read_measured(self.complete, self.metric, name, costs, target=self.target)
-        return found
+        costs = {name: value for name, value in self.costs(cost).items() if name in {trial.name for trial in trials}}
+        if not self.scored:
+            return read_measured(trials, self.metric, cost, costs, target=self.target)
+        scores = {trial.name: self.scores[trial.name] for trial in trials if trial.name in self.scores}
+        return read_trials(
+            scores, parse(self.metric), cost, costs, target=self.target, logarithmic=self.logarithmic, race=race
+        )
 
     @property
     def reading(self) -> StudyReading:

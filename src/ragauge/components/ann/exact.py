@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragauge.errors import DataError, UnknownName, UsageError
 
@@ -194,7 +194,7 @@ def _search(space: _Space, queries: Vectors, ids: Ids, distances: Floats) -> Non
     lengths = np.sqrt((asked.astype(np.float64) ** 2).sum(axis=1))
     margin = np.zeros(len(asked), dtype=np.float32)     # twice what rounding may change of a product
     most = 0.0
-    unit = 4 * (space.vectors.shape[1] + 2) * float(np.finfo(np.float32).eps)
+    unit = _unit(space.vectors.shape[1])
     for start in range(0, len(space.vectors), ROWS):
         block, halves = space.rows(start)
         longest = float(np.sqrt(np.nanmax(np.einsum("ij,ij->i", block, block), initial=0.0)))
@@ -233,7 +233,7 @@ def _decide(
     k = ids.shape[1]
     for n in np.flatnonzero(known):
         if nearest.dropped[n] >= nearest.limit[n] - margin[n]:
-            found = _every(space, queries[n])
+            found = by_distance(space.vectors, queries[n], space.metric)
         else:
             found = nearest.ids[n][(nearest.ids[n] >= 0) & (nearest.values[n] > -np.inf)]
         exact = distances_to(space.vectors, queries[n], found, space.metric)
@@ -242,12 +242,62 @@ def _decide(
         ids[n, : len(order)], distances[n, : len(order)] = found[order], exact[order]
 
 
-def _every(space: _Space, query: Vectors) -> Ids:
-    """Ids of all vectors that are no farther than the k-th would be, by float64 distances to every vector."""
+def by_distance(vectors: Vectors, query: Vectors, metric: VectorMetric) -> Ids:
+    """Ids of all vectors by float64 distance to one query, shape (n,); equal ones by id, those without one last."""
     import numpy as np
 
     parts = [
-        distances_to(space.vectors, query, np.arange(start, min(start + ROWS, len(space.vectors))), space.metric)
-        for start in range(0, len(space.vectors), ROWS)
+        distances_to(vectors, query, np.arange(start, min(start + ROWS, len(vectors))), metric)
+        for start in range(0, len(vectors), ROWS)
     ]
     return np.asarray(np.argsort(np.concatenate(parts), kind="stable"))
+
+
+class ExactSearch:
+    """Exact search for one query at a time on one core, over rows that are made ready and laid together once.
+
+    Args:
+        vectors: shape (n, d), finite.
+        metric: cosine, l2 or ip.
+        ids: of those among which is searched.
+    """
+
+    def __init__(self, vectors: Vectors, metric: VectorMetric, ids: Ids) -> None:
+        import numpy as np
+
+        self._ids, self._vectors = ids, vectors
+        if not len(ids):
+            return
+        self._space = _Space(vectors if len(ids) == len(vectors) else vectors[ids], metric)
+        blocks = [self._space.rows(start) for start in range(0, len(ids), ROWS)]
+        self._rows = np.concatenate([rows for rows, _ in blocks])
+        self._rows[np.isnan(self._rows).any(axis=1)] = 0     # no neighbours: their distance is NaN
+        halves = [half for _, half in blocks if half is not None]
+        self._halves = np.concatenate(halves) if halves else None
+        self._longest = float(np.sqrt(np.einsum("ij,ij->i", self._rows, self._rows).max()))
+
+    def search(self, query: Any, k: int) -> Ids:
+        """Ids of the min(k, those there are) nearest, as `exact_neighbours` gives them."""
+        import numpy as np
+
+        if not len(self._ids):
+            return self._ids
+        (asked,) = self._space.queries(query[None])
+        products = np.einsum("ij,j->i", self._rows, asked)
+        if self._halves is not None:
+            products -= self._halves
+        found = np.arange(len(products))
+        if k < len(products):
+            most = self._longest if self._halves is not None else 0.0
+            margin = _unit(self._rows.shape[1]) * self._longest * (float(np.sqrt(asked @ asked)) + most)
+            found = np.flatnonzero(products >= np.partition(products, -k)[-k] - margin)
+        exact = distances_to(self._vectors, query, self._ids[found], self._space.metric)
+        order = np.lexsort((found, exact))
+        return np.asarray(self._ids[found[order[~np.isnan(exact[order])][:k]]])
+
+
+def _unit(dimensions: int) -> float:
+    """Twice what rounding may change of a product in float32, as a share of both lengths."""
+    import numpy as np
+
+    return 4 * (dimensions + 2) * float(np.finfo(np.float32).eps)

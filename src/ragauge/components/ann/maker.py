@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from hashlib import sha256
 from time import perf_counter, perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.studies.ann import ANN
-from ragauge.components.ann.exact import VectorMetric, checked, distances_to, exact_neighbours
+from ragauge.components.ann.exact import ExactSearch, VectorMetric, checked
+from ragauge.components.ann.filtering import KEYS, UNFILTERED, FilteredSearch, Passing, Truth, stratum_of
 from ragauge.components.ann.index import AnnIndex, NullIndex, index_of, name_of
 from ragauge.data.example import EvalSet, Example
-from ragauge.data.neighbours import FoundNeighbours
 from ragauge.data.response import Passage, Response
 from ragauge.data.study import Measurement
 from ragauge.engine.studies.maker import OpenTrial, TrialMaker
 from ragauge.errors import DataError, UsageError
 from ragauge.metrics.ann.ann_recall import AnnRecall
-from ragauge.metrics.base import Measured, Metric, Ratio
+from ragauge.metrics.ann.filled import Filled
+from ragauge.metrics.base import Measured, Metric
 from ragauge.stats.growth import LEAST_SIZES, predict_shares
 
 if TYPE_CHECKING:
@@ -32,49 +34,8 @@ if TYPE_CHECKING:
 ROUNDS = 3
 RESAMPLES = 300
 LEAST_P99 = 1_000     # timings
+EXACT_QUERIES = 100     # that exact search under a filter is timed with in each round
 GROWTH = (4, 3, 2, 1)     # parts of n: 1/16 to 1/2
-
-
-class Truth:
-    """The exact neighbours of queries among vectors, which what an index found is held against.
-
-    Args:
-        vectors: shape (n, d).
-        queries: shape (q, d).
-        k: how many neighbours; of fewer vectors all.
-        metric: cosine, l2 or ip.
-    """
-
-    def __init__(self, vectors: Vectors, queries: Vectors, k: int, metric: VectorMetric) -> None:
-        import numpy as np
-
-        self.vectors, self.queries, self.k, self.metric = vectors, queries, k, metric
-        self.ids, self.nearest = exact_neighbours(vectors, queries, k, metric)
-        self.known = np.asarray(~np.isnan(self.nearest).all(axis=1))     # a query of zeros has no direction
-
-    def beside(self, n: int, found: Any, source: str = "") -> FoundNeighbours:
-        """What an index found for the nth query beside what is nearest.
-
-        Raises:
-            DataError: an id that no vector has.
-        """
-        import numpy as np
-
-        ids = np.asarray(found, dtype=np.int64)[: self.k]
-        if ids.size and not 0 <= ids.min() <= ids.max() < len(self.vectors):
-            raise DataError(f"it found the id {ids.max()} of {len(self.vectors)} vectors.", source=source)
-        exact = distances_to(self.vectors, self.queries[n], ids, self.metric)
-        nearest = self.nearest[n][~np.isnan(self.nearest[n])]
-        why = "" if self.known[n] else "a vector of zeros has no direction"
-        return FoundNeighbours(tuple(ids.tolist()), tuple(exact.tolist()), tuple(nearest.tolist()), why)
-
-    def recalls(self, found: Sequence[Any]) -> Times:
-        """ann_recall@k of each query that has neighbours; shape (at most q,)."""
-        import numpy as np
-
-        metric = AnnRecall(self.k)
-        values = (metric.value(self.beside(n, ids)) for n, ids in enumerate(found))
-        return np.array([one.numerator / one.denominator for one in values if isinstance(one, Ratio)])
 
 
 class AnnMaker(TrialMaker):
@@ -109,6 +70,8 @@ class AnnMaker(TrialMaker):
         if not len(self.vectors) or not len(self.queries):
             raise DataError(f"ann: {len(self.vectors)} vectors and {len(self.queries)} queries, at least one each.")
         self.truth = Truth(self.vectors, self.queries, k, metric)
+        self.passing = Passing(self.vectors, metric)
+        self._truths: dict[tuple[Any, ...], Truth] = {UNFILTERED: self.truth}
         self.k, self.metric, self.rounds, self.source = k, metric, rounds, source
         n = len(self.vectors)
         self.parts: tuple[int, ...] = tuple(n >> power for power in GROWTH if n >> power >= 2 * k) if growth else ()
@@ -150,8 +113,16 @@ class AnnMaker(TrialMaker):
                 index.close()
             self._built.clear()
 
+    def truth_of(self, parameters: Mapping[str, Any]) -> Truth:
+        """The neighbours among the vectors that pass the filter of a trial."""
+        key = stratum_of(parameters)
+        if key not in self._truths:
+            mask = self.passing.mask(parameters)
+            self._truths[key] = Truth(self.vectors, self.queries, self.k, self.metric, mask)
+        return self._truths[key]
+
     def _build_name(self, parameters: Mapping[str, Any]) -> str:
-        searched = index_of(str(parameters["index"])).searched
+        searched = (*KEYS, *index_of(str(parameters["index"])).searched)
         return name_of({key: value for key, value in parameters.items() if key not in searched})
 
     def open(self, parameters: Mapping[str, Any]) -> AnnTrial:
@@ -166,8 +137,9 @@ class AnnMaker(TrialMaker):
                 index.close()
                 raise
             self._built[called] = (index, perf_counter() - started)
+        trial = AnnTrial(self, parameters, *self._built[called])
         self._open += 1
-        return AnnTrial(self, parameters, *self._built[called])
+        return trial
 
     def together(self, opened: Sequence[OpenTrial]) -> None:
         """Times all settings in rounds, each round in another order, with an index that does nothing among them."""
@@ -180,21 +152,32 @@ class AnnMaker(TrialMaker):
         for trial in trials:     # what is done the first time is not timed
             trial.tune()
             for query in self.queries[:20]:
-                trial.index.search(query, self.k)
+                trial.search.search(query, self.k)
+        exact = self._exact(trials)
         for _ in range(self.rounds):
             overhead.append(timed(null, self.queries, self.k)[0])
             for n in rng.permutation(len(trials)):
                 trials[n].tune()
                 trials[n].round()
+            for one in exact:
+                one.round()
         for trial in trials:
             trial.overhead = float(np.median(overhead))
-        for size in self.parts if trials else ():
-            part, index = self.part(size), index_of(str(trials[0].parameters["index"]))
+            trial.exact = next((one for one in exact if one.truth is trial.truth), None)
+        whole = [trial for trial in trials if trial.truth is self.truth]
+        for size in self.parts if whole else ():
+            part, index = self.part(size), index_of(str(whole[0].parameters["index"]))
             with suppress(Exception), closing(index):     # such as more lists than vectors: not measured
-                index.build(part.vectors, self.metric, **trials[0].built_with)
-                for trial in trials:
+                index.build(part.vectors, self.metric, **whole[0].built_with)
+                for trial in whole:
                     trial.tune(index)
                     trial.recalls[size] = part.recalls([index.search(query, self.k) for query in self.queries])
+
+    def _exact(self, trials: Sequence[AnnTrial]) -> list[ExactTimes]:
+        """Exact search among those that pass, for each filter of some trials; none where nothing is filtered."""
+        truths = {id(trial.truth): trial.truth for trial in trials}
+        filtered = any(trial.truth is not self.truth for trial in trials)
+        return [ExactTimes(truth) for truth in truths.values()] if filtered else []
 
     def part(self, size: int) -> Truth:
         """So many of the vectors, drawn once: each part holds the smaller ones."""
@@ -203,14 +186,45 @@ class AnnMaker(TrialMaker):
         return self._grown[size]
 
 
+class ExactTimes:
+    """Exact search among the vectors that pass a filter, timed like an index, by the first queries."""
+
+    def __init__(self, truth: Truth) -> None:
+        import numpy as np
+
+        ids = np.arange(len(truth.vectors)) if truth.passing is None else np.flatnonzero(truth.passing)
+        self.truth, self._search = truth, ExactSearch(truth.vectors, truth.metric, ids)
+        self._times: list[Times] = []
+        self._passing, self._recalls = len(ids), np.zeros(0)
+
+    def round(self) -> None:
+        """The queries once, timed; recall is that of the last round."""
+        times, found = timed(self._search, self.truth.queries[:EXACT_QUERIES], self.truth.k)
+        self._times.append(times)
+        self._recalls = self.truth.recalls(found)
+
+    def measurements(self) -> Iterable[Measurement]:
+        """How many vectors pass, latency and recall of exact search among them."""
+        import numpy as np
+
+        recall = float(self._recalls.mean()) if self._recalls.size else None
+        yield Measurement("passing", float(self._passing), n=len(self.truth.vectors))
+        yield replace(percentile(np.stack(self._times), 50), name="exact_p50_ms")
+        yield Measurement("exact_recall", recall, n=self._recalls.size)
+
+
 class AnnTrial:
-    """One setting of an index that is built."""
+    """One setting of an index that is built, asked under a filter or without one."""
 
     def __init__(self, maker: AnnMaker, parameters: Mapping[str, Any], index: AnnIndex, seconds: float) -> None:
         source = {"vectors_file": maker.source} if maker.source else {}
         self.config: Mapping[str, Any] = {**maker.fixed, **parameters, **source}
-        self.metrics: Sequence[Metric] = (AnnRecall(maker.k),)
+        self.metrics: Sequence[Metric] = (AnnRecall(maker.k), Filled(maker.k))
         self.index, self.overhead = index, 0.0
+        self.truth, mask = maker.truth_of(parameters), maker.passing.mask(parameters)
+        times = int(parameters.get("oversample", 0))
+        self.search: AnnIndex | FilteredSearch = index if mask is None else FilteredSearch(index, mask, times)
+        self.exact: ExactTimes | None = None     # among the same vectors, where some trials are filtered
         self.parameters, self.built_with = parameters, built_with(parameters, index)
         self.recalls: dict[int, Times] = {}     # vectors indexed -> recall of each query
         self._maker, self._seconds = maker, seconds
@@ -224,13 +238,13 @@ class AnnTrial:
 
     def round(self) -> None:
         """Every query once, timed; ids are those of the first round."""
-        times, found = timed(self.index, self._maker.queries, self._maker.k)
+        times, found = timed(self.search, self._maker.queries, self._maker.k)
         self._times.append(times)
         self._found = self._found or found
 
     def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[Measured]]]:
         """What was found for every query, scored by exact distances."""
-        truth = self._maker.truth
+        truth = self.truth
         for n, example in enumerate(examples):
             found = truth.beside(n, self._found[n], example.query_id)
             unique = dict.fromkeys(found.ids)
@@ -254,6 +268,7 @@ class AnnTrial:
             Measurement("index_bytes", None if size is None else float(size), "bytes"),
             *(() if imbalance is None else (Measurement("list_imbalance", imbalance),)),
             *self._growth(),
+            *(() if self.exact is None else self.exact.measurements()),
         )
 
     def _growth(self) -> Iterable[Measurement]:
@@ -277,16 +292,16 @@ class AnnTrial:
 
     def close(self) -> None:
         """Lets go of what was found, and of the index where no other trial searches it."""
-        self._found, self._times = [], []
+        self._found, self._times, self.exact = [], [], None
         self._maker.release()
 
 
 def built_with(parameters: Mapping[str, Any], index: AnnIndex) -> dict[str, Any]:
     """The parameters that an index is built with, without those that it is searched with."""
-    return {key: value for key, value in parameters.items() if key not in ("index", *index.searched)}
+    return {key: value for key, value in parameters.items() if key not in ("index", *KEYS, *index.searched)}
 
 
-def timed(index: AnnIndex, queries: Vectors, k: int) -> tuple[Times, list[Any]]:
+def timed(index: AnnIndex | FilteredSearch | ExactSearch, queries: Vectors, k: int) -> tuple[Times, list[Any]]:
     """Milliseconds of each query, one at a time, and what was found."""
     import numpy as np
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.components.ann.exact import checked, exact_neighbours
-from ragauge.errors import DataError, MissingExtra
+from ragauge.errors import DataError, MissingExtra, UnknownName
 
 if TYPE_CHECKING:
-    from ragauge.components.ann.exact import Ids, VectorMetric, Vectors
+    from ragauge.components.ann.exact import Ids, Mask, VectorMetric, Vectors
 
 FORMS = (".npy", ".fvecs", ".parquet", ".hdf5", ".h5")
 VERIFIED = 50     # queries of an HDF5 whose neighbours are computed again
@@ -57,6 +58,67 @@ def read_vectors(source: Any, metric: VectorMetric = "cosine", *, part: str = "t
         case ".hdf5" | ".h5":
             return _hdf5(path, metric, part)
     raise DataError(f"the ending {path.suffix!r} is not known.", source=str(path), hint=f"Give {', '.join(FORMS)}.")
+
+
+def passing_where(source: Any, conditions: Mapping[str, str], part: str = "train") -> Mask:
+    """Which vectors of a file have these values in its columns, all of them; shape (n,).
+
+    A column is one of the Parquet file, a data set of the HDF5, or for vectors.npy and vectors.fvecs the array in
+    vectors.COLUMN.npy. Numbers are compared as numbers, true and false as words, anything else as text.
+
+    Raises:
+        DataError: an array, which has no columns, or a column of another length than the vectors.
+        UnknownName: no such column.
+    """
+    import numpy as np
+
+    if not isinstance(source, str | Path):
+        raise DataError("an array has no columns to filter by.", hint="Write it with its columns to a Parquet file.")
+    found = [_has(_column(Path(source), name, part), value) for name, value in conditions.items()]
+    if len({len(one) for one in found}) > 1:
+        raise DataError(f"its columns have {', '.join(str(len(one)) for one in found)} rows.", source=str(source))
+    return np.asarray(np.logical_and.reduce(found))
+
+
+def _column(path: Path, name: str, part: str) -> Any:
+    """The values of a column, shape (n,)."""
+    import numpy as np
+    import polars as pl
+
+    match path.suffix.lower():
+        case ".parquet":
+            known = list(pl.read_parquet_schema(path))
+            if name not in known:
+                raise UnknownName(f"column of {path}", name, known)
+            return pl.read_parquet(path, columns=[name])[name].to_numpy()
+        case ".hdf5" | ".h5":
+            import h5py
+
+            with h5py.File(path, "r") as file:
+                n = len(file[part])
+                known = [one for one in file if file[one].shape == (n,)]
+                if name not in known:
+                    raise UnknownName(f"column of {path}", name, known, "A data set as long as the vectors is one.")
+                held = file[name]
+                return held.asstr()[:] if held.dtype.kind in "OS" else held[:]
+    beside = path.with_suffix(f".{name}.npy")
+    if not beside.is_file():
+        known = [one.name[len(path.stem) + 1 : -4] for one in path.parent.glob(f"{path.stem}.?*.npy")]
+        hint = f"A column of {path.name} is an array in {beside.name}."
+        raise UnknownName(f"column of {path}", name, [one for one in known if one], hint)
+    return np.asarray(_npy(beside))
+
+
+def _has(column: Any, value: str) -> Mask:
+    import numpy as np
+
+    if column.dtype.kind in "iuf":
+        try:
+            return np.asarray(column == float(value))
+        except ValueError:
+            return np.zeros(len(column), dtype=bool)
+    texts = (str(one).lower() if isinstance(one, bool | np.bool_) else one for one in column)
+    return np.fromiter((one is not None and str(one) == value for one in texts), dtype=bool, count=len(column))
 
 
 def _npy(path: Path) -> Any:
