@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -106,7 +107,10 @@ def test_sweep_shows_and_writes_what_it_found(app: Cli, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert "What each value changes" in done.out
     assert "answered" in done.err
+    assert re.search(r"asked (\d+) questions now; \1 of 240 in all, \d+ saved by the race; 1 call of index", done.err)
     assert "The race: questions that each trial was asked" in (tmp_path / "s.html").read_text()
+    log = app("sweep", "--design", "grid", "-p", "size=1", "-q", "--json").json()["log"]
+    assert (log["made"], log["planned"]) == (0, 240)
     again = app("sweep", "--design", "grid", "-p", "size=1", "--dry-run", "--json").json()
     assert again["questions_stored"] > 0
     assert "answered" not in app("sweep", "--design", "grid", "-p", "size=1", "-q").err

@@ -104,6 +104,7 @@ def test_trials_are_runs(tmp_path: Path) -> None:
     assert rg.compare(runs["model=weak"], runs["model=good"], store=url(tmp_path)).to_dict()
     assert result.recommendation.trial == "model=good"
     assert result.confirmed is not None
+    assert result.to_dict()["confirmed"] == result.confirmed.to_dict()
     told = result.save(tmp_path / "s.html").read_text()
     assert "What each value changes" in told
     assert "matters" in told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.sources import store_url
@@ -37,6 +37,11 @@ class SweepResult(StudyResult):
     def __init__(self, found: StudyResult, log: SweepLog, confirmed: ComparisonResult | None = None) -> None:
         super().__init__(found.figures, found.url)
         self.log, self.confirmed = log, confirmed
+
+    def to_dict(self) -> dict[str, Any]:
+        """As of any study; also the log, and the comparison on what was held back."""
+        confirmed = None if self.confirmed is None else self.confirmed.to_dict()
+        return {**super().to_dict(), "log": asdict(self.log), "confirmed": confirmed}
 
 
 async def run_sweep(wanted: SweepOptions) -> SweepResult:

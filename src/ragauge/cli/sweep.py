@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +21,10 @@ from ragauge.cli.output import (
 )
 from ragauge.cli.study import tell
 from ragauge.errors import Interrupted
+from ragauge.text.messages import plural
+
+if TYPE_CHECKING:
+    from ragauge.engine.studies.sweeping import SweepLog
 
 SHOWN = 30     # trials that a dry run lists
 
@@ -56,6 +60,8 @@ def sweep(
         raise Interrupted(str(end), resume=same_command()) from None
     for note in result.log.notes:
         warn(note)
+    if not quiet:
+        tell(_ledger(result.log))
     for path in outputs or ():
         typer.echo(f"wrote {result.save(path)}", err=True)
     show_json(result.to_dict()) if as_json else show(result.to_terminal())
@@ -80,6 +86,15 @@ def _options(wanted: SweepOptions, file: Path, typed: set[str], quiet: bool) -> 
     if file.exists() or "file" in typed or not {"system", "set"} <= typed:
         found = SweepOptions.read(file, **{one: getattr(wanted, one) for one in typed if hasattr(wanted, one)})
     return found if quiet else replace(found, say=tell)
+
+
+def _ledger(log: "SweepLog") -> str:
+    """What was planned, made now and saved, in a line."""
+    saved = log.planned - log.held
+    told = f"asked {log.made:,} questions now; {log.held:,} of {log.planned:,} in all"
+    told += f", {saved:,} saved by the race" if saved else ""
+    judged = f"; judge: {log.judge_calls:,} calls, {log.replies_reused:,} replies were there" if log.judge_calls else ""
+    return f"{told}{judged}" + (f"; {plural(log.index_calls, 'call')} of index" if log.index_calls else "")
 
 
 def _plan_lines(found: dict[str, Any]) -> Iterator[str]:
