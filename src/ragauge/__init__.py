@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ragauge.api.runs import runs as runs
     from ragauge.api.sets import check_set as check_set
     from ragauge.api.sets import diff_sets as diff_sets
+    from ragauge.api.sets import export_set as export_set
     from ragauge.api.sets import freeze_set as freeze_set
     from ragauge.api.sets import generate_set as generate_set
     from ragauge.api.sets import mark_set as mark_set
@@ -93,6 +94,7 @@ _FROM = {
     "chunking": "ragauge.api.chunking",
     "check_set": "ragauge.api.sets",
     "diff_sets": "ragauge.api.sets",
+    "export_set": "ragauge.api.sets",
     "freeze_set": "ragauge.api.sets",
     "generate_set": "ragauge.api.sets",
     "mark_set": "ragauge.api.sets",

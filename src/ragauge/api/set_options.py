@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ragauge.api.inputs.typed import Columns, Typed
+from ragauge.data.writers.sets import SetForm
 
 Corpus = Annotated[Any, Typed("The documents: a folder, a file or table with ids and texts.", metavar="CORPUS")]
 
@@ -86,3 +87,20 @@ class GenerateSetOptions:
     output: Annotated[Path, Typed("The set to write, .jsonl.", "-o --output", kind=Path)]
     n: Annotated[int, Typed("How many questions.", "-n", least=1)] = 100
     seed: Annotated[int, Typed("Of the drawing: equal seeds make equal sets.")] = 7
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportSetOptions:
+    """What is written, and how.
+
+    Attributes:
+        set: the set.
+        to: beir, ragas or deepeval.
+        output: a folder for beir, else a file.
+        corpus: the documents.
+    """
+
+    set: Annotated[Any, Typed("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    to: Annotated[SetForm, Typed("beir, ragas or deepeval.", kind=SetForm)]
+    output: Annotated[Path, Typed("A folder for beir, .jsonl for ragas, .json for deepeval.", "-o --output", kind=Path)]
+    corpus: Annotated[Any, Typed("The documents, written along.", metavar="CORPUS")] = None

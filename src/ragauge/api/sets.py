@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 from ragauge.api.inputs.sources import named
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.results.shown import PageResult, ShownResult
-from ragauge.api.set_options import CheckSetOptions, FreezeSetOptions, GenerateSetOptions, MarkSetOptions
+from ragauge.api.set_options import (
+    CheckSetOptions,
+    ExportSetOptions,
+    FreezeSetOptions,
+    GenerateSetOptions,
+    MarkSetOptions,
+)
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -239,6 +245,36 @@ def generate_set(wanted: GenerateSetOptions) -> GeneratedSetResult:
     make_folder(path)
     SetFile(path.stem, found.lines).write(path)
     return GeneratedSetResult(found, path)
+
+
+@keywords(ExportSetOptions)
+def export_set(wanted: ExportSetOptions) -> int:
+    """Writes a set in the form of another tool: a BEIR folder, ragas' JSON lines or deepeval's JSON of goldens.
+
+    What the form has no place for stands beside it under our names: `read_set` reads equal examples again.
+
+    Options:
+        set: the set, in any form that `read_set` reads.
+        to: beir, ragas or deepeval.
+        output: the folder (beir) or file (.jsonl for ragas, .json for deepeval).
+        corpus: the documents; with it a BEIR folder has its corpus, the others the texts of gold documents.
+
+    Returns:
+        How many examples.
+
+    Raises:
+        UsageError: an unknown form, another ending, or a folder that is there.
+        DataError: labels that BEIR has no place for, with the example.
+    """
+    from ragauge.api.results.files import make_folder
+    from ragauge.data.readers.chroma import plain_texts
+    from ragauge.data.readers.source import read_set
+    from ragauge.data.writers.sets import export
+
+    path = Path(wanted.output)
+    make_folder(path)
+    texts = None if wanted.corpus is None else plain_texts(wanted.corpus)
+    return export(wanted.to, path, read_set(wanted.set).examples, texts)
 
 
 def _read(source: Any, columns: Mapping[str, str] | None) -> SetFile:

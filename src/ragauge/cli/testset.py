@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragauge.api.options import PrepareOptions
-from ragauge.api.set_options import CheckSetOptions, FreezeSetOptions, GenerateSetOptions, MarkSetOptions
+from ragauge.api.set_options import (
+    CheckSetOptions,
+    ExportSetOptions,
+    FreezeSetOptions,
+    GenerateSetOptions,
+    MarkSetOptions,
+)
 from ragauge.cli import options
 from ragauge.cli.output import (
     expected_calls,
@@ -78,6 +84,15 @@ def mark(wanted: MarkSetOptions) -> None:
     from ragauge.api.sets import mark_set
 
     typer.echo(f"marked {plural(mark_set(**vars(wanted)), 'example')} as {wanted.to}", err=True)
+
+
+@app.command()
+@options.grouped
+def export(wanted: ExportSetOptions) -> None:
+    """Write a set in the form of another tool; what that has no place for stands beside it, and is read again."""
+    from ragauge.api.sets import export_set
+
+    typer.echo(f"wrote {wanted.output} ({plural(export_set(**vars(wanted)), 'example')})", err=True)
 
 
 @app.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ragauge.data.readers import jsonl
@@ -12,6 +12,7 @@ from ragauge.data.readers.rankings import read_qrels
 from ragauge.errors import DataError, UsageError
 
 PACKED = ("", ".gz", ".zst")
+OURS = "ragauge"     # key of a query's metadata: fields that BEIR has no place for
 
 
 def reads(folder: Path) -> bool:
@@ -48,7 +49,10 @@ def _rows(folder: Path, labels: Path) -> Iterator[tuple[int, Row]]:
         query_id = str(row.get("_id", row.get("query_id")))
         if query_id in judged:
             left.discard(query_id)
-            yield n, {"query_id": query_id, "query": row.get("text", row.get("query")), "relevant": judged[query_id]}
+            metadata = row.get("metadata")
+            ours = metadata.get(OURS) if isinstance(metadata, Mapping) else None
+            asked = {"query_id": query_id, "query": row.get("text", row.get("query")), "relevant": judged[query_id]}
+            yield n, {**(ours if isinstance(ours, Mapping) else {}), **asked}
     if left:
         shown = ", ".join(repr(query_id) for query_id in sorted(left)[:5])
         raise DataError(f"{len(left)} labelled queries are not in {queries.name}: {shown}.", source=str(labels))

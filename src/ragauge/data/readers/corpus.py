@@ -6,6 +6,7 @@ Listings of what is in an index: ids one a line, a corpus file, or a table.
 from __future__ import annotations
 
 import datetime
+import json
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -15,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from ragauge.data.document import Document
-from ragauge.data.readers import jsonl, tabular
-from ragauge.data.readers.lines import BOM, PARQUET, Row, Rows, head, lines
+from ragauge.data.readers import jsonl, squad, tabular
+from ragauge.data.readers.lines import BOM, PARQUET, Row, Rows, head, lines, whole
 from ragauge.data.readers.passages import DOC_KEYS, TEXT_KEYS
 from ragauge.data.readers.source import name_of
 from ragauge.data.readers.values import described
@@ -171,7 +172,20 @@ def _rows(source: Any) -> Rows:
     start = head(path)
     if start.startswith(PARQUET):
         return tabular.read_parquet(path)
+    if (articles := _squad(path)) is not None:
+        return Rows(str(path), iter(enumerate(squad.documents(articles), 1)), unit="paragraph")
     return jsonl.read(path) if start.removeprefix(BOM).lstrip()[:1] in (b"{", b"[") else tabular.read_csv(path)
+
+
+def _squad(path: Path) -> list[Any] | None:
+    """The articles of a file in SQuAD's form; None of any other."""
+    if not path.name.removesuffix(".gz").removesuffix(".zst").endswith(".json"):
+        return None
+    try:
+        articles = json.loads(text)["data"] if all(mark in (text := whole(path)) for mark in squad.MARKS) else None
+    except (ValueError, KeyError, TypeError):     # whoever reads it next says what is wrong with it
+        return None
+    return articles if isinstance(articles, list) and squad.is_squad(articles) else None
 
 
 def _corpora(folder: Path) -> Iterator[Path]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ragauge.data.readers.aliases import ALIASES, FIELDS, names_of, nearest_column, snake
 from ragauge.data.readers.lines import Row, Rows, lines, whole
+from ragauge.data.readers.squad import is_squad, questions
 from ragauge.data.readers.tabular import plain
 from ragauge.data.readers.values import BadValue, described
 from ragauge.errors import DataError
@@ -43,7 +44,7 @@ def rows_in(value: Mapping[str, Any], *, wrapped_only: bool = False) -> Iterator
         return None if wrapped_only else _columns(value)
     if key := _wrapper(value):
         held: list[Any] = value[key]
-        return iter(held)
+        return questions(held) if is_squad(held) else iter(held)
     within = [value[key] for key in AROUND if isinstance(value.get(key), Mapping)]
     if within and not KNOWN & spelled and _wrapper(within[0]):
         return rows_in(within[0])

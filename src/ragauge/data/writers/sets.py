@@ -1,0 +1,110 @@
+"""Sets in the forms of other tools, each of which the reader turns into equal examples again.
+
+What a form has no place for stands beside it under our names, which other tools pass by.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from ragauge.data.example import Example
+from ragauge.data.readers.beir import OURS
+from ragauge.data.writers.jsonl import example_fields
+from ragauge.data.writers.whole import written
+from ragauge.errors import DataError, UsageError
+
+SetForm = Literal["beir", "ragas", "deepeval"]
+FORMS: tuple[SetForm, ...] = get_args(SetForm)
+
+
+def export(form: SetForm, path: Path, examples: Iterable[Example], texts: Mapping[str, str] | None = None) -> int:
+    """Writes a set: beir as a folder, ragas as JSON lines, deepeval as a JSON list of goldens.
+
+    Args:
+        form: which.
+        path: the folder or file.
+        examples: of the set.
+        texts: doc_id -> text; with it a BEIR folder has its corpus, and the others the texts of the gold documents.
+
+    Returns:
+        How many examples.
+
+    Raises:
+        UsageError: an unknown form, a file's ending that is not the form's, or a folder that holds something.
+        DataError: groups of documents, or no labels at all, in BEIR's form, which has no place for them.
+    """
+    if form not in FORMS:
+        raise UsageError(f"testset export: --to {form}: expected one of {', '.join(FORMS)}.")
+    listed = list(examples)
+    if form == "beir":
+        _beir(path, listed, texts)
+        return len(listed)
+    ending = {"ragas": ".jsonl", "deepeval": ".json"}[form]
+    if path.suffix != ending:
+        raise UsageError(f"testset export: -o {path}: {form} takes a file that ends in {ending}.")
+    rows = [_row(form, example, texts or {}) for example in listed]
+    with written(path) as file:
+        if form == "deepeval":
+            json.dump(rows, file, ensure_ascii=False, indent=1)
+            file.write("\n")
+        else:
+            file.writelines(_line(row) for row in rows)
+    return len(rows)
+
+
+def _row(form: SetForm, example: Example, texts: Mapping[str, str]) -> dict[str, Any]:
+    """A sample of ragas (user_input, reference, reference_contexts) or golden of deepeval (input, expected_output)."""
+    fields = example_fields(example)
+    query, reference = fields.pop("query"), fields.pop("reference_answer", None)
+    if reference is None and example.references:     # several: the others stand under references
+        reference, fields["references"] = example.references[0], list(example.references[1:])
+    contexts = [texts[doc_id] for doc_id in _gold(example) if doc_id in texts]
+    names = ("input", "expected_output", "context")
+    if form == "ragas":
+        names = ("user_input", "reference", "reference_contexts")
+    found = {**dict(zip(names, (query, reference, contexts or None), strict=True)), **fields}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _gold(example: Example) -> list[str]:
+    named = [doc_id for one in example.relevant or () if one.grade > 0 for doc_id in one.doc_ids]
+    return list(dict.fromkeys([*named, *(span.doc_id for span in example.gold_spans or ())]))
+
+
+def _beir(path: Path, examples: list[Example], texts: Mapping[str, str] | None) -> None:
+    for example in examples:
+        if any(len(one.doc_ids) > 1 for one in example.relevant or ()):
+            raise DataError("BEIR has no place for groups of documents.", source=f"example {example.query_id}")
+        if not example.relevant:
+            told, hint = "BEIR holds queries with labels only, and this has none.", "Export to ragas or deepeval."
+            raise DataError(told, source=f"example {example.query_id}", hint=hint)
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UsageError(f"testset export: -o {path}: is there already. Name a new folder.")
+    (path / "qrels").mkdir(parents=True)
+    if texts is not None:
+        with written(path / "corpus.jsonl") as file:
+            file.writelines(_line({"_id": doc_id, "title": "", "text": text}) for doc_id, text in texts.items())
+    with written(path / "queries.jsonl") as file:
+        file.writelines(map(_line, map(_query, examples)))
+    with written(path / "qrels" / "test.tsv") as file:
+        file.write("query-id\tcorpus-id\tscore\n")
+        file.writelines(_labels(examples))
+
+
+def _query(example: Example) -> dict[str, Any]:
+    held = ("query_id", "query", "relevant")
+    fields = {key: value for key, value in example_fields(example).items() if key not in held}
+    return {"_id": example.query_id, "text": example.query, "metadata": {OURS: fields} if fields else {}}
+
+
+def _labels(examples: Iterable[Example]) -> Iterator[str]:
+    for example in examples:
+        for one in example.relevant or ():
+            yield f"{example.query_id}\t{one.doc_ids[0]}\t{one.grade:g}\n"
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
