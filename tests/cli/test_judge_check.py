@@ -165,7 +165,7 @@ def test_offline_with_reports(cli: Cli, file: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["missing.jsonl"], "there is no such file"),
+        (["missing.jsonl"], "no such file, and no run of that name"),
         (["labelled.jsonl", "-o", "r.html"], "expected a file that ends in .md, .json or .jsonl"),
         (["labelled.jsonl", "--judge", "openai-chat:"], "names no model"),
         (["labelled.jsonl", "--modes", "fuesd"], "nearest: fused"),

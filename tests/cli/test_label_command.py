@@ -129,3 +129,27 @@ def test_plan_says_how_many(cli: Cli, tmp_path: Path) -> None:
     assert "are too few" in cli("label", "plan", "towers", "--detect", "1 points").out
     for wrong in (("--detect", "much"), ("--width", "0.1", "--detect", "3%"), ("-m", "recall")):
         assert cli("label", "plan", "towers", *wrong).code == 2
+
+
+def test_judge_is_checked_on_a_runs_labels(cli: Cli, tmp_path: Path) -> None:
+    """`judge check RUN` holds a judge against what people labelled of a run, and an exit code holds it to a kappa."""
+    path = write(tmp_path / "towers.jsonl", towers(60, 20))
+    assert cli("evaluate", path, "-m", "faithfulness", "-q").code == 0
+    none = cli("judge", "check", "towers", "-q")
+    assert (none.code, "nobody labelled the support" in none.err) == (2, True)
+    assert cli("label", "draw", "towers", "-o", "tasks.jsonl").code == 0
+    first = labelled(tmp_path / "tasks.jsonl", "a")
+    for labels in (first, labelled(tmp_path / "tasks.jsonl", "b")):
+        assert cli("label", "import", labels).code == 0
+    found = cli("judge", "check", "towers", "-q", "--json").json()
+    assert (found["rows"], found["parts"], found["ceiling"]["accuracy"]["value"]) == (60, 120, 1.0)
+    assert found["judges"][0]["accuracy"]["value"] > 0.9
+    assert cli("judge", "check", "towers", "-q", "--min-kappa", "0.5").code == 0
+    turned = {"supported": "not_in_context", "contradicted": "supported", "at": "2026-12-01"}
+    rows = map(json.loads, first.read_text().splitlines())
+    wrong = [row | {"value": turned[row["value"]], "at": turned["at"]} for row in rows]
+    for name in ("a", "b"):
+        labels = write(tmp_path / f"{name}2.jsonl", [row | {"annotator": name} for row in wrong])
+        assert cli("label", "import", labels).code == 0
+    worse = cli("judge", "check", "towers", "-q", "--min-kappa", "0.5")
+    assert (worse.code, "kappa is below 0.5: local [" in worse.err) == (3, True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.api.inputs.sources import named, store_url
+from ragauge.api.inputs.sources import is_there, named, run_or_file, store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.options import CheckJudgeOptions
 from ragauge.api.threads import plain
@@ -15,6 +15,7 @@ from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
     from ragauge.analysis.judges.check import JudgeCheck
+    from ragauge.data.labelled import Labelled
     from ragauge.engine.judge_check import LabelledRows, Way
 
 REFERENCE = "local"
@@ -28,14 +29,10 @@ def rows_of(wanted: CheckJudgeOptions) -> LabelledRows:
         DataError: a file that cannot be read, with line, field and the nearest name.
     """
     from ragauge.analysis.judges.label_scores import file_of, once
-    from ragauge.data.readers.labelled import LabelOptions, read_labelled
     from ragauge.engine.judge_check import LabelledRows
 
-    right = wanted.supported
-    words = named(right if isinstance(right, str) else tuple(right))
-    every = list(read_labelled(wanted.source, LabelOptions(wanted.columns or {}, named(wanted.segments), words)))
+    every, name = _labelled(wanted)
     rows = once(every)
-    name = Path(wanted.source).name if isinstance(wanted.source, str | Path) else "a table"
     whole = LabelledRows(rows, name, file_of(rows), len(every) - len(rows))
     if wanted.limit is None or wanted.limit >= len(rows):
         return whole
@@ -43,6 +40,23 @@ def rows_of(wanted: CheckJudgeOptions) -> LabelledRows:
         raise UsageError(f"limit must be at least 1, got {wanted.limit}.")
     drawn = sorted(random.Random(0).sample(range(len(rows)), wanted.limit))  # noqa: S311 - a draw
     return whole._replace(rows=[rows[n] for n in drawn])
+
+
+def _labelled(wanted: CheckJudgeOptions) -> tuple[list[Labelled], str]:
+    """The rows of a file or table, or of a stored run what people labelled of it; and what they are called."""
+    from ragauge.data.readers.labelled import LabelOptions, read_labelled
+    from ragauge.engine.people import labelled_rows
+    from ragauge.store.open import open_store
+
+    source = wanted.source
+    if isinstance(source, str) and not is_there(source):
+        with open_store(store_url(wanted.store)) as opened:
+            run = run_or_file(source, opened)
+            return labelled_rows(opened, run.run_id), f"labels of {run.name}"
+    right = wanted.supported
+    words = named(right if isinstance(right, str) else tuple(right))
+    options = LabelOptions(wanted.columns or {}, named(wanted.segments), words)
+    return list(read_labelled(source, options)), Path(source).name if isinstance(source, str | Path) else "a table"
 
 
 def ways_of(wanted: CheckJudgeOptions) -> tuple[Way, ...]:
@@ -69,7 +83,8 @@ async def check_judge_async(wanted: CheckJudgeOptions) -> JudgeCheck:
     """How far a judge agrees with people; how far it is off is kept, and from then on in the intervals of its scores.
 
     Options:
-        source: answers or claims with passages and labels: a path or a table (docs/model-judges.md).
+        source: answers or claims with passages and labels: a path or a table (docs/model-judges.md); or a stored run,
+            and what people labelled of it.
         judge: "openai:gpt-5-mini", a function or object (text in, text out), or several; the local one comes along.
         judge_name: what identifies such a function or object in reports and stored replies.
         prompts: a model's own wording, as for `evaluate`.
@@ -117,6 +132,39 @@ async def check_labelled(wanted: CheckJudgeOptions) -> JudgeCheck:
     calls = {} if outcome.calling is None else outcome.calling.plain()
     told = report(source.rows, outcome.said, outcome.stopped, calls)
     return replace(told, errors=errors, repeated=source.repeated)
+
+
+def hold(found: JudgeCheck, least: float, *, given: bool) -> None:
+    """Holds judges to a least kappa, by supported or not.
+
+    Args:
+        found: the check.
+        least: Cohen's kappa, in (0, 1).
+        given: judges were named: the local one, which comes along, is not held to it.
+
+    Raises:
+        GateFailed: of a judge the whole interval lies below.
+        NotEnoughData: of a judge the interval holds it, or kappa is not defined.
+    """
+    from ragauge.errors import GateFailed, NotEnoughData
+    from ragauge.reporting.json_values import judge_name
+
+    if not 0 < least < 1:
+        raise UsageError(f"--min-kappa must lie between 0 and 1, got {least:g}. 0.6 is substantial agreement.")
+    below, astride = [], []
+    for one in found.judges:
+        if given and one.said.name == REFERENCE:
+            continue
+        ends = one.supported.kappa.interval
+        if ends is not None and ends.high < least:
+            below.append(f"{judge_name(one)} [{ends.low:.2f}, {ends.high:.2f}]")
+        elif ends is None or ends.low < least:
+            said = one.supported.kappa.reason if ends is None else f"[{ends.low:.2f}, {ends.high:.2f}]"
+            astride.append(f"{judge_name(one)} {said}")
+    if below:
+        raise GateFailed(f"kappa is below {least:g}: {', '.join(below)}. Look at what differs, or take another judge.")
+    if astride:
+        raise NotEnoughData(f"whether kappa reaches {least:g} is open: {', '.join(astride)}. Label more.")
 
 
 def forget(wanted: CheckJudgeOptions) -> int:

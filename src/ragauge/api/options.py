@@ -189,8 +189,8 @@ class CheckJudgeOptions(ModelCallOptions):
     source: Annotated[
         Any,
         Typed(
-            "Answers or claims with passages and human labels: JSON lines, CSV or Parquet.",
-            argument=True, metavar="FILE",
+            "Answers or claims with passages and human labels, or a run that people labelled.",
+            argument=True, metavar="RUN|FILE",
         ),
     ] = field(kw_only=False)     # fmt: skip
     judge: Annotated[

@@ -26,6 +26,12 @@ Outputs = Annotated[
 ]
 
 
+MinKappa = Annotated[
+    float | None,
+    typer.Option("--min-kappa", help="Exit 3 where Cohen's kappa lies wholly below, 4 where its interval holds it."),
+]
+
+
 @app.callback()
 def front() -> None:
     """What a judge is worth on your data."""
@@ -37,6 +43,7 @@ def check(
     wanted: CheckJudgeOptions,
     only_plan: options.DryRun = False,
     take_back: Forget = False,
+    least: MinKappa = None,
     outputs: Outputs = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -71,6 +78,8 @@ def check(
         typer.echo(f"wrote {judge_check.save(checked, path)}", err=True)
     if checked.stopped:
         raise Interrupted(checked.stopped, resume=same_command())
+    if least is not None:
+        judge_check.hold(checked, least, given=bool(wanted.judge))
 
 
 @app.command()

@@ -21,11 +21,13 @@ class LabelledPart:
         start: first character.
         end: one past the last.
         labels: one an annotator; not_supported = not said whether contradicted or only not in the context.
+        annotators: who gave each; () = the same people, in the same order, everywhere.
     """
 
     start: int
     end: int
     labels: tuple[HumanLabel, ...]
+    annotators: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragauge.data.label import TOLD, Label, LabelTask, Part, label_key, part_text
+from ragauge.data.label import TOLD, Label, LabelTask, Part, label_key, last_said, part_text
+from ragauge.data.labelled import LABELS, Labelled, LabelledPart
 from ragauge.engine.judge_batch import Work, judge_batch
 from ragauge.errors import UnknownName, UsageError
 from ragauge.judging.inputs import inputs_for
@@ -16,6 +17,7 @@ from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
 from ragauge.text.sentences import split
 
+DRAW = "Draw some with: ragauge label draw RUN -o page.html"
 AT_A_TIME = 100     # responses with their texts in memory
 ASKED_OF: Mapping[str, str] = {label: question for question, label in QUESTIONS.items()}
 
@@ -34,7 +36,7 @@ def people_judge(store: Store, spec: str) -> PeopleJudge:
     """
     there = store.labels.guidelines()
     if not there:
-        raise UsageError(f"--judge {spec}: nobody has labelled anything. Begin with: ragauge label draw RUN")
+        raise UsageError(f"--judge {spec}: nobody has labelled anything. {DRAW}")
     wanted = spec.partition(":")[2].partition("#")[0]
     names = {name or NO_GUIDELINE: name for name in there}
     found = [name for name in names if name.startswith(wanted)]
@@ -63,7 +65,7 @@ def labelled(store: Store, run_id: str, judge: PeopleJudge) -> frozenset[int]:
     if not found:
         raise UsageError(
             f"no label by {judge.judge_id.partition('#')[0]} is of a response of this run: a label counts where "
-            "question, passages and answer are the same. Draw some with: ragauge label draw RUN"
+            f"question, passages and answer are the same. {DRAW}"
         )
     return found
 
@@ -104,6 +106,38 @@ def differing(labels: Sequence[Label]) -> dict[str, list[Part]]:
         for key, mine in by_key.items()
     }  # fmt: skip
     return {key: parts for key, parts in found.items() if parts}
+
+
+def labelled_rows(store: Store, run_id: str) -> list[Labelled]:
+    """What people labelled of a run, as `judge check` reads it: by the guideline of its last draw, else the commonest.
+
+    Parts with nothing to check, and labels of who could not tell, are left out.
+
+    Raises:
+        UsageError: no label of support is of a response of this run.
+    """
+    draws, there = store.draws.of_run(run_id, "support"), store.labels.guidelines()
+    guideline = draws[-1].guideline if draws else next(iter(there), "")
+    items = {key_of("support", one): one for one in responses_of(store, run_id)}
+    by_key: dict[str, list[Label]] = {}
+    for label in last_said(store.labels.of({key for key in items if key}, "support")):
+        if label.guideline == guideline and label.value in LABELS:
+            by_key.setdefault(label.key, []).append(label)
+    if not by_key:
+        raise UsageError(f"nobody labelled the support of an answer of this run. {DRAW}")
+    return [_row(item, by_key[key]) for key, item in items.items() if key in by_key]
+
+
+def _row(item: Loaded, labels: Sequence[Label]) -> Labelled:
+    answer, parts = item.response.answer or "", []
+    for part in sorted({label.part for label in labels}, key=lambda one: one if isinstance(one, tuple) else (0, 0)):
+        mine = sorted((one for one in labels if one.part == part), key=lambda one: one.annotator)
+        said = tuple(one for label in mine for one in LABELS if one == label.value)
+        start, end = part if isinstance(part, tuple) else (0, len(answer))
+        parts.append(LabelledPart(start, end, said, tuple(label.annotator for label in mine)))
+    texts = tuple(one.text or "" for one in item.response.passages or ())
+    found, segments = item.example, dict(item.example.segments)
+    return Labelled(found.query_id, found.query, texts, answer, tuple(parts), segments)
 
 
 @dataclass(frozen=True, slots=True)

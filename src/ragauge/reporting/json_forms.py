@@ -166,18 +166,19 @@ FORMS: Mapping[str, str] = {
     # a judge
     "JudgeCheck": (
         "rows=n_rows parts=n_parts labels human repeated_rows=repeated rows_without_passages=bare split "
-        "annotators_kappa=annotators.value annotators_alpha judges=judges() pairs=judge_pairs() stopped *calls"
+        "annotators_kappa=annotators.value annotators_alpha ceiling judges=judges() pairs=judge_pairs() stopped *calls"
     ),
     "JudgeWithErrors": (
         "judge=one.said.name mode=one.said.mode judge_id=one.said.judge_id *one.whole supported_or_not=one.supported "
         "detection=one.detection probabilities=one.probabilities segments=one.segments "
         "error no_verdict=without_verdict() no_verdict_reasons=one.without took=one.said.took "
-        "differs=one.differs"
+        "alternative_annotator=one.alternatives differs=one.differs"
     ),
     "Detection": "base_rate majority precision recall f1",
     "Probabilities": "n auroc brier brier_base ece curve",
     "ReliabilityBin": "n least most p supported",
-    "Agreement": "n labels confusion=table accuracy balanced_accuracy kappa found",
+    "Agreement": "n labels confusion=table accuracy balanced_accuracy kappa weighted_kappa?=weighted found",
+    "AlternativeAnnotator": "epsilon winning_rate=winning advantage annotators items passes",
     "AgreementFigure": "value low=interval.low high=interval.high method=interval.method reason",
     "Differs": (
         "query_id=row.query_id line=row.line query=row.query text=part_text() human annotators=part.labels "

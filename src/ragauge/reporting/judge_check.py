@@ -28,6 +28,7 @@ SAYS = (
     "ECE: how far they lie from the shares of people, in a small file above 0 by chance."
 )
 KEPT = "How far its means lie from people's: kept, and from now on in the intervals of its scores"
+STANDS_IN = "Whether it may stand in for an annotator (alternative-annotator test)"
 SLIGHT = 0.2     # a kappa up to which agreement is slight: Landis and Koch (1977)
 FEW = 50     # parts below which intervals are too wide to choose a judge by
 Rows = list[tuple[str, ...]]
@@ -106,10 +107,20 @@ def _doubted(judge: CheckedJudge, check: JudgeCheck) -> str:
 
 
 def _tables(check: JudgeCheck) -> Iterator[HeadedRows]:
-    figures = ("judge", "n", "accuracy", "balanced", "Cohen's kappa", "no verdict")
-    yield "Agreement with people", figures, [_line(judge, judge.whole) for judge in check.judges]
+    three = any(judge.whole.weighted is not None for judge in check.judges)
+    kappas = ("Cohen's kappa", *(("weighted kappa",) if three else ()))
+    figures = ("judge", "n", "accuracy", "balanced", *kappas, "no verdict")
+    most = [] if check.ceiling is None else [("people, each by the others", *_agreed(check.ceiling), "")]
+    yield "Agreement with people", figures, [*(_line(judge, judge.whole) for judge in check.judges), *most]
     if len(check.labels) > len(("supported", "not")):
-        yield "Supported or not", figures, [_line(judge, judge.supported) for judge in check.judges]
+        plain = ("judge", "n", "accuracy", "balanced", "Cohen's kappa", "no verdict")
+        yield "Supported or not", plain, [_line(judge, judge.supported) for judge in check.judges]
+    if any(judge.alternatives for judge in check.judges):
+        yield STANDS_IN, ("judge", "allowance", "annotators won", "advantage", "may stand in"), [
+            (judge_name(judge), f"{test.epsilon:g}", f"{test.winning:.0%} of {test.annotators}",
+             f"{test.advantage:.2f}", "yes" if test.passes else "no")
+            for judge in check.judges for test in judge.alternatives
+        ]  # fmt: skip
     yield from _telling(check)
     for checked in check.judges:
         labels = [WORDS.get(label, label) for label in check.labels]
@@ -192,7 +203,12 @@ def _line(judge: CheckedJudge, over: Agreement) -> tuple[str, ...]:
     lacking = sum(judge.without.values())
     total = over.n + lacking
     share = f"{lacking:,} ({lacking / total:.0%})" if lacking else "0"
-    return judge_name(judge), f"{over.n:,}", *map(_figure, (over.accuracy, over.balanced_accuracy, over.kappa)), share
+    return judge_name(judge), *_agreed(over), share
+
+
+def _agreed(over: Agreement) -> tuple[str, ...]:
+    kappas = (over.kappa,) if over.weighted is None else (over.kappa, over.weighted)
+    return f"{over.n:,}", *map(_figure, (over.accuracy, over.balanced_accuracy, *kappas))
 
 
 def _pair(pair: JudgePair, check: JudgeCheck) -> tuple[str, ...]:
@@ -224,10 +240,9 @@ def _differs(number: int, differs: Differs) -> str:
     verdict, text = differs.verdict, differs.row.answer[differs.part.start : differs.part.end]
     sure = "" if verdict.p is None else f" (p {verdict.p:.2f})"
     judge = WORDS.get(verdict.label or "", verdict.label or "")
-    where = f"line {differs.row.line}"
-    if (
-        str(differs.row.line) not in differs.row.query_id.split()
-    ):  # a row without an id of its own is called by its line
+    where = f"line {differs.row.line}" if differs.row.line else line(differs.row.query_id, 40)
+    # a row without an id of its own is called by its line, one of a run by its id alone
+    if differs.row.line and str(differs.row.line) not in differs.row.query_id.split():
         where += f", {line(differs.row.query_id, 40)}"
     words = f"{number}. {where}: people say {WORDS.get(differs.human, differs.human)}, the judge {judge}{sure}"
     words += f"\n   {line(text, 220)}"

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 LEVEL = 0.95
+ORDER = ("contradicted", "not_in_context", "supported")     # worst first: both ends lie farther apart
 Clusters = Sequence[Hashable] | None
 
 
@@ -54,6 +55,7 @@ class Agreement:
         balanced_accuracy: mean over human labels of the share that the judge finds.
         kappa: Cohen's, unweighted.
         found: human label -> share of them that the judge calls the same.
+        weighted: kappa with linear weights, for three labels in an order; None for others.
     """
 
     labels: tuple[str, ...]
@@ -63,6 +65,7 @@ class Agreement:
     balanced_accuracy: AgreementFigure
     kappa: AgreementFigure
     found: Mapping[str, AgreementFigure] = field(default_factory=dict)
+    weighted: AgreementFigure | None = None
 
 
 def agreement(
@@ -84,26 +87,39 @@ def agreement(
     by_label = {label: _found(label, human, judge, clusters) for label in labels if label in human}
     return Agreement(
         tuple(labels), tuple(map(tuple, table)), len(rows), share_alike(rows, columns, clusters), _balanced(by_label),
-        kappa(rows, columns, len(labels), clusters), by_label,
+        kappa(rows, columns, len(labels), clusters), by_label, _weighted(human, judge, labels, clusters),
     )  # fmt: skip
 
 
-def kappa(human: Sequence[int], judge: Sequence[int], n_labels: int, clusters: Clusters = None) -> AgreementFigure:
-    """Cohen's kappa, unweighted: agreement beyond what the two would have by chance.
+def _weighted(
+    human: Sequence[str], judge: Sequence[str], labels: Sequence[str], clusters: Clusters
+) -> AgreementFigure | None:
+    if set(labels) != set(ORDER):
+        return None
+    return kappa([ORDER.index(one) for one in human], [ORDER.index(one) for one in judge], len(ORDER), clusters,
+                 weighted=True)  # fmt: skip
 
-    kappa = (po − pe) / (1 − pe),  po = Σ_k p_kk,  pe = Σ_k r_k c_k
+
+def kappa(
+    human: Sequence[int], judge: Sequence[int], n_labels: int, clusters: Clusters = None, *, weighted: bool = False
+) -> AgreementFigure:
+    """Cohen's kappa: agreement beyond what the two would have by chance.
+
+    kappa = (po − pe) / (1 − pe),  po = Σ_jk v_jk p_jk,  pe = Σ_jk v_jk r_j c_k
 
     p  shares of the table;  r, c  its row and column sums
+    v  1 for equal labels, else 0; weighted: 1 − |j − k| / (labels − 1), for labels in an order
 
     kappa ± z·sqrt(Σ_g (Σ_{i in g} d_i)²) / n
-    d_i = (1{a = b} − po) / (1 − pe) − (1 − po)(c_a + r_b − 2 pe) / (1 − pe)²,  item i with labels a and b
+    d_i = (v_ab − po) / (1 − pe) − (1 − po)((v c)_a + (v r)_b − 2 pe) / (1 − pe)²,  item i with labels a and b
 
     n  items;  g  clusters, one an item where there are none: then it is Fleiss, Cohen and Everitt's large-sample
     interval. Where every d is 0 (all agree) the ends are those of the accuracy's Wilson interval on kappa's scale, so
     that the width is never 0. Clipped to [−1, 1].
 
     Undefined when n = 0, or when both use one and the same label only (pe = 1).
-    Source: Cohen (1960); variance: Fleiss, Cohen and Everitt (1969), Psychological Bulletin 72, 323.
+    Source: Cohen (1960); weights: Cohen (1968), Cicchetti and Allison (1971); variance: Fleiss, Cohen and Everitt
+    (1969), Psychological Bulletin 72, 323.
 
     >>> found = kappa([0] * 25 + [1] * 25, [0] * 20 + [1] * 5 + [0] * 10 + [1] * 15, 2)
     >>> round(found.value, 3), round(found.interval.low, 3), round(found.interval.high, 3)
@@ -116,11 +132,13 @@ def kappa(human: Sequence[int], judge: Sequence[int], n_labels: int, clusters: C
     if not n:
         return AgreementFigure(None, reason="nothing to compare")
     r, c = (np.bincount(codes, minlength=n_labels) / n for codes in (a, b))
-    po, pe = float((a == b).mean()), float((r * c).sum())
+    apart = np.abs(np.subtract.outer(np.arange(n_labels), np.arange(n_labels)))
+    v = 1 - apart / max(1, n_labels - 1) if weighted else (apart == 0).astype(np.float64)
+    po, pe = float(v[a, b].mean()), float(r @ v @ c)
     if pe >= 1 - 1e-12:
         return AgreementFigure(None, reason="both use one label only")
     value = (po - pe) / (1 - pe)
-    d = ((a == b) - po) / (1 - pe) - (1 - po) * (c[a] + r[b] - 2 * pe) / (1 - pe) ** 2
+    d = (v[a, b] - po) / (1 - pe) - (1 - po) * ((v @ c)[a] + (v @ r)[b] - 2 * pe) / (1 - pe) ** 2
     parts = cluster_sums(d, clusters)
     half = normal_quantile(LEVEL) * sqrt(float((parts**2).sum())) / n
     if n > 1 and half > 1e-12:

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from ragauge.analysis.estimating import interval_of_rate
 from ragauge.analysis.judges.agreement import Agreement, AgreementFigure, agreement, difference, fleiss_kappa
+from ragauge.analysis.judges.annotators import TWO, alpha, alternatives, ceiling, majority, on, people_of
 from ragauge.analysis.judges.telling import Detection, Probabilities, detection, probabilities
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.data.facts import AnswerFacts, Claim, Label, Window
 from ragauge.data.labelled import AnswerPair, Labelled, LabelledPart, Preference
+from ragauge.stats.alternative_annotator import AlternativeAnnotator
 from ragauge.stats.instrument import JudgeMeanError
-from ragauge.stats.krippendorff import krippendorff_alpha
 
-TWO = ("supported", "not_supported")
 THREE = ("supported", "contradicted", "not_in_context")
 NOTHING = "it finds nothing to check"
 ALL_FEWEST = 2     # parts of a segment value that are reported on their own
@@ -103,6 +103,7 @@ class CheckedJudge:
         detection: how well it finds what people call not supported.
         probabilities: what its probabilities are worth; None where it has none.
         differs: the parts where both differ, worst first.
+        alternatives: the alternative-annotator test at each allowance; () with too few annotators or parts.
     """
 
     said: JudgeAnswers
@@ -113,6 +114,7 @@ class CheckedJudge:
     detection: Detection
     probabilities: Probabilities | None = None
     differs: tuple[Differs, ...] = ()
+    alternatives: tuple[AlternativeAnnotator, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,7 @@ class JudgeCheck:
         errors: judge id -> printed name of a metric -> how far its mean errs, by all that was checked so far.
         repeated: further rows of the file, left out since a later one labels the same text.
         bare: rows without passages, on which nothing can be supported.
+        ceiling: each annotator against what most of the others say; None where there is one an item.
     """
 
     n_rows: int
@@ -167,6 +170,7 @@ class JudgeCheck:
     repeated: int = 0
     bare: int = 0
     annotators_alpha: AgreementFigure | None = None
+    ceiling: Agreement | None = None
 
 
 def verdicts_of(row: Labelled, facts: AnswerFacts | None, reason: str = "") -> tuple[PartVerdict, ...]:
@@ -212,15 +216,16 @@ def report(
     three = "not_supported" not in every and any(label != "supported" for label in every)
     scale = THREE if three else TWO
     parts = [(n, m) for n, row in enumerate(rows) for m in range(len(row.parts))]
-    human = [_majority([_on(label, scale) for label in rows[n].parts[m].labels]) for n, m in parts]
-    counts = [[part.count(label) for label in scale] for part in ([_on(o, scale) for o in rows[n].parts[m].labels]
+    human = [majority([on(label, scale) for label in rows[n].parts[m].labels]) for n, m in parts]
+    counts = [[part.count(label) for label in scale] for part in ([on(o, scale) for o in rows[n].parts[m].labels]
               for n, m in parts)]  # fmt: skip
     several = any(sum(row) > 1 for row in counts)
-    answers = [[_on(judge.verdicts[n][m].label, scale) for n, m in parts] for judge in judged]
+    people = people_of(rows, scale)
+    answers = [[on(judge.verdicts[n][m].label, scale) for n, m in parts] for judge in judged]
     groups = [n for n, _ in parts]
     clusters = groups if len(set(groups)) < len(groups) else None
     checked = tuple(
-        _checked(judge, rows, parts, human, answer, scale, clusters)
+        replace(_checked(judge, rows, parts, human, answer, scale, clusters), alternatives=alternatives(people, answer))
         for judge, answer in zip(judged, answers, strict=True)
     )
     known = Counter(label for label in human if label)
@@ -228,30 +233,9 @@ def report(
         len(rows), len(parts), scale, {label: known.get(label, 0) for label in scale}, human.count(""),
         fleiss_kappa(counts) if several else None, checked, tuple(_pairs(human, answers, scale, clusters)), stopped,
         calls or {}, bare=sum(not row.passages for row in rows),
-        annotators_alpha=_alpha(rows, scale) if several else None,
+        annotators_alpha=alpha(people, scale) if several else None,
+        ceiling=ceiling(people, scale, groups) if several else None,
     )     # fmt: skip
-
-
-def _alpha(rows: Sequence[Labelled], scale: Sequence[str]) -> AgreementFigure:
-    """How far annotators agree among themselves, which is the most that a judge can be asked for."""
-    coded = [[scale.index(_on(label, scale)) for label in part.labels] for row in rows for part in row.parts]
-    alpha = krippendorff_alpha(coded)
-    if alpha is None:
-        return AgreementFigure(None, reason="all gave one label")
-    return AgreementFigure(alpha.value, alpha.interval)
-
-
-def _on(label: str | None, scale: Sequence[str]) -> str:
-    """A label on the scale; "" for none."""
-    if label is None:
-        return ""
-    return label if label in scale else "not_supported"
-
-
-def _majority(labels: Sequence[str]) -> str:
-    """What most say; "" where two labels share the lead."""
-    (first, most), *others = Counter(labels).most_common(2)
-    return "" if others and others[0][1] == most else first
 
 
 def _checked(
@@ -278,7 +262,7 @@ def _checked(
         Differs(rows[n], rows[n].parts[m], human[k], verdict[k])
         for k in both if human[k] != answers[k] for n, m in [parts[k]]
     ]  # fmt: skip
-    plain_human, plain = ([_on(label, TWO) if label else "" for label in each] for each in (human, answers))
+    plain_human, plain = ([on(label, TWO) if label else "" for label in each] for each in (human, answers))
     right, passed = ([each[k] == "supported" for k in both] for each in (human, answers))
     sure = [(k, p) for k in both if (p := verdict[k].p) is not None]
     return CheckedJudge(

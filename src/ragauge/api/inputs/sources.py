@@ -86,15 +86,15 @@ def stored(source: InputSource, store: Store) -> tuple[Run, bool]:
             return item, False
         if isinstance(item, HasRun):
             return item.run, False
-        if isinstance(item, str) and not _is_there(item):
-            return _run_or_file(item, store), False
+        if isinstance(item, str) and not is_there(item):
+            return run_or_file(item, store), False
     if not 1 <= len(source.items) <= 2:
         got = len(source.items)
         raise UsageError(f"evaluate takes a run, a file, or an eval set and responses; got {got} sources.")
     return _imported(source, store)
 
 
-def _is_there(item: str) -> bool:
+def is_there(item: str) -> bool:
     """Whether a file or folder has this name; "" and what no file can be called is none."""
     try:
         return bool(item) and Path(item).exists()
@@ -109,7 +109,8 @@ def run_of(which: str, store: Store) -> Run:
     return store.runs.find(which)
 
 
-def _run_or_file(item: str, store: Store) -> Run:
+def run_or_file(item: str, store: Store) -> Run:
+    """The run of this name; where there is none, an error about a run or a file, whichever the name looks like."""
     try:
         return run_of(item, store)
     except UnknownName as error:

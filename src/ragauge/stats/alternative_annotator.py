@@ -1,0 +1,109 @@
+"""Whether a judge may stand in for people: it is held against each of them by what the others say."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from ragauge.errors import UsageError
+from ragauge.stats.distributions import student_below
+
+FEWEST_ANNOTATORS, FEWEST_ITEMS = 3, 30
+PASSES = 0.5     # of the annotators it must win against
+
+
+@dataclass(frozen=True, slots=True)
+class AlternativeAnnotator:
+    """What the test says of a judge.
+
+    Attributes:
+        winning: ω, share of the annotators whom the judge may replace, in [0, 1].
+        advantage: mean over annotators of the share of items on which the judge agrees with the others at least as
+            well as that annotator does, in [0, 1].
+        epsilon: how much worse the judge may be, for being cheaper.
+        annotators: that were held against it, each with 30 items or more.
+        items: judged by it and by two annotators or more.
+    """
+
+    winning: float
+    advantage: float
+    epsilon: float
+    annotators: int
+    items: int
+
+    @property
+    def passes(self) -> bool:
+        """Whether the judge may replace at least half of the annotators."""
+        return self.winning >= PASSES
+
+
+def alternative_annotator(
+    people: Sequence[Mapping[str, Hashable]], judge: Sequence[Hashable | None], epsilon: float, *, level: float = 0.05
+) -> AlternativeAnnotator | None:
+    """The alternative-annotator test of a judge.
+
+    d_i = 1{a_i ≥ s_i} − 1{s_i ≥ a_i},  t = (d̄ − ε) √n / s_d,  p = P(T_{n−1} < t)
+
+    a_i  share of the other annotators of item i with whom annotator j agrees;  s_i  the same of the judge
+    ε    cost-benefit allowance: 0.2 against experts, 0.15 skilled people, 0.1 crowd workers, as the authors say
+    ω    share of annotators whose p is rejected by Benjamini and Yekutieli's procedure, at the level
+
+    Args:
+        people: annotator -> label, an item each.
+        judge: its label of each item; None = none: the item is left out.
+        epsilon: in [0, 1).
+        level: false discovery rate.
+
+    Returns:
+        The result; None with fewer than 3 annotators who share 30 items or more with others.
+
+    Raises:
+        UsageError: labels and verdicts are not as many.
+
+    Source: Calderon, Reichart and Dror (2025), The alternative annotator test, arXiv:2501.10970; Benjamini and
+    Yekutieli (2001).
+    """
+    if len(people) != len(judge):
+        raise UsageError(f"alternative_annotator: {len(people)} items of people and {len(judge)} of the judge.")
+    items = [(said, one) for said, one in zip(people, judge, strict=True) if one is not None and len(said) > 1]
+    compared: dict[str, list[tuple[bool, bool]]] = {}     # annotator -> (judge as good or better, annotator so)
+    for said, verdict in items:
+        for name, own in said.items():
+            others = [label for other, label in said.items() if other != name]
+            mine, its = others.count(own), others.count(verdict)
+            compared.setdefault(name, []).append((its >= mine, mine >= its))
+    compared = {name: pairs for name, pairs in compared.items() if len(pairs) >= FEWEST_ITEMS}
+    if len(compared) < FEWEST_ANNOTATORS:
+        return None
+    p_values = [_p_value([float(they) - float(it) for it, they in pairs], epsilon) for pairs in compared.values()]
+    advantages = [sum(it for it, _ in pairs) / len(pairs) for pairs in compared.values()]
+    won = sum(one <= level for one in benjamini_yekutieli(p_values))
+    return AlternativeAnnotator(
+        won / len(p_values), sum(advantages) / len(advantages), epsilon, len(p_values), len(items)
+    )
+
+
+def _p_value(differences: Sequence[float], epsilon: float) -> float:
+    n = len(differences)
+    mean = sum(differences) / n
+    spread = sqrt(sum((one - mean) ** 2 for one in differences) / (n - 1))
+    if spread == 0:
+        return 0.0 if mean < epsilon else 1.0
+    return student_below(n - 1, (mean - epsilon) * sqrt(n) / spread)
+
+
+def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
+    """Benjamini and Yekutieli's adjusted p-values: as Benjamini and Hochberg's, whatever the dependence.
+
+    adjusted p of rank i (smallest first, of m) = min over j >= i of min(1, m p_(j) Σ_k (1/k) / j)
+
+    >>> [round(one, 4) for one in benjamini_yekutieli([0.01, 0.04, 0.03])]
+    [0.055, 0.0733, 0.0733]
+    """
+    m, adjusted, least = len(p_values), [0.0] * len(p_values), 1.0
+    harmonic = sum(1 / k for k in range(1, m + 1))
+    for rank, index in zip(range(m, 0, -1), sorted(range(m), key=p_values.__getitem__, reverse=True), strict=True):
+        least = min(least, p_values[index] * harmonic * m / rank)
+        adjusted[index] = least
+    return adjusted

@@ -1,0 +1,136 @@
+"""People among themselves, and a judge among them: weighted kappa, the ceiling, the alternative-annotator test."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ragauge.analysis.judges.agreement import kappa
+from ragauge.analysis.judges.annotators import alternatives, ceiling, people_of
+from ragauge.analysis.judges.check import JudgeAnswers, PartVerdict, report
+from ragauge.api.judge_check import hold
+from ragauge.data.labelled import Labelled, LabelledPart
+from ragauge.errors import GateFailed, NotEnoughData, UsageError
+from ragauge.stats.alternative_annotator import alternative_annotator, benjamini_yekutieli
+
+SCALE = ("supported", "contradicted", "not_in_context")
+
+
+def labelled(items: int, annotators: int, right: float, seed: int = 0) -> tuple[list[dict[str, str]], list[str]]:
+    """Labels of people who each say what is true with a chance, else anything; and what is true."""
+    draws = random.Random(seed)
+    truth = [draws.choice(SCALE) for _ in range(items)]
+    return [
+        {f"a{n}": one if draws.random() < right else draws.choice(SCALE) for n in range(annotators)} for one in truth
+    ], truth
+
+
+def test_weighted_kappa_by_hand() -> None:
+    """By hand po = (1 + 0.5 + 1 + 0.5)/4 = 0.75, pe = 0.5625, so kappa = 0.1875/0.4375; far misses cost more."""
+    found = kappa([0, 1, 2, 2], [0, 2, 2, 1], 3, weighted=True)
+    assert found.value == pytest.approx(0.1875 / 0.4375)
+    near, far = (kappa([0, 1, 2] * 20, [one, 1, 2] * 20, 3, weighted=True) for one in (1, 2))
+    assert near.value is not None
+    assert far.value is not None
+    assert near.value > far.value
+
+
+def test_weighted_kappa_has_the_spread_of_resamples() -> None:
+    """Its interval is as wide as the standard deviation over 400 resamples says, within a tenth."""
+    draws = np.random.default_rng(3)
+    a = draws.integers(0, 3, 300)
+    b = np.where(draws.random(300) < 0.6, a, draws.integers(0, 3, 300))
+    found = kappa(a.tolist(), b.tolist(), 3, weighted=True)
+    rows = draws.integers(0, 300, (400, 300))
+    values = [kappa(a[one].tolist(), b[one].tolist(), 3, weighted=True).value or 0.0 for one in rows]
+    assert found.interval is not None
+    assert (found.interval.high - found.interval.low) / 2 / 1.96 == pytest.approx(np.std(values), rel=0.1)
+
+
+def test_alternative_annotator_as_by_scipy() -> None:
+    """Winning rate and advantage equal those that SciPy's t test and Benjamini and Yekutieli's control give."""
+    people, _ = labelled(80, 4, 0.7, 1)
+    _, judge = labelled(80, 1, 1.0, 1)
+    for epsilon in (0.1, 0.2):
+        p_values, advantages = [], []
+        for name in people[0]:
+            d, better = [], []
+            for said, verdict in zip(people, judge, strict=True):
+                others = [label for other, label in said.items() if other != name]
+                mine, its = others.count(said[name]), others.count(verdict)
+                d.append(float(mine >= its) - float(its >= mine))
+                better.append(its >= mine)
+            p_values.append(float(stats.ttest_1samp(d, epsilon, alternative="less").pvalue))
+            advantages.append(np.mean(better))
+        found = alternative_annotator(people, judge, epsilon)
+        assert found is not None
+        rejected = stats.false_discovery_control(p_values, method="by") <= 0.05
+        assert found.winning == pytest.approx(rejected.mean())
+        assert found.advantage == pytest.approx(np.mean(advantages))
+        assert (found.annotators, found.items) == (4, 80)
+    assert benjamini_yekutieli(p_values) == pytest.approx(stats.false_discovery_control(p_values, method="by"))
+
+
+def test_good_judge_stands_in_and_a_bad_one_does_not() -> None:
+    """A judge that says the truth replaces people who are right in 70 %; one that guesses replaces nobody."""
+    people, truth = labelled(120, 3, 0.7)
+    guesses = [random.Random(n).choice(SCALE) for n in range(120)]
+    assert all(test.passes for test in alternatives(people, truth))
+    assert not any(test.passes or test.winning for test in alternatives(people, guesses))
+    assert alternatives(people[:29], truth[:29]) == ()
+    two, truth = labelled(120, 2, 0.7)
+    assert alternatives(two, truth) == ()
+    with pytest.raises(UsageError, match="120 items of people and 119"):
+        alternative_annotator(people, truth[:119], 0.1)
+
+
+def test_ceiling_is_people_by_people() -> None:
+    """Each label is held against what most others say: of (s, s, c) two of three agree; a tie of others is left out."""
+    people = [{"a": "supported", "b": "supported", "c": "contradicted"}]
+    found = ceiling(people * 40, SCALE, list(range(40)))
+    assert found is not None
+    # a: others s, c are split; b likewise; c: others both say s, and c says contradicted
+    assert (found.n, found.accuracy.value) == (40, 0.0)
+    many, _ = labelled(300, 5, 0.8)
+    agreed = ceiling(many, SCALE, list(range(300)))
+    assert agreed is not None
+    assert agreed.accuracy.value == pytest.approx(0.86, abs=0.03)
+    assert ceiling([{"a": "supported"}], SCALE, [0]) is None
+
+
+def checked(judge_right: float, items: int = 90) -> Any:
+    """A judge's check on parts that three annotators labelled, one a row."""
+    people, truth = labelled(items, 3, 0.9)
+    draws = random.Random(5)
+    rows = [
+        Labelled(f"q{n}", "q", ("p",), "a", (LabelledPart(0, 1, tuple(said.values()), tuple(said)),))     # type: ignore[arg-type]
+        for n, said in enumerate(people)
+    ]
+    said: list[Any] = [(PartVerdict(one if draws.random() < judge_right else draws.choice(SCALE)),) for one in truth]     # type: ignore[arg-type]
+    return report(rows, [JudgeAnswers("openai:m", "", "openai:m#1", tuple(said))])
+
+
+def test_report_holds_people_and_judge_together() -> None:
+    """The report has the ceiling over the same parts, weighted kappa, and the test; names of annotators are kept."""
+    found = checked(0.9)
+    assert found.ceiling is not None
+    assert found.judges[0].whole.weighted is not None
+    assert [test.epsilon for test in found.judges[0].alternatives] == [0.1, 0.15, 0.2]
+    named = LabelledPart(0, 1, ("supported", "contradicted"), ("x", "y"))
+    rows = [Labelled("q", "q", (), "a", (named, LabelledPart(1, 2, ("supported",))))]
+    assert people_of(rows, SCALE) == [{"x": "supported", "y": "contradicted"}, {"0": "supported"}]
+
+
+def test_least_kappa_decides() -> None:
+    """Wholly below fails, an interval that holds it is not enough data, wholly above passes; 1 cannot be asked for."""
+    hold(checked(1.0), 0.5, given=True)
+    with pytest.raises(GateFailed, match=r"kappa is below 0.5: openai:m \["):
+        hold(checked(0.0), 0.5, given=True)
+    with pytest.raises(NotEnoughData, match=r"whether kappa reaches 0.7 is open"):
+        hold(checked(0.7, 30), 0.7, given=True)
+    with pytest.raises(UsageError, match="between 0 and 1"):
+        hold(checked(1.0), 1.0, given=True)
