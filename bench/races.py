@@ -21,7 +21,7 @@ from scipy import stats
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from ragauge.stats.max_t import looks, rivalries, spent
+from ragauge.stats.families import looks, rivalries, spent
 
 EXAMPLES, TRIALS = 200, 24
 PATTERNS = {

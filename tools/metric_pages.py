@@ -16,9 +16,8 @@ from typing import Any
 
 from ragauge.metrics import ann, answer, composite, context, retrieval, spans
 from ragauge.metrics.base import Metric, shown
-from ragauge.metrics.catalogue import FAMILIES, entries, family, questions, samples
+from ragauge.metrics.catalogue import FAMILIES, PRESETS, entries, family, questions, samples
 from ragauge.metrics.docstring import parts
-from ragauge.metrics.presets import PRESETS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/metrics.md"
 ABOUT = {

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.building import answer_facts, claim, evidence, example, relevance_facts, response
 
-from ragauge.analysis.overview.alignment import AlignmentGatherer
-from ragauge.analysis.overview.use import Use
+from ragauge.analysis.overview.alignment import AlignmentGatherer, Use
 from ragauge.analysis.results.overview import Alignment
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.analysis.scores.gather import Visit

@@ -10,7 +10,7 @@ import pytest
 
 from ragauge.analysis.comparison.alike import MeasurementSpec, comparable, is_paired
 from ragauge.analysis.comparison.changes import BaselineReader, failures_of
-from ragauge.analysis.comparison.join import Join
+from ragauge.analysis.comparison.pairs import Join
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.comparison import Failures, Matched
 from ragauge.analysis.results.scorecard import Cause

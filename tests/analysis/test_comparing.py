@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from tests.analysis.test_compare import Value, arrays
 
-from ragauge.analysis.comparison.config_diff import config_diff
+from ragauge.analysis.comparison.alike import config_diff
 from ragauge.analysis.comparison.correction import Correction, tarone_holm
-from ragauge.analysis.comparison.join import Join
+from ragauge.analysis.comparison.pairs import Join
 from ragauge.analysis.comparison.runs import Comparer, Corrected, corrected
 from ragauge.analysis.diagnosis.readings import against_run
 from ragauge.analysis.results.change import MetricChange

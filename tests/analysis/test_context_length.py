@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.building import example, passage, response
 
-from ragauge.analysis.overview.context_length import LengthGatherer, Lengths, length_bands
+from ragauge.analysis.overview.timings import LengthGatherer, Lengths, length_bands
 from ragauge.analysis.scores.arrays import ScoreArrays
 from ragauge.analysis.scores.frames import score_frame
 from ragauge.analysis.scores.gather import Visit

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.analysis.overview.bins import MOST_BINS, amount_bins, metric_bins
-from ragauge.analysis.overview.distributions import distributions
+from ragauge.analysis.overview.bins import MOST_BINS, amount_bins, distributions, metric_bins
 from ragauge.analysis.results.overview import Bin
 from ragauge.analysis.scores.arrays import ScoreArrays
 from ragauge.analysis.scores.frames import score_frame

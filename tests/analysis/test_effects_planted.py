@@ -16,7 +16,7 @@ from ragauge.analysis.studies.effects import ParameterEffect, interactions, para
 from ragauge.analysis.studies.race import losers
 from ragauge.engine.studies.racing import idle_parameters
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.max_t import may_be_best
+from ragauge.stats.families import may_be_best
 
 XQUAD = Path(__file__).resolve().parents[3] / "shared" / "data" / "xquad" / "xquad.en.json"
 METRIC, N = parse("token_f1"), 300

@@ -10,8 +10,7 @@ from tests.analysis.conftest import VisitsOf
 
 from ragauge.analysis.judges.agreement import spread
 from ragauge.analysis.judges.use import UseGatherer, lacks, metric_costs
-from ragauge.analysis.results.judging import AskedOf
-from ragauge.analysis.results.paid import Paid
+from ragauge.analysis.results.judging import AskedOf, Paid
 from ragauge.analysis.scores.arrays import FAILED, SCORED, Columns
 from ragauge.data.example import Example
 from ragauge.data.facts import (

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from ragauge.analysis.comparison.change import change_of
-from ragauge.analysis.comparison.join import Join
-from ragauge.analysis.comparison.pairs import Pairs, pair
+from ragauge.analysis.comparison.changes import change_of
+from ragauge.analysis.comparison.pairs import Join, Pairs, pair
 from ragauge.analysis.diagnosis.readings import STARTING_POINTS, estimate, level_of
 from ragauge.analysis.explaining.means import explain_mean
+from ragauge.analysis.results.change import SAME, WORSE
 from ragauge.analysis.results.summary import Summary
-from ragauge.analysis.results.verdicts import SAME, WORSE
 from ragauge.analysis.scores.arrays import SCORED, Columns
 from ragauge.analysis.scores.summarize import summary
 from ragauge.data.codec import from_plain

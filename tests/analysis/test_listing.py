@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragauge.analysis.overview.cause_segments import causes_by_segment
 from ragauge.analysis.overview.listing import ListedExtras, choose, cut, listed
+from ragauge.analysis.overview.run_counts import causes_by_segment
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.arrays import ResponseIndex, ScoreArrays
 from ragauge.analysis.scores.failed import FailedResponses

@@ -14,8 +14,7 @@ from tests.building import answer_facts, claim, evidence, example, passage, refe
 from ragauge.analysis.card import Tables, read_metrics
 from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.overview.alignment import third
-from ragauge.analysis.overview.gathered import OverviewGatherer
-from ragauge.analysis.overview.listing import choose
+from ragauge.analysis.overview.listing import OverviewGatherer, choose
 from ragauge.analysis.results.overview import Overview
 from ragauge.analysis.scores.arrays import ResponseIndex, ScoreArrays
 from ragauge.analysis.scores.failed import FailedResponses

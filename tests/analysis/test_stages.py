@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.building import answer_facts, claim, evidence, example, passage, response
 
+from ragauge.analysis.overview.alignment import Use
 from ragauge.analysis.overview.stages import StageGatherer
-from ragauge.analysis.overview.use import Use
 from ragauge.analysis.results.overview import Stage
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.analysis.scores.gather import Visit

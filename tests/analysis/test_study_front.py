@@ -14,7 +14,7 @@ from ragauge.analysis.studies.reading import StudyTarget, read_trials, trial_mea
 from ragauge.data.study import Measurement, Study, Trial
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.max_t import may_be_best
+from ragauge.stats.families import may_be_best
 
 RECALL = parse("recall@5")
 

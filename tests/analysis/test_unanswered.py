@@ -10,9 +10,9 @@ import pytest
 from tests.analysis.test_compare import arrays
 from tests.analysis.test_comparing import examples
 
-from ragauge.analysis.comparison.join import Join
+from ragauge.analysis.comparison.alike import NAME, unanswered
+from ragauge.analysis.comparison.pairs import Join
 from ragauge.analysis.comparison.runs import Comparer, corrected, grown
-from ragauge.analysis.comparison.unanswered import NAME, unanswered
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.analysis.scores.frames import cause_frame

@@ -10,7 +10,7 @@ import yaml
 
 from ragauge.api.options import InitOptions
 from ragauge.api.project import begin
-from ragauge.api.project_needs import needs_of
+from ragauge.api.project_files import needs_of
 
 YAML_VERSION = metadata.version("pyyaml")
 

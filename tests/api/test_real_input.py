@@ -11,7 +11,7 @@ import pytest
 
 import ragauge as rg
 from ragauge.api.inputs.sources import Answered, InputSource
-from ragauge.api.threads import finish
+from ragauge.api.verbs import finish
 from ragauge.data.document import Document
 from ragauge.data.example import Example, Relevant
 from ragauge.systems.reference.pipeline import ReferenceConfig, ReferenceRag

@@ -185,7 +185,7 @@ def test_judge_none_leaves_judged_metrics_out(cli: Cli, small: Path) -> None:
 
 def test_presets_and_names(cli: Cli, small: Path) -> None:
     """A preset and a name beside it give the preset's metrics and the name, each once."""
-    from ragauge.metrics.presets import PRESETS
+    from ragauge.metrics.catalogue import PRESETS
 
     done = cli("evaluate", small, "-q", "-m", "retrieval,token_f1,mrr", "--json")
     got = list(means(done))

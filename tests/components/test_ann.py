@@ -15,7 +15,7 @@ from ragauge.cli.main import main
 from ragauge.components.ann.index import grid_of, index_of
 from ragauge.components.ann.vectors import read_vectors
 from ragauge.data.example import Example
-from ragauge.data.neighbours import FoundNeighbours
+from ragauge.data.ranking import FoundNeighbours
 from ragauge.data.response import Response
 from ragauge.errors import DataError, UnknownName, UsageError
 from ragauge.metrics.ann.ann_recall import AnnRecall

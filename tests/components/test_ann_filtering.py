@@ -14,7 +14,7 @@ from ragauge.components.ann.exact import ExactSearch, exact_neighbours
 from ragauge.components.ann.filtering import FilteredSearch, Passing, Truth, filtered_grid
 from ragauge.components.ann.index import LIBRARIES, AnnIndex, index_of
 from ragauge.components.ann.vectors import passing_where
-from ragauge.data.neighbours import FoundNeighbours
+from ragauge.data.ranking import FoundNeighbours
 from ragauge.errors import DataError, RagaugeError, UnknownName, UsageError
 from ragauge.metrics.ann.filled import Filled
 from ragauge.metrics.base import Ratio, Undefined

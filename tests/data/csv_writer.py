@@ -11,8 +11,7 @@ from typing import Any
 from ragauge.data.example import Example
 from ragauge.data.readers.aliases import FIELDS
 from ragauge.data.response import Record
-from ragauge.data.writers.jsonl import fields
-from ragauge.data.writers.whole import written
+from ragauge.data.writers.jsonl import fields, written
 
 
 def write_records(path: str | Path, records: Iterable[Record | Example]) -> int:

@@ -17,8 +17,8 @@ from tests.loopback.server import FaultyServer
 from ragauge.cli.main import main
 from ragauge.data.ask import PROVIDERS
 from ragauge.judging.model.judge import NAMED, PROMPTS
-from ragauge.judging.model.spec import EMBED, SETTINGS
-from ragauge.judging.model.spec import PROMPTS as WORDED
+from ragauge.judging.model.question_spec import EMBED, SETTINGS
+from ragauge.judging.model.question_spec import PROMPTS as WORDED
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "model-judges.md").read_text()

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragauge.analysis.comparison.join import Join
-from ragauge.analysis.comparison.pairs import Pairs, pair
+from ragauge.analysis.comparison.pairs import Join, Pairs, pair
 from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED, Columns
 from ragauge.metrics.base import Metric
 

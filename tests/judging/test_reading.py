@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragauge.data.ask import Reply
-from ragauge.judging.model.asking import INTEGER, TEXTS, YES_NO, a_list, an_object
+from ragauge.judging.model.question_spec import INTEGER, TEXTS, YES_NO, a_list, an_object
 from ragauge.judging.model.reading import places, structured, whole_number
 
 SCHEMA = an_object(passages=a_list(n=INTEGER, relevant=YES_NO))

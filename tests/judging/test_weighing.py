@@ -10,7 +10,7 @@ from ragauge.data.response import Citation
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import drive
 from ragauge.judging.local.verify_answer import verify_answer
-from ragauge.metrics.usage import targets
+from ragauge.metrics.specifics import targets
 
 MILL = (
     "The Orrin mill was built in 1850 by masons from Leeds and supplies flour to three villages. "

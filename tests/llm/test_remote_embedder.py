@@ -213,7 +213,7 @@ def test_a_dry_run_counts_calls_for_vectors(tmp_path: Path, monkeypatch: pytest.
     """What a dry run says is what is then called: guessed questions, their vectors, and those of similarity."""
     import ragauge.api.evaluate as verbs
     from ragauge.api.options import EvaluateOptions
-    from ragauge.api.threads import finish
+    from ragauge.api.verbs import finish
 
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "rows.jsonl"

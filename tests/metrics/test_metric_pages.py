@@ -8,8 +8,7 @@ from pathlib import Path
 
 from tests.docs.pages import taken
 
-from ragauge.metrics.catalogue import aliases, classes
-from ragauge.metrics.presets import PRESETS
+from ragauge.metrics.catalogue import PRESETS, aliases, classes
 
 ROOT = Path(__file__).resolve().parents[2]
 FORMULAS = taken("docs/metrics.md", "text")

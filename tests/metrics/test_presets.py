@@ -6,8 +6,7 @@ import pytest
 
 from ragauge.errors import UnknownName
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import QUESTIONS, parse, questions, select
-from ragauge.metrics.presets import PRESETS
+from ragauge.metrics.catalogue import PRESETS, QUESTIONS, parse, questions, select
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -79,6 +79,6 @@ MUTANTS = [
     # studies
     Mutant("analysis/studies/front.py", "quality[n] > quality[found[-1]]", "quality[n] >= quality[found[-1]]",
            "analysis/test_study_front"),
-    Mutant("stats/max_t.py", "gaps = low - high[:, [i]]", "gaps = low - low[:, [i]]", "stats/test_races"),
+    Mutant("stats/families.py", "gaps = low - high[:, [i]]", "gaps = low - low[:, [i]]", "stats/test_races"),
     Mutant("stats/selection.py", "left = (drawn == 0)", "left = (drawn >= 0)", "stats/test_races"),
 ]     # fmt: skip

@@ -30,8 +30,7 @@ from ragauge.analysis.results.comparison import (
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import Finding, Reading
 from ragauge.data.response import Run
-from ragauge.reporting.comparing.sections import sections
-from ragauge.reporting.comparing.table import table
+from ragauge.reporting.comparing.sections import sections, table
 from ragauge.reporting.comparing.words import chance, overall, sentence, size
 from ragauge.reporting.encoder import encode
 from ragauge.reporting.html import comparison_html

@@ -13,11 +13,11 @@ from ragauge.analysis.results.gap_rows import ClosedBook, Gaps, MetricGaps, Orac
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting import scorecard
-from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.confirmed import experiments_say
 from ragauge.reporting.encoder import encode
 from ragauge.reporting.gaps import sections
 from ragauge.reporting.html import html
+from ragauge.reporting.lists import Anchors
 from ragauge.reporting.losses import losses, sentence
 from ragauge.reporting.writers.markdown import markdown
 from ragauge.reporting.writers.terminal import terminal as written

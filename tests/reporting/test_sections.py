@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart
-from ragauge.reporting.anchors import Anchors, ServedLinks
 from ragauge.reporting.html import sections_page
+from ragauge.reporting.lists import Anchors, ServedLinks
 from ragauge.reporting.sections import Bar, Phrase, ReportColumn, ReportItem, ReportSection, ReportTable, columns
 from ragauge.reporting.writers.html import sections_html, table_html
 from ragauge.reporting.writers.markdown import markdown, table_lines

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ragauge.errors import UsageError
-from ragauge.stats.max_t import may_be_best
+from ragauge.stats.families import may_be_best
 
 
 @pytest.mark.parametrize("n", [40, 200])

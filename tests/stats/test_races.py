@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from ragauge.errors import UsageError
-from ragauge.stats.max_t import looks, may_be_best, rivalries, spent
+from ragauge.stats.families import looks, may_be_best, rivalries, spent
 from ragauge.stats.selection import expected_on_new
 
 EXAMPLES, TRIALS = 200, 24

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragauge.analysis.results.paid import Paid
+from ragauge.analysis.results.judging import Paid
 from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
 from ragauge.data.example import Example
 from ragauge.data.response import Response, Run

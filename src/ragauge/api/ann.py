@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.options import AnnCheckOptions, AnnOptions
-from ragauge.api.threads import aside
+from ragauge.api.verbs import aside
 from ragauge.components.ann.exact import exact_neighbours
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baselines import also_a_run, resolve
 from ragauge.api.inputs.sources import HasRun, run_of
-from ragauge.api.queries.columns import causes_of, handed_on
+from ragauge.api.queries.columns import causes_of, handed_on, same_questions
 from ragauge.api.queries.paired import Paired, PairedRuns, measuring
-from ragauge.api.queries.questions import same_questions
 from ragauge.data.response import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.messages import command
@@ -138,7 +137,7 @@ class RunPair:
 
     def against(self) -> Against:
         """What the diagnosis reads the run against, once every metric was read."""
-        from ragauge.analysis.comparison.config_diff import handed_on_more
+        from ragauge.analysis.comparison.alike import handed_on_more
         from ragauge.analysis.diagnosis.readings import Against
 
         more = "" if self._base is None else handed_on_more(self._run.config, self._base.config)
@@ -161,8 +160,8 @@ class RunPair:
             return None
         import polars as pl
 
+        from ragauge.analysis.comparison.alike import unanswered
         from ragauge.analysis.comparison.changes import failures_of
-        from ragauge.analysis.comparison.unanswered import unanswered
         from ragauge.analysis.results.comparison import Matched, RunComparison
 
         renamed = self._renamed.get(self._base.run_id, {})

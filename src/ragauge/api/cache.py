@@ -111,7 +111,7 @@ def export(path: Path, store: str | None = None) -> int:
     Raises:
         UsageError: the file's name does not end in .jsonl or .jsonl.gz.
     """
-    from ragauge.data.writers.whole import written
+    from ragauge.data.writers.jsonl import written
     from ragauge.store.open import open_store
 
     if not path.name.lower().endswith((".jsonl", ".jsonl.gz")):

@@ -18,10 +18,9 @@ from ragauge.api.history import history_until
 from ragauge.api.inputs.arguments import begins
 from ragauge.api.queries.columns import StoredColumns, answers_recorded, causes_of, failed_of, questions_at, visits
 from ragauge.api.queries.confirmed import confirmed_of
+from ragauge.api.queries.costs import broken
 from ragauge.api.queries.gaps import gaps_beside
-from ragauge.api.queries.run_counts import broken
-from ragauge.api.queries.shown import ShownScores
-from ragauge.api.queries.views import view_of
+from ragauge.api.queries.shown import ShownScores, view_of
 from ragauge.api.results.scorecard import Scorecard
 from ragauge.data.response import Run
 from ragauge.errors import UsageError
@@ -30,7 +29,7 @@ from ragauge.text.messages import command, plural
 if TYPE_CHECKING:
     from ragauge.analysis.card import Tables
     from ragauge.analysis.judges.use import UseGatherer
-    from ragauge.analysis.overview.gathered import OverviewGatherer
+    from ragauge.analysis.overview.listing import OverviewGatherer
     from ragauge.analysis.ranking.id_match import IdGatherer
     from ragauge.analysis.results.overview import Overview
     from ragauge.analysis.results.scorecard import ScorecardData as Card
@@ -105,7 +104,7 @@ def card_of(
     """
     from ragauge.analysis.card import build
     from ragauge.analysis.scores.quality import pick_worst
-    from ragauge.api.queries.judge_use import note, use_of
+    from ragauge.api.queries.costs import note, use_of
 
     numbers, done = _evaluated(store, run, metrics, judge_id, keep or {}, whole=whole)
     shown = ShownScores(store.url, run.run_id, judge_id, tuple(str(metric) for metric in metrics), numbers)
@@ -168,7 +167,7 @@ def _read(
     """The two passes."""
     from ragauge.analysis.card import Tables, read_metrics
     from ragauge.analysis.judges.use import UseGatherer
-    from ragauge.analysis.overview.gathered import OverviewGatherer
+    from ragauge.analysis.overview.listing import OverviewGatherer
     from ragauge.analysis.ranking.id_match import IdGatherer
     from ragauge.analysis.scores.gather import ClaimsSeen, gather
     from ragauge.analysis.scores.segments import SegmentRows

@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from ragauge.metrics.catalogue import describe, entries, parse
-from ragauge.metrics.presets import PRESETS
+from ragauge.metrics.catalogue import PRESETS, describe, entries, parse
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.study_options import Chunker, ChunkingOptions, numbers
-from ragauge.api.threads import aside
+from ragauge.api.verbs import aside
 
 if TYPE_CHECKING:
     from ragauge.api.results.study import StudyResult

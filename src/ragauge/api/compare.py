@@ -15,7 +15,7 @@ from ragauge.api.queries.columns import causes_of
 from ragauge.api.queries.options import CompareOptions
 from ragauge.api.queries.paired import Paired, PairedRuns, measuring
 from ragauge.api.results.comparison import ComparisonResult
-from ragauge.api.threads import aside
+from ragauge.api.verbs import aside
 from ragauge.data.response import Run
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.messages import command, plural, speaking_of
@@ -169,9 +169,8 @@ class _ComparedRun:
     """One run held against the baseline: reads both, metric by metric, then says what changed."""
 
     def __init__(self, pair: Paired, asked: Sequence[Metric], wanted: CompareOptions) -> None:
-        from ragauge.analysis.comparison.alike import is_paired
+        from ragauge.analysis.comparison.alike import is_paired, unanswered
         from ragauge.analysis.comparison.runs import Comparer
-        from ragauge.analysis.comparison.unanswered import unanswered
         from ragauge.analysis.scores.arrays import by_example
         from ragauge.engine.judge_error import judge_errors
 
@@ -201,8 +200,8 @@ class _ComparedRun:
         """What changed, after the correction."""
         import polars as pl
 
+        from ragauge.analysis.comparison.alike import config_diff, handed_on_more
         from ragauge.analysis.comparison.changes import failures_of
-        from ragauge.analysis.comparison.config_diff import config_diff, handed_on_more
         from ragauge.analysis.comparison.runs import findings_of, grown
         from ragauge.analysis.results.comparison import Flips, RunComparison
         from ragauge.api.queries.comparing import failing, flips_of, warnings_of
@@ -238,7 +237,7 @@ class _ComparedRun:
     @cached_property
     def _unknown(self) -> frozenset[str]:
         """Examples of which it is not known, in one run or both, whether they failed."""
-        from ragauge.api.queries.views import unknown_of
+        from ragauge.api.queries.shown import unknown_of
 
         sides = ((self._run, self.pair.new.index), (self._base, self.pair.base.index))
         unknown = (unknown_of(self._store, run.run_id, self._judge_id, index).by_id() for run, index in sides)

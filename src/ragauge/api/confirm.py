@@ -12,7 +12,7 @@ from ragauge.api.inputs.sources import HasRun, run_of, store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.options import ConfirmOptions, EvaluateOptions
 from ragauge.api.queries.confirmed import causes_now, fingerprint, seen_of
-from ragauge.api.threads import plain
+from ragauge.api.verbs import plain
 from ragauge.data.response import Run
 from ragauge.errors import SystemFailed, UsageError
 from ragauge.text.messages import command

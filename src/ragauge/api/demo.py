@@ -11,7 +11,7 @@ from ragauge.api.evaluate import evaluated
 from ragauge.api.inputs.sources import Answered, InputSource, store_url
 from ragauge.api.options import EvaluateOptions
 from ragauge.api.results.scorecard import Scorecard
-from ragauge.api.threads import plain
+from ragauge.api.verbs import plain
 from ragauge.text.messages import command
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.study_options import EmbeddingsOptions
-from ragauge.api.threads import plain
+from ragauge.api.verbs import plain
 
 if TYPE_CHECKING:
     from ragauge.api.results.study import StudyResult

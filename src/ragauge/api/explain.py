@@ -34,7 +34,7 @@ def explain_example(
     """
     from ragauge.analysis.explaining.explain import explain_example as explain
     from ragauge.api.cards import judged
-    from ragauge.api.queries.views import view_of
+    from ragauge.api.queries.shown import view_of
     from ragauge.metrics.facts import Facts
     from ragauge.metrics.retrieval.ranks import of_responses
 
@@ -84,8 +84,7 @@ def explain_run(
 
 def _chosen(metrics: Sequence[Any], scored: Sequence[str]) -> list[Metric]:
     """The metrics of names and presets that were scored; a name of its own must have been."""
-    from ragauge.metrics.catalogue import select
-    from ragauge.metrics.presets import PRESETS
+    from ragauge.metrics.catalogue import PRESETS, select
 
     names = [str(name) for name in metrics]
     for metric in select([name for name in names if name not in PRESETS]):

@@ -14,7 +14,7 @@ from ragauge.api.queries.columns import StoredColumns
 from ragauge.api.queries.options import GateOptions
 from ragauge.api.results.gate_result import GateResult
 from ragauge.api.results.scorecard import Scorecard
-from ragauge.api.threads import aside
+from ragauge.api.verbs import aside
 from ragauge.data.config.reading import ConfigFile, read_config
 from ragauge.data.response import Run
 from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
@@ -246,14 +246,14 @@ class _Gate:
     @cached_property
     def _broken(self) -> str:
         """That every call failed, with the error and where to look; "" where one was answered."""
-        from ragauge.api.queries.run_counts import broken
+        from ragauge.api.queries.costs import broken
 
         return broken(self._store, self._run) if self._unanswered.issuperset(self._every.query_ids) else ""
 
     @cached_property
     def _unanswered(self) -> frozenset[str]:
         """Examples that the system gave no response to, as their cause says."""
-        from ragauge.analysis.comparison.unanswered import NAME
+        from ragauge.analysis.comparison.alike import NAME
 
         frame = self._store.causes.frame(self._run.run_id, self._judge_id)
         return frozenset(frame.filter(frame["cause"] == NAME)["query_id"])

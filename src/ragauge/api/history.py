@@ -219,7 +219,7 @@ class _LogReading:
     def entry(self, run: Run) -> list[LogEntry]:
         """The run as the log shows it; nothing where it was not evaluated."""
         from ragauge.analysis.history.log import LogEntry
-        from ragauge.analysis.results.paid import added
+        from ragauge.analysis.results.judging import added
         from ragauge.api.queries.paired import measuring
 
         store, run_id = self._store, run.run_id

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.api.inputs.sources import is_there, named, run_or_file, store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.options import CheckJudgeOptions
-from ragauge.api.threads import plain
+from ragauge.api.verbs import plain
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:

@@ -128,7 +128,7 @@ def begin(wanted: InitOptions) -> Begun:
         DataError: the eval set that was named cannot be read.
     """
     from ragauge.api import project_files as files
-    from ragauge.api.project_needs import needs_of
+    from ragauge.api.project_files import needs_of
     from ragauge.engine.project import look_through
 
     root = wanted.folder

@@ -280,7 +280,7 @@ class Evaluations:
         self, asked: RegressionInputs, query_id: str, repeat: int = 0, only: frozenset[str] | None = None
     ) -> TestedExample:
         """One example of a wish, evaluated."""
-        from ragauge.api.queries.views import view_of
+        from ragauge.api.queries.shown import view_of
         from ragauge.store.open import open_store
 
         card = self.card(asked, only)

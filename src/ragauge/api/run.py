@@ -11,9 +11,9 @@ from ragauge.api.baseline import baseline_run
 from ragauge.api.inputs.sources import named, store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.options import RunOptions
-from ragauge.api.queries.run_counts import counts_of
+from ragauge.api.queries.costs import counts_of
 from ragauge.api.runs import OpenRun
-from ragauge.api.threads import plain
+from ragauge.api.verbs import plain
 from ragauge.data.response import Run
 from ragauge.errors import SystemFailed, UnknownName, UsageError
 from ragauge.text.messages import plural

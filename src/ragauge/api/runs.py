@@ -73,7 +73,7 @@ class OpenRun:
 
     def cost(self) -> RunCost:
         """What judging it has cost: calls, tokens and US dollars by judge, model, question, metric and example."""
-        from ragauge.api.queries.run_cost import run_cost
+        from ragauge.api.queries.costs import run_cost
 
         with self._store() as store:
             return run_cost(store, self.run)
@@ -84,7 +84,7 @@ class OpenRun:
         Raises:
             UnknownName: no such example; the nearest ids are in the text.
         """
-        from ragauge.api.queries.views import view_of
+        from ragauge.api.queries.shown import view_of
 
         judges, query_id = self.judges(), text_of(query_id, "the query_id", "q1")
         with self._store() as store:

@@ -11,7 +11,7 @@ from ragauge.api.inputs.sources import store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.results.study import StudyResult
 from ragauge.api.study_options import SweepOptions
-from ragauge.api.threads import plain
+from ragauge.api.verbs import plain
 from ragauge.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:

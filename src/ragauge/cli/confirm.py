@@ -17,7 +17,7 @@ def confirm(
 ) -> None:
     """Confirm a run's causes: change the passages of failed examples, answer again, and see. Makes extra calls."""
     from ragauge.api.confirm import confirm_causes
-    from ragauge.api.threads import finish
+    from ragauge.api.verbs import finish
     from ragauge.reporting.confirmed import sections
     from ragauge.reporting.writers.terminal import terminal
 

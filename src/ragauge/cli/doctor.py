@@ -20,7 +20,7 @@ MARKS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "wrong": ("wrong", "
 def doctor(wanted: DoctorOptions, as_json: options.Json = False) -> None:
     """Check what an evaluation needs: judge, store, keys, packages, configuration. Exit 1 when something is wrong."""
     from ragauge.api.doctor import examine
-    from ragauge.api.threads import finish
+    from ragauge.api.verbs import finish
 
     with prints_apart():
         diagnosis = finish(lambda: examine(wanted))

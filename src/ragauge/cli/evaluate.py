@@ -27,7 +27,7 @@ def evaluate(
     """Say how good retrieval and generation each are, with what certainty, and what to do."""
     from ragauge.api.evaluate import dry_run, evaluated
     from ragauge.api.results import files
-    from ragauge.api.threads import finish
+    from ragauge.api.verbs import finish
 
     for path in outputs or ():
         files.check(path)

@@ -65,7 +65,7 @@ def _first(begun: Begun, store: str | None, quiet: bool) -> Scorecard | None:
     from ragauge.api.evaluate import evaluated
     from ragauge.api.options import EvaluateOptions, RunOptions
     from ragauge.api.run import run_system
-    from ragauge.api.threads import finish
+    from ragauge.api.verbs import finish
     from ragauge.errors import RagaugeError
 
     running = RunOptions(

@@ -56,7 +56,7 @@ def check(
     1 or 0; a list of labels, one an annotator.
     """
     from ragauge.api import judge_check
-    from ragauge.api.threads import finish
+    from ragauge.api.verbs import finish
     from ragauge.reporting.judge_check import sections
     from ragauge.reporting.writers.terminal import terminal
 
@@ -92,7 +92,7 @@ def probe(
     Each row has a query, two answers (answers, or answer_1 and answer_2), and better (1, 2 or tie) where people said.
     """
     from ragauge.api import judge_probe
-    from ragauge.api.threads import finish
+    from ragauge.api.verbs import finish
     from ragauge.reporting.judge_probe import sections
     from ragauge.reporting.writers.terminal import terminal
 

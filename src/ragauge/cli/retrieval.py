@@ -43,8 +43,7 @@ def retrieval(
 def _chosen(asked: Sequence[str]) -> list[Metric]:
     """The metrics asked for; of a preset, those that labels and a ranking suffice for."""
     from ragauge.analysis.ranking.retrieval import needs_ranking_only
-    from ragauge.metrics.catalogue import select
-    from ragauge.metrics.presets import PRESETS
+    from ragauge.metrics.catalogue import PRESETS, select
 
     chosen: dict[Metric, None] = {}
     for name in asked:

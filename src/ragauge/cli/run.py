@@ -51,7 +51,7 @@ def run(
 ) -> None:
     """Ask a system every question of a set, and keep what it returns. The same command goes on where one stopped."""
     from ragauge.api.run import run_system
-    from ragauge.api.threads import finish
+    from ragauge.api.verbs import finish
 
     variant = _variant(oracle, closed_book, wanted.context_from)
     wanted = replace(wanted, variant=variant, warn=warn)

@@ -45,7 +45,7 @@ def sweep(
     What is typed goes before the file. The same command goes on with a sweep that was stopped; wider parameters join.
     """
     from ragauge.api.sweep import planned, run_sweep
-    from ragauge.api.threads import finish
+    from ragauge.api.verbs import finish
 
     asked = _options(wanted, file, _typed(context), quiet)
     if dry_run:

@@ -117,7 +117,7 @@ def prepare(
 ) -> None:
     """Extract the claims of each reference answer and the aspects of each question, once for all runs on the set."""
     from ragauge.api import testset
-    from ragauge.api.threads import finish
+    from ragauge.api.verbs import finish
 
     if only_plan:
         planned = testset.expect(wanted)

@@ -13,8 +13,7 @@ from ragauge.data.curation import META, Curation, curation_fields, curation_of
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.readers.record_reader import Options, RecordReader, Warn, warn_user
 from ragauge.data.readers.source import rows_of
-from ragauge.data.writers.jsonl import example_fields
-from ragauge.data.writers.whole import written
+from ragauge.data.writers.jsonl import example_fields, written
 from ragauge.errors import DataError, UsageError
 
 ENDINGS = (".jsonl", ".ndjson")

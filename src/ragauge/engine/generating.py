@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.judging.model.spec import read_model
+from ragauge.judging.model.question_spec import read_model
 from ragauge.llm.build import build_model
 from ragauge.llm.model import CallError, Trouble
 from ragauge.llm.prices import price

@@ -38,8 +38,8 @@ def build_judge(spec: str) -> Judge:
     """The judge that a spec names.
 
     Args:
-        spec: "local"; provider:model of a language model (see `judging.model.spec`); or MODULE:NAME of something of
-            your own that is called without arguments and returns a Judge.
+        spec: "local"; provider:model of a language model (see `judging.model.question_spec`); or MODULE:NAME of a
+            callable of your own that takes no arguments and returns a Judge.
 
     Raises:
         UnknownName: no such judge, provider, module or setting.

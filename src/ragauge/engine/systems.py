@@ -11,7 +11,7 @@ from ragauge.data.readers.aliases import EXAMPLE_FIELDS, check_mapped
 from ragauge.data.readers.corpus import texts_of
 from ragauge.data.response import Passage, Variant
 from ragauge.errors import DataError, UsageError
-from ragauge.judging.model.spec import read_model
+from ragauge.judging.model.question_spec import read_model
 from ragauge.store.open import Store
 from ragauge.systems.base import System as System  # noqa: PLC0414 - for the layers that may not see systems
 from ragauge.systems.naming import is_recorded, system_of

@@ -19,9 +19,9 @@ from ragauge.judging.judge import Asking
 from ragauge.judging.local.judge import LIMITS as LOCAL_LIMITS
 from ragauge.judging.local.judge import LocalJudge, middle
 from ragauge.judging.model import judge as model
-from ragauge.judging.model.asking import packs
 from ragauge.judging.model.judge import ModelJudge
 from ragauge.judging.model.prepare import Prepared
+from ragauge.judging.model.question_spec import packs
 from ragauge.judging.model.verify_reference import check, judged
 
 PREFIX = "hybrid:"

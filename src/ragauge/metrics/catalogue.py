@@ -1,8 +1,11 @@
-"""Every metric there is, by name. A family is imported when it is first looked into: most commands need one."""
+"""Every metric there is, by name. A family is imported when it is first looked into: most commands need one.
+
+Named selections of metrics.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from functools import cache
 from itertools import product
@@ -12,7 +15,30 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.naming import Aliases, head_of, read, unknown
-from ragauge.metrics.presets import PRESETS
+
+PRESETS: Mapping[str, tuple[str, ...]] = {
+    "prototype": ("faithfulness", "answer_relevance"),
+    "retrieval": (
+        "recall@5", "precision@5", "mrr", "ndcg@10", "empty_result_rate", "context_recall", "context_precision",
+    ),
+    "prompt": (
+        "faithfulness", "contradicted", "not_in_context", "fabricated_specifics", "answer_relevance",
+        "refusal_correctness",
+    ),
+    "production": (
+        "faithfulness", "answer_relevance", "context_precision", "fabricated_specifics", "ignored_top_ranked",
+        "stale_passage_rate", "empty_result_rate", "context_tokens", "latency", "tokens", "cost",
+    ),
+    "triad": ("context_precision", "faithfulness", "answer_relevance"),
+    "bootstrap": ("faithfulness", "answer_relevance", "context_utilization"),
+    "default": (
+        "recall@5", "precision@5", "mrr", "ndcg@10", "empty_result_rate", "context_recall", "context_precision",
+        "faithfulness", "contradicted", "not_in_context", "fabricated_specifics", "ignored_top_ranked",
+        "citation_precision", "citation_recall", "invented_citations", "answer_relevance", "answer_correctness",
+        "answer_recall", "refusal_correctness", "token_f1", "latency", "tokens", "cost",
+    ),
+}     # fmt: skip
+
 
 Family = Literal["retrieval", "spans", "ann", "context", "answer", "composite"]
 FAMILIES: tuple[Family, ...] = ("retrieval", "spans", "ann", "context", "answer", "composite")

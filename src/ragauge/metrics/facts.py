@@ -13,7 +13,7 @@ from ragauge.data.response import REDACTED, Response
 from ragauge.metrics.base import Failed, NotApplicable, NotAsked
 from ragauge.metrics.retrieval.ranks import of_chunks
 from ragauge.metrics.spans.char_spans import char_spans, token_spans
-from ragauge.metrics.usage import used
+from ragauge.metrics.specifics import used
 from ragauge.text.sentences import split
 
 Absent = NotApplicable | Failed

@@ -1,11 +1,15 @@
-"""Which numbers, dates, names and quotes of an answer stand in nothing that it was given."""
+"""Which numbers, dates, names and quotes of an answer stand in nothing that it was given.
+
+Which passages an answer used, and which its claims cite.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ragauge.data.response import Passage
+from ragauge.data.facts import Claim
+from ragauge.data.response import Citation, Passage
 from ragauge.text.specifics import ALL, Haystack, Specific, find, found_in
 
 Places = tuple[Specific, ...]      # one specific, everywhere that the answer has it
@@ -39,3 +43,58 @@ def _all(answer: str, query: str, texts: tuple[str, ...]) -> tuple[tuple[Places,
     haystack = Haystack.of([query, *texts])
     distinct_marks = tuple(map(tuple, distinct.values()))
     return distinct_marks, tuple(places for places in distinct_marks if not found_in(places[0], haystack))
+
+
+def targets(claim: Claim, citations: Sequence[Citation]) -> tuple[str, ...]:
+    """What is cited for a claim, each target once: the citations whose characters overlap the claim's sentence.
+
+    A citation of no characters marks a point and belongs to the sentence that holds it or ends there.
+
+    >>> targets(Claim(1, "a", start=0, end=9), [Citation(5, 12, "d1"), Citation(9, 20, "d2"), Citation(9, 9, "d3")])
+    ('d1', 'd3')
+    >>> targets(Claim(1, "a", start=0, end=4, within=(0, 9)), [Citation(5, 9, "d1")])
+    ('d1',)
+    """
+    start, end = claim.within or (claim.start, claim.end)
+    overlapping = (
+        citation.target
+        for citation in citations
+        if citation.end > start and (citation.start < end or citation.start == citation.end == end)
+    )
+    return tuple(dict.fromkeys(overlapping))
+
+
+def named(target: str, passages: Sequence[Passage]) -> frozenset[int]:
+    """Numbers of the passages that a citation's target names, by passage_id or by document; none for an unknown id.
+
+    >>> sorted(named("d1", [Passage("p1", "d1"), Passage("p2", "d2"), Passage("p3", "d1")]))
+    [1, 3]
+    """
+    return frozenset(n for n, p in enumerate(passages, 1) if target in (p.passage_id, p.doc_id))
+
+
+def cited_for(claim: Claim, citations: Sequence[Citation], passages: Sequence[Passage]) -> frozenset[int]:
+    """Z[i]: numbers of the passages that are cited for a claim."""
+    return frozenset().union(*(named(target, passages) for target in targets(claim, citations)))
+
+
+def used(
+    claims: Sequence[Claim], citations: Sequence[Citation], passages: Sequence[Passage]
+) -> tuple[bool | None, ...]:
+    """U as one mark a passage: whether it supports a claim or is cited for one.
+
+    A claim without verdict may rest on any passage: then a passage that no other claim uses is None.
+
+    >>> three = [Passage("p1", "d1"), Passage("p2", "d2"), Passage("p3", "d3")]
+    >>> used([Claim(1, "a", end=9, supporting=(2,))], [Citation(0, 9, "d3")], three)
+    (False, True, True)
+    >>> used([Claim(1, "a", supporting=(2,)), Claim(2, "b", status="failed")], [], three)
+    (None, True, None)
+    """
+    numbers: set[int] = set()
+    for claim in claims:
+        numbers.update(claim.supporting)
+        if citations:
+            numbers |= cited_for(claim, citations, passages)
+    otherwise = None if any(claim.status == "failed" for claim in claims) else False
+    return tuple(True if n in numbers else otherwise for n in range(1, len(passages) + 1))

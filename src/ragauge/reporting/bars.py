@@ -9,7 +9,7 @@ from ragauge.analysis.diagnosis.readings import words
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.scorecard import Finding, Reading, ScorecardData
 from ragauge.metrics.catalogue import parse
-from ragauge.reporting.anchors import Anchors
+from ragauge.reporting.lists import Anchors
 from ragauge.reporting.sections import Bar
 from ragauge.reporting.words import difference, line, relative
 from ragauge.stats.weighted import Interval

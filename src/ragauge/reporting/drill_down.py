@@ -9,8 +9,7 @@ from itertools import pairwise
 from ragauge.analysis.overview.alignment import third
 from ragauge.analysis.results.overview import Bin, Timing
 from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting.anchors import Anchors
-from ragauge.reporting.lists import NOT_FAILED, NOT_KNOWN, ListedRow, distributions, span, total_time
+from ragauge.reporting.lists import NOT_FAILED, NOT_KNOWN, Anchors, ListedRow, distributions, span, total_time
 from ragauge.reporting.words import UNNAMED, line
 from ragauge.text.messages import number
 

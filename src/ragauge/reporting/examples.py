@@ -13,7 +13,7 @@ from ragauge.data.facts import AnswerFacts, Claim, CoverFacts, RelevanceFacts
 from ragauge.metrics.base import Failed, NotAsked
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts, resolve
-from ragauge.metrics.usage import named, targets
+from ragauge.metrics.specifics import named, targets
 from ragauge.reporting.words import LABELS
 from ragauge.text.messages import valued
 from ragauge.text.sentences import split

@@ -9,10 +9,9 @@ from functools import partial
 from ragauge.analysis.diagnosis.words import WORDS
 from ragauge.analysis.results.overview import Bin, Distribution, LengthBand
 from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.charts import estimates, failures, spread
 from ragauge.reporting.charts.estimates import Point
-from ragauge.reporting.lists import distributions, span, total_time
+from ragauge.reporting.lists import Anchors, distributions, span, total_time
 from ragauge.reporting.words import UNNAMED, estimate, headline, line, share
 from ragauge.text.messages import number
 

@@ -14,9 +14,9 @@ from ragauge.analysis.diagnosis.readings import words as reading
 from ragauge.analysis.results.comparison import Compared
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting import alignment, confirmed, examples, losses, page, scorecard, words
-from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.comparing import page as comparison_page
 from ragauge.reporting.comparing import words as comparing
+from ragauge.reporting.lists import Anchors
 from ragauge.reporting.sections import ReportSection, plain
 from ragauge.reporting.writers.html import (
     bar_html,

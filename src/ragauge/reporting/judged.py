@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ragauge.analysis.results.judging import JudgeSpread, JudgeUse
-from ragauge.analysis.results.paid import Paid
+from ragauge.analysis.results.judging import JudgeSpread, JudgeUse, Paid
 from ragauge.text.messages import number, plural, three_digits
 
 SPREAD = "Means of several askings of the judge"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ragauge.analysis.results.gap_rows import ClosedBook, Gaps, MetricGaps, Oracle
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.metrics.catalogue import parse
-from ragauge.reporting.anchors import Anchors
+from ragauge.reporting.lists import Anchors
 from ragauge.reporting.words import ARROWS, between, estimate, line
 from ragauge.text.messages import number, plural, signed
 

@@ -25,8 +25,8 @@ from ragauge.reporting import (
     scorecard,
     segment_sizes,
 )
-from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.comparing.sections import failures_table
+from ragauge.reporting.lists import Anchors
 from ragauge.reporting.passage_views import PassageView, shelves
 from ragauge.reporting.sections import ReportTable
 from ragauge.reporting.segments import ranked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ragauge.analysis.judges.use import JudgeCost, MetricCost, RunCost
-from ragauge.analysis.results.paid import Paid
+from ragauge.analysis.results.judging import Paid
 from ragauge.reporting.judged import money, paid_words
 from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable
 from ragauge.reporting.words import line, safe

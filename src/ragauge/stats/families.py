@@ -1,9 +1,23 @@
-"""Many tests at once."""
+"""Many tests at once.
+
+Which of several settings may be the best, at one look at the data or at several.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import e, inf, log
+from typing import TYPE_CHECKING, Any
 
+from ragauge.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragauge.stats.weighted import Clusters
+    Array = npt.NDArray[np.float64]
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's adjusted p-values: the chance of even one false alarm among all of them stays below the level.
@@ -53,3 +67,180 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
         least = min(least, p_values[index] * (m / rank))     # not below p by rounding
         adjusted[index] = least
     return adjusted
+
+
+@dataclass(frozen=True, slots=True)
+class Rivalry:
+    """How a setting stands against the one that speaks most against it.
+
+    Attributes:
+        rival: column of that one; None where nothing can be compared.
+        difference: mean of the rival less mean of this one, over the examples that both have.
+        t: the difference in standard errors.
+        critical: the setting is out where t lies above this.
+    """
+
+    rival: int | None
+    difference: float = 0.0
+    t: float = -inf
+    critical: float = inf
+
+    @property
+    def beaten(self) -> bool:
+        """Whether another is better beyond doubt at the level asked for."""
+        return self.t > self.critical
+
+
+def may_be_best(
+    values: npt.ArrayLike, clusters: Clusters | None = None, *, level: float = 0.95, span: float = 0.0,
+    draws: int = 2_000, seed: int = 0,
+) -> tuple[bool, ...]:     # fmt: skip
+    """Which columns belong to the set that holds the one of the greatest true mean, with confidence `level`.
+
+    Column i stays unless T_i = max over j of (m_j − m_i) / se_ij exceeds the `level` quantile of
+    max over j of (e_j − e_i) / se_ij, where e are the means of the centred values times one normal draw an example.
+
+    m_j    mean of column j over the examples that i and j both have
+    se_ij  standard error of the mean difference of the pairs
+
+    Args:
+        values: shape (n, m), a row an example, a column a setting, larger is better; NaN where there is no score.
+        clusters: shape (n,), labels; examples of one cluster share their draw, so that clusters stay whole.
+        level: in (0, 1).
+        span: of possible scores, see `rivalries`.
+        draws: of the multiplier bootstrap.
+        seed: the same seed gives the same set.
+
+    Returns:
+        One mark a column. All of them for fewer than two rows or clusters: nothing is known then. Equal columns stay or
+        go together; one that another exceeds by the same amount everywhere goes.
+
+    Raises:
+        UsageError: values have no column, or level does not lie between 0 and 1.
+
+    Assumes independent examples, or clusters. Source: Gupta (1965); Hsu (1984); the multiplier bootstrap:
+    Chernozhukov, Chetverikov and Kato (2013).
+
+    >>> may_be_best([[1.0, 0.0, 0.9], [1.0, 0.1, 1.0], [0.9, 0.0, 1.0], [1.0, 0.2, 0.9], [0.9, 0.1, 1.0]])
+    (True, False, True)
+    """
+    if not 0 < level < 1:
+        raise UsageError(f"level must lie between 0 and 1, got {level:g}. Write 0.95 for 95 %.")
+    rivals = rivalries(values, clusters=clusters, alpha=1 - level, span=span, draws=draws, seed=seed)
+    return tuple([not rivalry.beaten for rivalry in rivals])
+
+
+def rivalries(
+    low: npt.ArrayLike, high: npt.ArrayLike | None = None, *, clusters: Clusters | None = None, alpha: float = 0.05,
+    span: float = 0.0, draws: int = 2_000, seed: int = 0,
+) -> tuple[Rivalry, ...]:     # fmt: skip
+    """Each setting against all others: the test behind `may_be_best`, with what it rests on.
+
+    A score that is known only between bounds speaks against a setting by its upper bound and for a rival by its lower
+    one, so that a setting is beaten only if it loses at its best.
+
+    Args:
+        low: shape (n, m), the least that each score may be, larger is better; NaN where an example has none.
+        high: shape (n, m), the most that it may be; None = scores are known exactly.
+        clusters: shape (n,), labels; drawn whole.
+        alpha: chance that the best is beaten, in (0, 1).
+        span: greatest less least possible score, where there are such; a pair that differs by all of it, against the
+            rival, is added to the variance, since few examples may show none of a rare failure. 0 = none is added.
+        draws: of the multiplier bootstrap.
+        seed: of the draws.
+
+    Nothing is beaten by a rival with which it shares so few examples (clusters) that even a sign test, all signs alike,
+    would not reach alpha: below log2(1/alpha).
+
+    The critical value is taken through Student's distribution with one less degree of freedom than there are examples
+    (clusters), since standard errors are estimated.
+    """
+    import numpy as np
+
+    least = np.asarray(low, dtype=float)
+    if least.ndim != 2 or not least.shape[1]:
+        raise UsageError(f"may_be_best: values must be of shape (n, m) with m above 0, got {least.shape}.")
+    most = least if high is None else np.asarray(high, dtype=float)
+    groups = np.arange(len(least)) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    size = int(groups.max()) + 1 if len(groups) else 0
+    if size < 2:
+        return tuple([Rivalry(None)] * least.shape[1])
+    noise = np.random.default_rng(seed).standard_normal((draws, size + 1))     # the last one is of the added pair
+    return tuple([_rivalry(i, (least, most), groups, noise, alpha, span) for i in range(least.shape[1])])
+
+
+def _rivalry(
+    i: int, bounds: tuple[Array, Array], groups: npt.NDArray[np.intp], noise: Array, alpha: float, span: float
+) -> Rivalry:
+    import numpy as np
+    from scipy.special import ndtr, ndtri, stdtrit
+
+    low, high = bounds
+    gaps = low - high[:, [i]]
+    both = ~np.isnan(gaps)
+    pairs = both.sum(axis=0)
+    means = np.where(both, gaps, 0).sum(axis=0) / np.maximum(pairs, 1)
+    sums = np.zeros((noise.shape[1], low.shape[1]))     # a row a cluster, and one for the added pair
+    np.add.at(sums, groups, np.where(both, gaps - means, 0) / np.maximum(pairs, 1))
+    held = np.zeros((noise.shape[1], low.shape[1]), dtype=bool)
+    np.logical_or.at(held, groups, both)
+    units = held.sum(axis=0)
+    sums *= np.sqrt(units / np.maximum(units - 1, 1))     # so that the multipliers' variance is the sample's
+    if span:
+        sums[-1] = (span + means) / np.maximum(pairs, 1)
+    errors: npt.NDArray[Any] = np.sqrt((sums**2).sum(axis=0))
+    alike = errors <= 1e-12 * max(1.0, float(np.abs(means).max()))
+    usable = (units > 1) & (units >= -np.log2(alpha)) & (np.arange(low.shape[1]) != i)
+    constant = np.flatnonzero(usable & alike & (means > 1e-9))     # only where no pair was added
+    if constant.size:
+        j = int(constant[means[constant].argmax()])
+        return Rivalry(j, float(means[j]), inf, 0.0)
+    rivals = np.flatnonzero(usable & ~alike)
+    if not rivals.size:
+        return Rivalry(None)
+    scaled = means[rivals] / errors[rivals]
+    j = int(rivals[scaled.argmax()])
+    t, freedom = float(scaled.max()), int(units[rivals].min()) - 1
+    least = float(-stdtrit(freedom, alpha))     # of one rival alone: the maximum over more is never below it
+    if t <= least:
+        return Rivalry(j, float(means[j]), t, least)
+    null = (noise @ (sums[:, rivals] / errors[rivals])).max(axis=1)
+    normal = max(float(np.quantile(null, 1 - alpha)), float(ndtri(1 - alpha)))
+    return Rivalry(j, float(means[j]), t, float(-stdtrit(freedom, ndtr(-normal))))
+
+
+def spent(shares: Sequence[float], alpha: float = 0.05) -> tuple[float, ...]:
+    """What each look at growing data may spend of the chance of an error.
+
+    increment at look l = a(t_l) − a(t_(l−1)),  a(t) = alpha · ln(1 + (e − 1) t)
+
+    Args:
+        shares: t, the share of all examples seen at each look, increasing, the last one at most 1.
+        alpha: chance of an error over all looks.
+
+    Source: Lan and DeMets (1983), the spending function that resembles Pocock's boundary.
+
+    >>> [round(one, 4) for one in spent([0.25, 0.5, 1.0])]
+    [0.0179, 0.0131, 0.019]
+    """
+    total = [alpha * log(1 + (e - 1) * share) for share in shares]
+    if any(b <= a for a, b in zip([0.0, *total], total, strict=False)) or total[-1] > alpha * (1 + 1e-12):
+        raise UsageError(f"the shares of looks must grow from above 0 to at most 1, got {list(shares)}.")
+    return tuple(b - a for a, b in zip([0.0, *total], total, strict=False))
+
+
+def looks(n: int, first: int = 30, factor: float = 1.5) -> tuple[int, ...]:
+    """After how many of n examples to look: first, first·factor, … and n.
+
+    A look that would leave less than a third of a step to n is left out.
+
+    >>> looks(200)
+    (30, 45, 68, 101, 152, 200)
+    >>> looks(20)
+    (20,)
+    """
+    numbers, at = [], float(first)
+    while round(at) < n:
+        numbers.append(round(at))
+        at *= factor
+    return (*numbers, n)

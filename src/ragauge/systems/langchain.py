@@ -52,7 +52,7 @@ class LangChainSystem(System):
         self, target: Any, name: str, config: Mapping[str, Any] | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:     # fmt: skip
-        from ragauge.systems.langchain_given import replaceable
+        from ragauge.systems.langchain_events import replaceable
 
         given = settings or {}
         self._target = target
@@ -66,8 +66,7 @@ class LangChainSystem(System):
 
     async def respond(self, question: Question, passages: Sequence[Passage] | None = None) -> Response:
         """The response to a question; see `System.respond`."""
-        from ragauge.systems.langchain_events import Heard
-        from ragauge.systems.langchain_given import with_passages
+        from ragauge.systems.langchain_events import Heard, with_passages
 
         target = self._target
         if passages is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ragauge.data.identity import folded, plain
 from ragauge.data.set_file import SetFile, SetLine
-from ragauge.data.writers.whole import written
+from ragauge.data.writers.jsonl import written
 from ragauge.errors import DataError
 from ragauge.testsets.locating import Evidence, evidence_of, placed_words, shingles
 

@@ -14,7 +14,7 @@ from ragauge.data.ranking import open_in
 from ragauge.data.response import Passage
 from ragauge.metrics.base import Failed, NotApplicable
 from ragauge.metrics.facts import Facts, resolve
-from ragauge.metrics.usage import cited_for
+from ragauge.metrics.specifics import cited_for
 
 EVEN = 0.5        # from here on a probability reads as yes: such a reference claim is there, though in no one passage
 WORD = re.compile(r"\w+")

@@ -1,16 +1,121 @@
-"""Whether two runs can be compared: measured alike, and example by example or as two samples."""
+"""Whether two runs can be compared: measured alike, and example by example or as two samples.
+
+What differs between the settings of two runs.
+
+Calls that the system failed, in two runs: their answers have no scores, so no metric tells of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragauge.analysis.comparison.join import Join
+from ragauge.analysis.comparison.pairs import Join
+from ragauge.analysis.results.comparison import ConfigDiff, Setting
+from ragauge.analysis.scores.arrays import SCORED, Columns, ResponseIndex, by_example
 from ragauge.data.response import Run
 from ragauge.errors import UsageError
-from ragauge.metrics.base import Metric
+from ragauge.metrics.base import Direction, Measures, Metric, Scale
 from ragauge.metrics.catalogue import questions
 from ragauge.text.messages import command
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PASSAGES = ("k", "top_k", "topk", "n_passages", "num_passages", "max_passages")     # settings that say how many
+
+
+def config_diff(base: Mapping[str, Any], new: Mapping[str, Any]) -> ConfigDiff:
+    """Settings by path, in the order of the paths. A list is one value; an empty group is one too.
+
+    >>> found = config_diff({"retriever": {"k": 5}, "seed": 1}, {"retriever": {"k": 8, "rerank": True}})
+    >>> [(one.path, one.base, one.new) for one in found.changed], [one.path for one in found.added]
+    ([('retriever.k', 5, 8)], ['retriever.rerank'])
+    >>> [one.path for one in found.removed]
+    ['seed']
+    """
+    before, now = dict(_paths(base)), dict(_paths(new))
+    both = sorted(before.keys() & now.keys())
+    return ConfigDiff(
+        tuple(Setting(path, new=now[path]) for path in sorted(now.keys() - before.keys())),
+        tuple(Setting(path, base=before[path]) for path in sorted(before.keys() - now.keys())),
+        tuple(Setting(path, before[path], now[path]) for path in both if not _same(before[path], now[path])),
+    )
+
+
+def _paths(config: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in config.items():
+        path = f"{above}.{key}" if above else str(key)
+        if isinstance(value, Mapping) and value:
+            yield from _paths(value, path)
+        else:
+            yield path, value
+
+
+def _same(value: Any, other: Any) -> bool:
+    """Equal values; true is not 1, as it would be to Python."""
+    return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
+
+
+def handed_on_more(new: Mapping[str, Any], base: Mapping[str, Any]) -> str:
+    """How many more passages a run's settings hand on than another's, in words; "" when not, or not known.
+
+    >>> handed_on_more({"retriever": {"k": 10}}, {"retriever": {"k": 5}})
+    'k went from 5 to 10'
+    """
+    before = dict(_paths(base))
+    for path, value in _paths(new):
+        name, was = path.rpartition(".")[2], before.get(path)
+        if name.lower() in PASSAGES and _is_number(value) and _is_number(was) and value > was:
+            return f"{name} went from {was:g} to {value:g}"
+    return ""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemFailed(Metric):
+    """Whether the system gave an error instead of a response, as the cause of this name says.
+
+    system_failed = 1 where the response has an error, else 0
+
+    A row of comparisons where a call failed in one run or both; no metric that can be asked for.
+
+    Source: ours.
+    """
+
+    measures: ClassVar[Measures] = "end_to_end"
+    direction: ClassVar[Direction] = "lower"
+    scale: ClassVar[Scale] = "rate"
+
+
+NAME = SystemFailed.name()
+
+
+def unanswered(index: ResponseIndex, causes: pl.DataFrame) -> Columns:
+    """Which calls failed, as scores of `SystemFailed`, one entry an example.
+
+    Args:
+        index: the responses of a run.
+        causes: cause frame of these responses.
+    """
+    import numpy as np
+
+    failed = set(causes.filter(causes["cause"] == NAME).select("query_id", "repeat").iter_rows())
+    value, none, zeros = np.zeros(len(index)), np.full(len(index), np.nan), np.zeros(len(index), dtype=np.int64)
+    if failed:
+        ids = index.query_ids
+        value[:] = [(ids[q], r) in failed for q, r in zip(index.query.tolist(), index.repeat.tolist(), strict=True)]
+    return by_example(
+        Columns(
+            np.arange(len(index)), index.query, zeros + SCORED, value, none, none, value, value, zeros, index.weight,
+            index.cluster, ("",),
+        )
+    )     # fmt: skip
+
 
 LEAST_SHARED = 0.5     # share of traffic that two runs must have in common to be paired
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from ragauge.analysis.results.change import MetricChange
-from ragauge.analysis.results.verdicts import SAME, UNKNOWN
+from ragauge.analysis.results.change import SAME, UNKNOWN, MetricChange
 from ragauge.stats.families import benjamini_hochberg
 from ragauge.stats.sign_flips import LEAST_FLIPPED
 

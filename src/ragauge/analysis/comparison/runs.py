@@ -6,21 +6,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.comparison.change import amount_of, change_of
-from ragauge.analysis.comparison.changes import Changes
+from ragauge.analysis.comparison.changes import Changes, amount_of, change_of
 from ragauge.analysis.comparison.correction import Correction, corrected_family
 from ragauge.analysis.comparison.flips import FlipGatherer
-from ragauge.analysis.comparison.join import Join
-from ragauge.analysis.comparison.pairs import Pairs
+from ragauge.analysis.comparison.pairs import Join, Pairs
 from ragauge.analysis.comparison.regressions import coded
 from ragauge.analysis.diagnosis.diagnose import diagnose
 from ragauge.analysis.diagnosis.patterns import WORKING
 from ragauge.analysis.diagnosis.readings import BASELINE, Against
-from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.change import WORSE, MetricChange
 from ragauge.analysis.results.comparison import AmountChange, RunComparison, SegmentChange
 from ragauge.analysis.results.findings import Finding
 from ragauge.analysis.results.summary import Summary
-from ragauge.analysis.results.verdicts import WORSE
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex
 from ragauge.analysis.scores.frames import failures
 from ragauge.analysis.scores.segments import tidy

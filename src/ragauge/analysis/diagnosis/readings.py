@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
-from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.change import BETTER, CHANGED, SAME, WORSE, MetricChange
 from ragauge.analysis.results.comparison import RunComparison
 from ragauge.analysis.results.scorecard import Reading, Summary
-from ragauge.analysis.results.verdicts import BETTER, CHANGED, SAME, WORSE
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.instrument import WITH_ERROR
 from ragauge.text.messages import number, signed, valued

@@ -19,8 +19,7 @@ from ragauge.analysis.results.explanation import CountedItem
 from ragauge.data.facts import Claim, ReferenceClaim
 from ragauge.metrics.base import Metric, Ratio, Undefined
 from ragauge.metrics.bounds import ABOUT, has_gap
-from ragauge.metrics.specifics import unfounded
-from ragauge.metrics.usage import targets
+from ragauge.metrics.specifics import targets, unfounded
 from ragauge.text.sentences import split
 from ragauge.text.specifics import Haystack, find, found_in
 

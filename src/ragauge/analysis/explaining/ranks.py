@@ -10,8 +10,7 @@ from dataclasses import replace
 from math import log2
 
 from ragauge.analysis.explaining.case import ExampleCase, listed, number
-from ragauge.data.neighbours import FoundNeighbours
-from ragauge.data.ranking import GoldOverlap, Ranking
+from ragauge.data.ranking import FoundNeighbours, GoldOverlap, Ranking
 from ragauge.metrics.base import Metric
 from ragauge.metrics.retrieval.ranks import labelled
 from ragauge.metrics.spans.filling import covered, first, size

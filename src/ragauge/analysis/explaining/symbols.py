@@ -17,8 +17,7 @@ from ragauge.data.facts import Claim
 from ragauge.metrics.base import Failed, Metric, NotApplicable, shown
 from ragauge.metrics.catalogue import describe
 from ragauge.metrics.docstring import parts
-from ragauge.metrics.specifics import unfounded
-from ragauge.metrics.usage import cited_for, targets
+from ragauge.metrics.specifics import cited_for, targets, unfounded
 from ragauge.text.specifics import find
 from ragauge.text.tokens import answer as normal
 from ragauge.text.tokens import answer_tokens, count

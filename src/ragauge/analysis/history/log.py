@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragauge.analysis.comparison.alike import MeasurementSpec
-from ragauge.analysis.comparison.config_diff import config_diff
+from ragauge.analysis.comparison.alike import MeasurementSpec, config_diff
 from ragauge.analysis.results.history_rows import Changed, History, HistoryRow
 from ragauge.analysis.results.summary import Summary
 from ragauge.data.response import Run

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragauge.analysis.judges.label_scores import TOLD
-from ragauge.analysis.results.judging import AskedOf, JudgeSpread, JudgeUse
-from ragauge.analysis.results.paid import Paid, added
+from ragauge.analysis.results.judging import AskedOf, JudgeSpread, JudgeUse, Paid, added
 from ragauge.analysis.scores.gather import Visit
 from ragauge.data.facts import (
     AgreementFacts,

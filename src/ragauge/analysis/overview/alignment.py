@@ -1,16 +1,22 @@
-"""How well the ranking and the generator agree: which ranks the answers rest on, and what they pass over."""
+"""How well the ranking and the generator agree: which ranks the answers rest on, and what they pass over.
+
+What one response's answer made of its passages, found once for everything that counts it.
+"""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.diagnosis.readings import STARTING_POINTS
-from ragauge.analysis.overview.use import Use
 from ragauge.analysis.results.overview import Alignment, MeanEstimate, RankUse, hardly_relevant
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.analysis.scores.estimates import clusters, estimate
+from ragauge.analysis.scores.gather import Visit
+from ragauge.metrics.facts import Facts, resolve
 from ragauge.stats.correlation import spearman_of_marks
 
 if TYPE_CHECKING:
@@ -18,8 +24,43 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragauge.analysis.scores.arrays import Codes
-
     Marks = npt.NDArray[np.bool_]
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One response with the marks of its passages.
+
+    Attributes:
+        place: of the response in its index.
+        seen: the facts.
+        used: per passage handed on, whether it supports a claim or is cited for one; None where that is not known of
+            every passage.
+    """
+
+    place: int
+    seen: CauseContext
+    used: tuple[bool, ...] | None
+
+    @staticmethod
+    def of(visit: Visit) -> Use:
+        """Reads the marks from the evidence."""
+        facts = Facts(visit.example, visit.response, visit.evidence)
+        used = resolve("verify_answer.used", facts)
+        known = isinstance(used, tuple) and None not in used
+        return Use(visit.place, CauseContext(facts), used if known else None)
+
+    @property
+    def answers(self) -> bool:
+        """Whether it counts for alignment: an answer with claims to a question that can be answered, with passages.
+
+        A correct refusal never counts. Nor does a refusal where nobody said whether the question is answerable, since
+        it may be a correct one.
+        """
+        if not self.used or self.seen.answer is None or not self.seen.answer.claims:
+            return False
+        answerable = self.seen.example.answerable
+        return answerable is True or (answerable is None and self.seen.refuse is False)
+
 
 USED, RELEVANT, KNOWN = 1, 2, 4      # bits of a passage's mark; KNOWN: whether it is relevant is known
 FLAG = STARTING_POINTS["ignored_top_ranked"].value

@@ -1,16 +1,19 @@
-"""How numbers are put into bins that people can read."""
+"""How numbers are put into bins that people can read.
+
+How the scores of each metric lie.
+"""
 
 from __future__ import annotations
 
 from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.results.overview import Bin
+from ragauge.analysis.results.overview import Bin, Distribution
+from ragauge.analysis.scores.values import Values
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
     Floats = npt.NDArray[np.float64]
     Counts = npt.NDArray[np.int64]
 
@@ -113,3 +116,12 @@ def _counted(edges: list[float], values: Floats, counts: Counts) -> tuple[Bin, .
     bins = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
     sizes = np.bincount(bins, weights=counts, minlength=len(edges) - 1)
     return tuple(Bin(edges[n], edges[n + 1], int(size)) for n, size in enumerate(sizes))
+
+
+def distributions(values: Values) -> tuple[Distribution, ...]:
+    """One a metric that has scored values, in the order read; its bins hold every scored response once."""
+    drawn = []
+    for metric in values.metrics:
+        bins, exact = metric_bins(*values.counted(str(metric)), metric.scale, metric.range)
+        drawn.append(Distribution(str(metric), metric.scale, bins, exact))
+    return tuple(drawn)

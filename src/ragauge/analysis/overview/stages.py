@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 
-from ragauge.analysis.overview.use import Use
+from ragauge.analysis.overview.alignment import Use
 from ragauge.analysis.results.overview import Stage
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.analysis.scores.estimates import estimate

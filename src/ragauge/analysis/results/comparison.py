@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragauge.analysis.results.change import MetricChange
+from ragauge.analysis.results.change import BETTER, CHANGED, SAME, WORSE, MetricChange
 from ragauge.analysis.results.findings import Finding
 from ragauge.analysis.results.overview import MeanEstimate
-from ragauge.analysis.results.verdicts import BETTER, CHANGED, SAME, WORSE
 from ragauge.data.response import Run
 
 

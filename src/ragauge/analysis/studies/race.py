@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ragauge.stats.max_t import Rivalry, rivalries
+from ragauge.stats.families import Rivalry, rivalries
 
 if TYPE_CHECKING:
     import numpy as np

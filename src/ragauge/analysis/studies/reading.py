@@ -21,8 +21,7 @@ from ragauge.data.study import Measurement, Trial
 from ragauge.errors import DataError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.families import benjamini_hochberg, holm
-from ragauge.stats.max_t import rivalries
+from ragauge.stats.families import benjamini_hochberg, holm, rivalries
 from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ragauge.analysis.studies.sweep_charts import forest_chart, heat_map, precis
 from ragauge.data.identity import canonical
 from ragauge.data.score import STATUSES
 from ragauge.metrics.catalogue import parse
-from ragauge.stats.max_t import rivalries
+from ragauge.stats.families import rivalries
 from ragauge.stats.selection import expected_on_new
 from ragauge.text.messages import number, plural
 

@@ -170,7 +170,7 @@ def _about_passages(
     store: Store, run: Run, base: Run, pair: Paired, changes: Sequence[MetricChange]
 ) -> Iterator[str]:
     """Whether the generators wrote from the same passages, where that matters."""
-    from ragauge.analysis.results.verdicts import SAME, UNKNOWN
+    from ragauge.analysis.results.change import SAME, UNKNOWN
 
     there = set(pair.base.index.query_ids)
     both = [query_id for query_id in pair.new.index.query_ids if query_id in there]

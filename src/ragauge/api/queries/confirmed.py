@@ -63,7 +63,7 @@ def fingerprint(causes: Causes, judge_id: str) -> str:
 def seen_of(store: Store, run: Run, query_id: str, repeat: int, judge_id: str) -> CauseContext:
     """A stored answer as the cause table sees it."""
     from ragauge.analysis.causes.cause_context import CauseContext
-    from ragauge.api.queries.views import view_of
+    from ragauge.api.queries.shown import view_of
     from ragauge.metrics.facts import Facts
 
     view = view_of(store, run.run_id, query_id, repeat, judge_id)

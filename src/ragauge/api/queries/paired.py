@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragauge.api.queries.columns import StoredColumns
-from ragauge.api.queries.questions import by_question
+from ragauge.api.queries.columns import StoredColumns, by_question
 from ragauge.data.response import Run
 from ragauge.errors import UnknownName
 
@@ -78,7 +77,7 @@ class Paired:
         whole: bool = False,
     ) -> None:     # fmt: skip
         from ragauge.analysis.comparison.alike import comparable
-        from ragauge.analysis.comparison.join import Join
+        from ragauge.analysis.comparison.pairs import Join
 
         store, new, base, judge_id = self.runs = runs
         mine, theirs = measured or (measuring(store, new, judge_id), measuring(store, base, judge_id))

@@ -62,7 +62,7 @@ class ComparisonResult(PageResult):
 
     def to_polars(self) -> pl.DataFrame:
         """A row a run, metric and segment; column and value are null over all examples."""
-        from ragauge.reporting.comparing.table import table
+        from ragauge.reporting.comparing.sections import table
 
         return table(self.compared)
 

@@ -47,7 +47,7 @@ def _responses(store: Store, run: Run, path: Path) -> int:
 
 
 def _scores_jsonl(store: Store, run: Run, judge: str | None, path: Path) -> int:
-    from ragauge.api.queries.views import score_lines, view_of
+    from ragauge.api.queries.shown import score_lines, view_of
     from ragauge.data.writers import scores_jsonl
 
     keys = ((response.query_id, response.repeat) for _, response in store.runs.pairs(run.run_id))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ragauge.data.writers import scores_csv, scores_jsonl, scores_parquet
-from ragauge.data.writers.whole import written
+from ragauge.data.writers.jsonl import written
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _parquet(card: Reported, path: Path) -> None:
 
 
 def _lines(card: Reported, path: Path) -> None:
-    from ragauge.api.queries.views import score_lines
+    from ragauge.api.queries.shown import score_lines
 
     make_folder(path)
     scores_jsonl.write_scores(path, score_lines(card.examples()))

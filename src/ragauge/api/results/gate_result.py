@@ -82,13 +82,13 @@ class GateResult(ShownResult):
 
     def to_junit(self) -> str:
         """JUnit XML: one test case a rule and segment."""
-        from ragauge.reporting.junit import junit
+        from ragauge.reporting.continuous_integration import junit
 
         return junit(self.gated)
 
     def to_github(self) -> list[str]:
         """Annotations for GitHub Actions, a line each."""
-        from ragauge.reporting.github import commands
+        from ragauge.reporting.continuous_integration import commands
 
         return commands(self.gated)
 

@@ -112,7 +112,7 @@ class Scorecard(PageResult):
         Raises:
             UnknownName: no such example; the nearest ids are in the text.
         """
-        from ragauge.api.results.one_example import chosen, plain_example
+        from ragauge.api.results.shown import chosen, plain_example
 
         return plain_example(chosen(self.examples(), query_id, repeat))
 

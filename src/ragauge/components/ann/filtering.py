@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.components.ann.exact import by_distance, distances_to, exact_neighbours
 from ragauge.components.ann.index import AnnIndex, index_of
-from ragauge.data.neighbours import FoundNeighbours
+from ragauge.data.ranking import FoundNeighbours
 from ragauge.errors import DataError, UnknownName, UsageError
 from ragauge.metrics.ann.ann_recall import AnnRecall
 from ragauge.metrics.base import Ratio

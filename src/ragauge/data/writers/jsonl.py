@@ -1,15 +1,48 @@
-"""The canonical form of a record: one JSON object a line, which the reader turns into an equal record."""
+"""The canonical form of a record: one JSON object a line, which the reader turns into an equal record.
+
+Files that are there whole or not at all.
+"""
 
 from __future__ import annotations
 
+import gzip
 import json
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ragauge.data.example import Example, Relevant
 from ragauge.data.response import Citation, Passage, Record, Response
-from ragauge.data.writers.whole import written
+from ragauge.errors import DataError
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A name beside the file to write under; it takes the file's place when the block ends without an error."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(path)
+    except OSError as error:
+        if error.filename not in (None, str(part), str(path)):      # of a file that is read while this one is written
+            raise
+        problem = f"cannot be written: {error.strerror or error}."
+        raise DataError(problem, source=str(path), hint="Is there such a folder, and may you write to it?") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[TextIO]:
+    """A UTF-8 text file, packed where its name ends in .gz."""
+    with replaced(path) as part, (
+        gzip.open(part, "wt", encoding="utf-8", newline="")
+        if path.suffix == ".gz"
+        else part.open("w", encoding="utf-8", newline="")
+    ) as file:
+        yield file
 
 
 def write_records(path: str | Path, records: Iterable[Record | Example]) -> int:

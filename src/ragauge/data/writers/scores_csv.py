@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragauge.data.writers.whole import replaced
+from ragauge.data.writers.jsonl import replaced
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,7 +11,7 @@ from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Claim, Evidence
 from ragauge.data.response import Response
 from ragauge.data.score import Score
-from ragauge.data.writers.whole import written
+from ragauge.data.writers.jsonl import written
 
 View = tuple[Example, Response, Mapping[str, Evidence], Mapping[str, Score], str, str]
 

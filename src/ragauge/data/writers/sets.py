@@ -12,8 +12,7 @@ from typing import Any, Literal, get_args
 
 from ragauge.data.example import Example
 from ragauge.data.readers.beir import OURS
-from ragauge.data.writers.jsonl import example_fields
-from ragauge.data.writers.whole import written
+from ragauge.data.writers.jsonl import example_fields, written
 from ragauge.errors import DataError, UsageError
 
 SetForm = Literal["beir", "ragas", "deepeval"]

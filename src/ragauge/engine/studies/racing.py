@@ -13,7 +13,7 @@ from ragauge.data.example import EvalSet
 from ragauge.engine.studies.systems import BudgetSpent
 from ragauge.errors import StoreError, UsageError
 from ragauge.metrics.base import Metric
-from ragauge.stats.max_t import looks, spent
+from ragauge.stats.families import looks, spent
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ from ragauge.engine.budget import Budget
 from ragauge.engine.caller import RetryPolicy
 from ragauge.engine.models import Calling
 from ragauge.errors import UsageError
-from ragauge.judging.model.spec import read_model
+from ragauge.judging.model.question_spec import read_model
 from ragauge.llm.embedders.base import Embedder
 from ragauge.llm.prices import price
 from ragauge.systems.reference.retrievers import DECIMALS, IGNORED, Bm25, Dense, Hybrid, Retriever

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ragauge.judging.judge import plain
-from ragauge.judging.local.crossing import by_parts, crossed, parts
 from ragauge.judging.local.differences import (
     AMOUNTS,
     NEAR_COPY,
@@ -26,6 +25,7 @@ from ragauge.judging.local.differences import (
 from ragauge.judging.local.english import NEGATIONS
 from ragauge.judging.local.index import Indexed, Mode
 from ragauge.judging.local.items import items, read, seen, unglossed
+from ragauge.judging.local.joining import by_parts, crossed, parts
 from ragauge.judging.local.overlap import PreparedClaim, wanted
 from ragauge.text.clauses import clauses
 from ragauge.text.language import guess

@@ -8,8 +8,8 @@ from typing import Any
 from ragauge.data.facts import Agreement, AgreementFacts
 from ragauge.judging.inputs import Agree
 from ragauge.judging.judge import Asking, settled
-from ragauge.judging.model.asking import INTEGER, YES_NO, QuestionSpec, a_list, an_object, one_of
 from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
+from ragauge.judging.model.question_spec import INTEGER, YES_NO, QuestionSpec, a_list, an_object, one_of
 from ragauge.judging.model.reading import word, yes
 from ragauge.judging.model.verdicts import Listing, ask_each
 

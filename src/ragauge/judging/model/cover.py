@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ragauge.data.facts import CoverFacts
 from ragauge.judging.inputs import Cover, CoverAspects, CoverCriteria
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import INTEGER, YES_NO, QuestionSpec, a_list, an_object
 from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
+from ragauge.judging.model.question_spec import INTEGER, YES_NO, QuestionSpec, a_list, an_object
 from ragauge.judging.model.reading import yes
 from ragauge.judging.model.verdicts import Listing, ask_each
 

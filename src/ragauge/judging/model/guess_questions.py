@@ -8,8 +8,8 @@ from typing import Any
 from ragauge.data.facts import GuessedFacts
 from ragauge.judging.inputs import GuessQuestions
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import TEXTS, QuestionSpec, an_object
 from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
+from ragauge.judging.model.question_spec import TEXTS, QuestionSpec, an_object
 from ragauge.judging.model.reading import texts
 from ragauge.judging.model.verdicts import ask_retry
 from ragauge.judging.similarity import cosines, embed

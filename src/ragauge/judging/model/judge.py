@@ -27,9 +27,8 @@ from ragauge.judging.model import (
     verify_answer,
     verify_reference,
 )
-from ragauge.judging.model.asking import QuestionSpec
 from ragauge.judging.model.prompt_blocks import HANDED, Prompt, worded
-from ragauge.judging.model.spec import ModelSpec, read_spec
+from ragauge.judging.model.question_spec import ModelSpec, QuestionSpec, read_spec
 
 ASKED: Mapping[str, tuple[int, Callable[[Any, QuestionSpec], Asking]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),

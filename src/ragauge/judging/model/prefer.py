@@ -7,8 +7,8 @@ from typing import Any
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.labelled import AnswerPair, Better, Preference
-from ragauge.judging.model.asking import QuestionSpec, an_object, one_of
 from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
+from ragauge.judging.model.question_spec import QuestionSpec, an_object, one_of
 from ragauge.judging.model.reading import word
 from ragauge.judging.model.verdicts import NO_VERDICT, ask_retry, interleave
 

@@ -6,8 +6,8 @@ from collections.abc import Generator, Mapping
 from typing import Any, NamedTuple
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.judging.model.asking import TEXTS, QuestionSpec, an_object
 from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
+from ragauge.judging.model.question_spec import TEXTS, QuestionSpec, an_object
 from ragauge.judging.model.reading import texts
 from ragauge.judging.model.verdicts import ask_retry
 

@@ -8,8 +8,8 @@ from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Rating, RelevanceFacts
 from ragauge.judging.inputs import RateAnswer, RatePassages, RateSentences
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import INTEGER, YES_NO, QuestionSpec, a_list, an_object, packs
 from ragauge.judging.model.prompt_blocks import DATA, Block, Numbered, Prompt
+from ragauge.judging.model.question_spec import INTEGER, YES_NO, QuestionSpec, a_list, an_object, packs
 from ragauge.judging.model.reading import yes
 from ragauge.judging.model.verdicts import Listing, ask_each, interleave
 

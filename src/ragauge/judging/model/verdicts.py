@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.judging.model.asking import QuestionSpec, Schema
 from ragauge.judging.model.prompt_blocks import Block
+from ragauge.judging.model.question_spec import QuestionSpec, Schema
 from ragauge.judging.model.reading import objects, structured, whole_number
 
 T = TypeVar("T")

@@ -9,7 +9,8 @@ from typing import Any
 from ragauge.data.facts import Address, AnswerFacts, Claim
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.asking import (
+from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
+from ragauge.judging.model.question_spec import (
     INTEGER,
     TEXT,
     YES_NO,
@@ -21,7 +22,6 @@ from ragauge.judging.model.asking import (
     one_of,
     packs,
 )
-from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
 from ragauge.judging.model.reading import objects, word, written, yes
 from ragauge.judging.model.verdicts import Listing, ask_each
 from ragauge.judging.model.verify_reference import FIELDS, FORM, RULES, Support, check, judged, support_of

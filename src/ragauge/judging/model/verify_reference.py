@@ -14,8 +14,18 @@ from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Claim, ReferenceClaim, ReferenceFacts, Window
 from ragauge.judging.inputs import VerifyReference
 from ragauge.judging.judge import Asking, any_accepted
-from ragauge.judging.model.asking import INTEGER, TEXTS, YES_NO, Pack, QuestionSpec, a_list, an_object, one_of, packs
 from ragauge.judging.model.prompt_blocks import DATA, Block, Numbered, Prompt
+from ragauge.judging.model.question_spec import (
+    INTEGER,
+    TEXTS,
+    YES_NO,
+    Pack,
+    QuestionSpec,
+    a_list,
+    an_object,
+    one_of,
+    packs,
+)
 from ragauge.judging.model.reading import places, word, yes
 from ragauge.judging.model.verdicts import Listing, ask_each, interleave
 

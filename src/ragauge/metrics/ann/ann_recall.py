@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ragauge.data.neighbours import FoundNeighbours
+from ragauge.data.ranking import FoundNeighbours
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import ClassVar
 
-from ragauge.data.neighbours import FoundNeighbours
+from ragauge.data.ranking import FoundNeighbours
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric, Needs, Ratio, Undefined
 

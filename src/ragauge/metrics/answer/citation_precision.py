@@ -9,7 +9,7 @@ from typing import ClassVar
 from ragauge.data.facts import Claim
 from ragauge.data.response import Citation, Passage
 from ragauge.metrics.base import Metric, Ratio, Undefined
-from ragauge.metrics.usage import named, targets
+from ragauge.metrics.specifics import named, targets
 
 
 @dataclass(frozen=True, slots=True)

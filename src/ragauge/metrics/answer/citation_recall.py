@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from ragauge.data.facts import Claim
 from ragauge.data.response import Citation, Passage
 from ragauge.metrics.base import Metric, Ratio, Undefined
-from ragauge.metrics.usage import cited_for
+from ragauge.metrics.specifics import cited_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.analysis.comparison.unanswered import NAME, SystemFailed
+from ragauge.analysis.comparison.alike import NAME, SystemFailed
 from ragauge.analysis.results.change import ExampleDelta, MetricChange
 from ragauge.analysis.results.comparison import Compared, Flip, RunComparison
 from ragauge.metrics.catalogue import describe, parse
-from ragauge.reporting.anchors import Anchors
 from ragauge.reporting.charts.forest import ForestRow, forest
 from ragauge.reporting.comparing import words
 from ragauge.reporting.comparing.sections import (
@@ -23,6 +22,7 @@ from ragauge.reporting.comparing.sections import (
     settings_table,
 )
 from ragauge.reporting.figures import Cell, Figure
+from ragauge.reporting.lists import Anchors
 from ragauge.reporting.sections import ReportTable
 from ragauge.reporting.words import line
 from ragauge.text.messages import valued

@@ -1,21 +1,28 @@
-"""What judging a run took, from what is stored."""
+"""What judging a run took, from what is stored.
+
+What judging a run has cost, from what is stored.
+
+What the responses of a stored run are, before anything is judged.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.judges.use import UseGatherer
+from ragauge.analysis.judges.use import ExampleCost, JudgeCost, RunCost, UseGatherer, metric_costs
 from ragauge.analysis.results.judging import AskedOf, JudgeSpread, JudgeUse
+from ragauge.data.response import Run
+from ragauge.text.messages import command
 
 if TYPE_CHECKING:
+    from ragauge.analysis.overview.run_counts import RunCounts
     from ragauge.analysis.results.scorecard import JudgeNote
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.analysis.scores.gather import Claims
     from ragauge.data.response import Run
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
-
 
 def asked_of(store: Store, run_id: str, judge_id: str) -> tuple[AskedOf, ...]:
     """What a judge's questions about a run have cost, in the order of asking."""
@@ -81,3 +88,47 @@ def note(store: Store, run: Run, judge_id: str | None, claims: Claims, use: Judg
     versions = store.evidence.versions(run.run_id, judge_id)
     errors = judge_errors(judge_id, store)
     return note_of(judge_id, claims, JudgeProgress(store.judges.spec(judge_id) or "", versions, use, errors))
+
+
+def run_cost(store: Store, run: Run) -> RunCost:
+    """Calls, tokens and cost of a run by judge, model, question, metric and example."""
+    judges = tuple(_judge_cost(store, run, judge) for judge in store.scores.judges(run.run_id))
+    known = {judge.judge_id for judge in judges}
+    others: dict[str, list[AskedOf]] = {}     # of judges that were stopped before they had scored anything
+    for call in store.calls.spent(run.run_id):
+        if call.judge_id not in known:
+            others.setdefault(call.judge_id, []).append(AskedOf(call.question, str(call.model), call.paid))
+    paid = store.calls.by_response(run.run_id)
+    examples = [ExampleCost(query_id, repeat, spent) for (query_id, repeat), spent in paid.items()]
+    examples.sort(key=lambda example: (-example.paid.cost, -example.paid.input_tokens - example.paid.output_tokens))
+    stopped = tuple(JudgeCost(judge_id, tuple(asked), ()) for judge_id, asked in others.items())
+    return RunCost(run, (*judges, *stopped), tuple(examples))
+
+
+def _judge_cost(store: Store, run: Run, judge_id: str) -> JudgeCost:
+    from ragauge.metrics.catalogue import parse, questions
+
+    asked = asked_of(store, run.run_id, judge_id)
+    needs = {name: questions([parse(name)]) for name in store.scores.metrics(run.run_id, judge_id)}
+    return JudgeCost(judge_id, asked, metric_costs({name: needed for name, needed in needs.items() if needed}, asked))
+
+
+def counts_of(store: Store, run_id: str) -> RunCounts:
+    """What the responses of a run are."""
+    from ragauge.analysis.overview.run_counts import CountsGatherer
+    from ragauge.analysis.overview.timings import SpendingGatherer, TimingGatherer
+    from ragauge.analysis.scores.gather import gather
+    from ragauge.api.queries.columns import visits
+
+    index = store.runs.index(run_id, store.runs.order(run_id).numbers)
+    counts, timings, spending = CountsGatherer(), TimingGatherer(), SpendingGatherer()
+    gather(visits(store, None, index), (counts, timings, spending))
+    return counts.counts(timings.timings(index), spending.spending())
+
+
+def broken(store: Store, run: Run) -> str:
+    """Where every call of a run failed: that, its error, and where to look; "" where one was answered."""
+    counts = counts_of(store, run.run_id)
+    if not counts.all_failed:
+        return ""
+    return f"{counts.all_failed} Look there, and at: {command('show', run.name)}"
