@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,19 @@ import polars as pl
 import pytest
 
 import ragauge as rg
+from ragauge.analysis.studies.figures import StudyChart, StudyTable
+from ragauge.analysis.studies.filtered import crossover
 from ragauge.components.ann.exact import ExactSearch, exact_neighbours
 from ragauge.components.ann.filtering import FilteredSearch, Passing, Truth, filtered_grid
 from ragauge.components.ann.index import LIBRARIES, AnnIndex, index_of
 from ragauge.components.ann.vectors import passing_where
 from ragauge.data.ranking import FoundNeighbours
 from ragauge.errors import DataError, RagaugeError, UnknownName, UsageError
+from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.metrics.ann.filled import Filled
 from ragauge.metrics.base import Ratio, Undefined
 
+XQUAD = Path(__file__).resolve().parents[3] / "shared/data/xquad/xquad.en.json"
 RNG = np.random.default_rng(0)
 CENTRES = RNG.standard_normal((30, 16))
 VECTORS = (CENTRES[RNG.integers(30, size=3_000)] + 0.6 * RNG.standard_normal((3_000, 16))).astype(np.float32)
@@ -222,3 +227,66 @@ def test_a_filter_that_nothing_passes_is_undefined_and_one_that_some_pass_is_che
     assert passed.exit_code == 0
     shown = rg.open_run("n-check", store=store).run.config
     assert shown["filter"] == "lang=de"
+
+
+def test_the_crossover_is_between_the_shares_where_the_faster_one_changes() -> None:
+    """Log-log between two shares, by hand; all and none where it never changes; the first change from below counts."""
+    assert crossover([0.001, 0.1], [1, 1], [0.1, 10]) == ("at", 0.01)
+    assert crossover([0.1, 1, 0.01], [2, 2, 2], [4, 8, 0.25]) == ("at", pytest.approx(0.01 * 10**0.75))
+    assert crossover([0.1, 1], [1, 1], [0.5, 1]) == ("all", 1)
+    assert crossover([0.1, 1], [1, 1], [1.5, 0.5]) == ("none", None)
+
+
+def test_findings_under_filters_are_told_in_words_tables_and_charts(tmp_path: Path) -> None:
+    """What clustered labels cost is the difference of the means shown; charts and tables hold what was measured."""
+    store = f"sqlite:///{tmp_path / 's.db'}"
+    found = rg.ann(
+        VECTORS, "faiss-hnsw:ef_search=32", queries=QUERIES, metric="l2", rounds=1, store=store,
+        selectivity=(1, 0.2, 0.02), oversample=10,
+    )     # fmt: skip
+    rows = found.trials.filter((pl.col("oversample") == 10) & (pl.col("selectivity") == 0.02))
+    means = dict(zip(rows["labels"], rows["ann_recall@10"], strict=True))
+    cost = next(one for one in found.notes if "clustered labels cost" in one)
+    assert f"post ×10 {round(100 * (means['random'] - means['clustered']))} points [" in cost
+    under, wins = (
+        next(one for one in found.figures.told if isinstance(one, StudyTable) and one.heading == heading)
+        for heading in ("Under filters", "Exact search wins")
+    )
+    assert len(under.rows) == 1 + 2 * 2 * 2
+    assert {row[1:3] for row in wins.rows} == {(way, one) for way in ("post ×10", "inside") for one in means}
+    charts = [one for one in found.figures.told if isinstance(one, StudyChart)]
+    assert [one.y for one in charts] == ["ann_recall@10", "filled@10", "p50 ms"]
+    assert {(point.x, point.series) for point in charts[0].points} == {
+        (share, f"{way}, {labels}") for share in (0.2, 0.02) for way in ("post ×10", "inside") for labels in means
+    }
+    assert sum(one.startswith("Under ") for one in found.notes) == 4
+    page = tmp_path / "study.html"
+    found.save(page)
+    assert "Latency under filters" in page.read_text()
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif(not XQUAD.is_file(), reason="the public data is not there")
+def test_on_vectors_of_real_texts_clustered_labels_hurt_post_filtering_more_than_random_ones(tmp_path: Path) -> None:
+    """Windows of paragraphs and their questions: at 10 % and 5 %, ten times k, recall falls by 10 points, surely."""
+    articles = json.loads(XQUAD.read_text(encoding="utf-8"))["data"]
+    paragraphs = [one for article in articles for one in article["paragraphs"]]
+    words = [one["context"].split() for one in paragraphs]
+    windows = [" ".join(one[at : at + 40]) for one in words for at in range(0, max(1, len(one) - 40), 5)]
+    questions = [one["question"] for paragraph in paragraphs for one in paragraph["qas"]][::4]
+    embedder = WordLlamaEmbedder()
+    vectors, queries = embedder.embed(windows), embedder.embed(questions)
+    found = rg.ann(
+        vectors, "faiss-hnsw:ef_search=64", queries=queries, rounds=1, oversample=10, selectivity=(0.1, 0.05),
+        store=f"sqlite:///{tmp_path / 's.db'}",
+    )     # fmt: skip
+    posts = {
+        (one.parameters["selectivity"], one.parameters["labels"]): one.name
+        for one in found.study.trials if one.parameters["filter_by"] == "post"
+    }     # fmt: skip
+    for share in (0.1, 0.05):
+        base, other = posts[share, "random"], posts[share, "clustered"]
+        held = rg.open_study(found.study.name, base=base, store=found.url)
+        gap = next(one for one in held.means if one.trial == other and one.metric == "ann_recall@10")
+        assert gap.difference_interval is not None
+        assert gap.difference_interval.high < -0.1

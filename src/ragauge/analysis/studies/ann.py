@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyKind, StudyTable, Told
+from ragauge.analysis.studies.filtered import filtered
 from ragauge.data.study import Measurement, Trial
 from ragauge.text.messages import number
 
@@ -13,6 +14,7 @@ MOST_LINES = 8     # of a chart, so that they can be told apart
 
 
 def _tells(found: StudyFigures) -> Iterable[Told]:
+    yield from filtered(found)
     grown = {trial.name: growth for trial in found.complete if (growth := list(_growth(trial.measurements)))}
     if grown:
         yield _table(grown, found)
