@@ -110,6 +110,18 @@ def test_trials_are_runs(tmp_path: Path) -> None:
     assert "matters" in told
 
 
+def test_nothing_is_confirmed_where_the_base_is_taken(tmp_path: Path) -> None:
+    """Where the base is what is recommended, it is not compared with itself: a note says so."""
+    result = rg.sweep(
+        build, questions(200), parameters={"model": ["good", "weak"]}, objective="exact_match", confirm="25%",
+        store=url(tmp_path),
+    )     # fmt: skip
+    assert result.recommendation.trial == "model=good"
+    assert result.confirmed is None
+    assert "nothing was confirmed on toy-held-back: the base is what is recommended" in result.log.notes
+    assert "What each value changes" not in result.to_markdown()     # no pair of trials was asked everything
+
+
 def test_index_is_made_once_a_setting(tmp_path: Path) -> None:
     """Index is called once for each distinct setting and handed on; build gets the other parameters."""
     INDEXED.clear()

@@ -31,7 +31,8 @@ class SweepResult(StudyResult):
 
     Attributes:
         log: questions planned, made and saved, calls of index and judge, parameters that changed nothing.
-        confirmed: the recommended trial against the base on the set to confirm on; None where there is none.
+        confirmed: the recommended trial against the base on the set to confirm on; None where there is no such set, or
+            none but the base is recommended.
     """
 
     def __init__(self, found: StudyResult, log: SweepLog, confirmed: ComparisonResult | None = None) -> None:
@@ -70,8 +71,11 @@ async def run_sweep(wanted: SweepOptions) -> SweepResult:
     found = open_study(how.study, store=wanted.store)
     taken = found.recommendation.trial
     confirmed = None
-    if held_back is not None and taken is not None:
+    if held_back is not None and taken is not None and taken != found.study.fixed["base_trial"]:
         confirmed = await _confirmed(wanted, found, taken, held_back)
+    elif held_back is not None:
+        why = "no trial is recommended" if taken is None else "the base is what is recommended"
+        log.notes.append(f"nothing was confirmed on {held_back.name}: {why}")
     return SweepResult(found, log, confirmed)
 
 

@@ -114,7 +114,7 @@ def _effects(found: StudyFigures, values: TrialValues) -> Iterator[Told]:
         for name, tried in found.study.space.items() for value in tried
         if name in base and canonical(value) != canonical(base[name]) and (name, canonical(value)) not in there
     ]     # fmt: skip
-    if not effects:
+    if not any(one.pairs for one in effects):
         return
     heads = ("parameter", "value", "instead of", "pairs", str(values.metric), "95 %", *costs, "verdict")
     rows = tuple(_effect_row(one, tuple(costs)) for one in effects)
