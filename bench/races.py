@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from functools import cache
 from time import monotonic
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -75,17 +76,36 @@ def optunas(x: Scores, pruner: Any, *, means: bool) -> tuple[set[int], int]:
     return left, asked
 
 
-def remember_tests() -> None:
-    """Makes scipy's Wilcoxon test, which Optuna calls at each step, reckon once what depends on the multiset alone."""
+@cache
+def signs(n: int) -> Scores:
+    """All 2 ** n choices of which of n differences are positive; shape (2 ** n, n), of 0 and 1."""
+    return np.asarray(np.arange(2**n)[:, None] >> np.arange(n) & 1, dtype=float)
+
+
+def hasten_tests() -> None:
+    """Makes scipy's Wilcoxon test, which Optuna calls at each step, say the same sooner.
+
+    Up to 13 differences with ties or zeros are tested by all choices of signs, one after the other: a second a test.
+    Here it is one product. What depends on the multiset of differences alone is reckoned once.
+    """
     original = stats.wilcoxon
 
     @cache
-    def reckoned(differences: tuple[float, ...], given: tuple[tuple[str, Any], ...]) -> Any:
-        return original(np.array(differences), **dict(given))
+    def reckoned(differences: tuple[float, ...]) -> Any:
+        d = np.array(differences)
+        size = np.abs(d)
+        if d.size > 13 or (np.unique(size).size == d.size and size.all()):
+            return original(d, alternative="less", zero_method="zsplit")
+        ranks, there = stats.rankdata(size), size > 0
+        seen, every = ranks[d > 0].sum(), signs(int(there.sum())) @ ranks[there]     # half the ranks of zeros on each
+        return SimpleNamespace(pvalue=float((every <= seen + 1e-9).mean()))
 
-    stats.wilcoxon = lambda differences, **given: reckoned(
-        tuple(np.sort(differences).tolist()), tuple(sorted(given.items()))
-    )
+    def hastened(differences: Scores, **given: Any) -> Any:
+        if given != {"alternative": "less", "zero_method": "zsplit"}:
+            raise SystemExit(f"Optuna asks another test than this bench knows: {given}.")
+        return reckoned(tuple(np.sort(differences).tolist()))
+
+    stats.wilcoxon = hastened
 
 
 def study(method: str, x: Scores, seed: int) -> tuple[set[int], int]:
@@ -116,7 +136,7 @@ def main() -> None:
     parser.add_argument("--scores", choices=("fifths", "binary"), action="append")
     given = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    remember_tests()
+    hasten_tests()
     methods, end = ("ragauge", "WilcoxonPruner", "SuccessiveHalving"), monotonic() + given.seconds
     done: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
     for seed in range(given.studies):
