@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -44,6 +46,13 @@ def answered(model: str, k: int, question: str) -> dict[str, Any]:
     text = question.replace("question", "answer") if draw < MEANS[model] else "no idea"
     passages = [{"doc_id": f"d{n}", "text": f"text {n}"} for n in range(k)]
     return {"answer": text, "passages": passages, "cost": 0.001 * k}     # not by latency, which differs each time
+
+
+class Index:
+    """An index that is its size."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
 
 
 def states(result: Any) -> dict[str, str]:
@@ -167,3 +176,37 @@ def test_no_trial_falls_because_its_calls_failed(tmp_path: Path) -> None:
     result = rg.sweep(sometimes, questions(), parameters=space, objective="exact_match", store=url(tmp_path))
     left = {name for name, state in states(result).items() if state == "complete"}
     assert left == {"fails=false,model=good", "fails=true,model=good"} == set(result.best_set)
+
+
+@pytest.mark.parametrize("keep_open", [None, 3])
+def test_eight_indexes_are_made_once_each(tmp_path: Path, keep_open: int | None) -> None:
+    """A race over eight settings makes each index once; where fewer may be held, no more are, and some are made anew.
+
+    What no trial that is left needs is let go.
+    """
+    made: Counter[int] = Counter()
+    alive: weakref.WeakSet[Index] = weakref.WeakSet()
+    most = [0]
+
+    def index(size: int) -> Index:
+        made[size] += 1
+        gc.collect()     # systems that were closed
+        alive.add(found := Index(size))
+        most[0] = max(most[0], len(alive))
+        return found
+
+    def build(held: Index, model: str) -> Any:
+        return lambda question: answered(model if held.size < 6 else "poor", 1, question)
+
+    space: dict[str, list[Any]] = {"model": ["good", "weak"], "size": list(range(8))}
+    found = rg.sweep(
+        {"index": index, "build": build}, questions(), parameters=space, index=["size"], objective="exact_match",
+        keep_open=keep_open, store=url(tmp_path),
+    )     # fmt: skip
+    assert "pruned" in states(found).values()
+    assert found.log.index_calls == made.total()
+    if keep_open is None:
+        assert made == Counter(range(8))
+    else:
+        assert made.total() > 8
+        assert most[0] <= keep_open

@@ -207,7 +207,7 @@ class SweepOptions:
     judge: Annotated[Any, Typed("Who answers what labels do not: local, openai:MODEL.")] = "local"
     max_cost: Annotated[float | None, Typed("US dollars that the judge may spend now; a hard stop.")] = None
     noise: Annotated[float, Typed("Differences within ± this are no bottleneck.", least=0)] = 0.03
-    keep_open: int = 4
+    keep_open: int | None = None
     concurrency: Annotated[int, Typed("Questions under way, at most.", least=1)] = 4
     timeout: Annotated[float, Typed("Seconds for one attempt at a question.", least=0.01)] = 60.0
     seed: Annotated[int, Typed("Of a random design.", panel=RACE)] = 0
@@ -223,7 +223,7 @@ class SweepOptions:
         if self.preset and self.preset not in PRESETS:
             raise UnknownName("preset of sweep", self.preset, PRESETS)
         for name, least in (("keep_open", 1), ("concurrency", 1), ("trials", 2), ("margin", 0), ("noise", 0)):
-            if getattr(self, name) < least:
+            if getattr(self, name) is not None and getattr(self, name) < least:
                 raise UsageError(f"sweep: {name} must be at least {least}, got {getattr(self, name):g}.")
 
     @classmethod

@@ -265,7 +265,8 @@ async def sweep_async(wanted: SweepOptions) -> SweepResult:
         judge: who answers what labels do not.
         max_cost: US dollars that the judge may spend now.
         noise: effects whose whole interval lies within ± this are no bottleneck.
-        keep_open: indexes held at a time; with more distinct settings an index is made again when it is needed.
+        keep_open: indexes held at a time, at most, where memory is short: with more distinct settings in the race an
+            index is made again at each look. None = those of all trials that are left, so that each is made once.
         concurrency: questions under way.
         timeout: seconds for one question.
         seed: of a random design.

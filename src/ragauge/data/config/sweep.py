@@ -36,4 +36,6 @@ class SweepSection(Section):
     confirm: str | float | None = Field(default=None, description="A set, or a share held back, to confirm on.")
     judge: str = Field(default="local", description="Who answers what labels do not.")
     noise: float = Field(default=0.03, ge=0, description="Differences within ± this are no bottleneck.")
-    keep_open: int = Field(default=4, ge=1, description="Indexes held at a time.")
+    keep_open: int | None = Field(
+        default=None, ge=1, description="Indexes held at a time, at most; the others are made again at each look."
+    )

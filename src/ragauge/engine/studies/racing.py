@@ -32,6 +32,10 @@ class Contestant(Protocol):
     def name(self) -> str:
         """Unique among the trials."""
 
+    @property
+    def shares(self) -> str:
+        """Names what it shares with other trials, such as an index: those of one name are asked one after the other."""
+
     async def advance(self, query_ids: Sequence[str]) -> None:
         """Asks and scores these questions, less what is stored. What it raises makes the trial fail."""
 
@@ -117,7 +121,7 @@ async def race(
     for look, (stop, level) in enumerate(zip(course.stops, course.levels, strict=True), 1):
         asked = course.order[:stop]
         # the way back the second time: what was open last is open first
-        for trial in alive if look % 2 else list(reversed(alive)):
+        for trial in sorted(alive, key=lambda one: one.shares, reverse=look % 2 == 0):
             await _advance(trial, asked, found)
         alive = [trial for trial in alive if trial.name not in found.failed]
         if not alive:

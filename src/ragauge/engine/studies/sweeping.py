@@ -14,7 +14,7 @@ from ragauge.data.search_space import Design, Parameters, SearchSpace, called
 from ragauge.data.study import Measurement, Study, Trial, TrialState
 from ragauge.engine.execute import Progress
 from ragauge.engine.studies.racing import FEWEST, RaceCourse, RaceResult, idle_parameters, race
-from ragauge.engine.studies.systems import Asked, SystemFactory, SystemTrial
+from ragauge.engine.studies.systems import KEEP_OPEN, Asked, SystemFactory, SystemTrial
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric
 
@@ -132,6 +132,8 @@ class _Sweep:
             told = f"no race: the set has {len(eval_set)} {alone}, and a race needs more than {FEWEST} that stand alone"
             self.log.notes.append(told)
         self.order = course.order
+        if len(course.stops) < 2 and plan.design != "staged":     # each index is needed for one stretch alone
+            self.factory.keep_open = self.factory.keep_open or KEEP_OPEN
         try:
             if plan.design == "staged":
                 await self._staged(course)
@@ -197,6 +199,7 @@ class _Sweep:
 
     def _looked(self, look: int, so_far: RaceResult, mine: Sequence[SystemTrial]) -> None:
         self.out |= {one.trial for one in so_far.losers} | set(so_far.failed)
+        self.factory.release({one.shares for one in mine if one.name in so_far.survivors})
         if look == 1:
             self._check_objective(so_far, mine)
         if look == 1 and max(so_far.counts.values(), default=0) >= FEWEST:

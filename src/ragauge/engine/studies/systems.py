@@ -33,7 +33,7 @@ from ragauge.systems.reference.pipeline import PREFIX
 if TYPE_CHECKING:
     import polars as pl
 
-KEEP_OPEN = 4     # indexes held at a time
+KEEP_OPEN = 4     # indexes held at a time where trials are asked everything at once
 
 
 class BudgetSpent(Exception):     # noqa: N818 - no error: what was paid for is kept
@@ -49,7 +49,8 @@ class SystemFactory:
             settings are the parameters; or a mapping with build and index.
         index_names: parameters that the index depends on: `index(**these)` is called once for each distinct setting,
             and build gets what it returned as its first argument, and the other parameters.
-        keep_open: indexes held at a time; the one not used for longest goes, and is made again when it is needed.
+        keep_open: indexes held at a time; the one not used for longest goes, and is made again when it is needed. None
+            = as many as there are settings, so that each is made once.
 
     Attributes:
         indexed: how often index was called.
@@ -57,7 +58,7 @@ class SystemFactory:
 
     target: Any
     index_names: Sequence[str] = ()
-    keep_open: int = KEEP_OPEN
+    keep_open: int | None = None
     indexed: int = 0
     _held: OrderedDict[str, Any] = field(default_factory=OrderedDict)
     _build: Callable[..., Any] | None = None
@@ -132,13 +133,22 @@ class SystemFactory:
     async def _indexed(self, parameters: Parameters) -> Any:
         key = canonical(dict(parameters))
         if key not in self._held:
-            while len(self._held) >= self.keep_open:
+            while self.keep_open is not None and len(self._held) >= self.keep_open:
                 self._held.popitem(last=False)
             if self._index is not None:
                 self._held[key] = await _awaited(self._index(**parameters))
             self.indexed += 1
         self._held.move_to_end(key)
         return self._held[key]
+
+    def index_of(self, parameters: Parameters) -> str:
+        """Names the index of a configuration; "" where there is none."""
+        return canonical({name: parameters[name] for name in self.index_names}) if self._index is not None else ""
+
+    def release(self, needed: Collection[str]) -> None:
+        """Lets go of all indexes but these."""
+        for key in [one for one in self._held if one not in needed]:
+            del self._held[key]
 
 
 @dataclass(frozen=True)
@@ -196,6 +206,11 @@ class SystemTrial:
     def name(self) -> str:
         """Unique in its study; also its run's."""
         return called(self.parameters)
+
+    @property
+    def shares(self) -> str:
+        """Names the index that it shares with other trials."""
+        return self.factory.index_of(self.parameters)
 
     async def advance(self, query_ids: Sequence[str]) -> None:
         """Asks and judges these questions, less what is stored. Whatever the factory raises is raised.
