@@ -130,11 +130,12 @@ def _taken(found: StudyFigures, rows: Sequence[FilteredTrial]) -> Iterator[str]:
         exact = [known[one.name].exact for one in trials if one.name in known]
         one = known.get(taken or "")
         if exact and (one is None or one.exact <= one.latency):
-            beside = f"{taken} takes {three_digits(one.latency)} ms" if one else "no trial will do"
+            beside = f"{one.setting} {one.way} {three_digits(one.latency)} ms" if one else "no trial will do"
             best = one.exact if one else min(exact)
-            yield f"Under {name} take exact search: it finds all in {three_digits(best)} ms; {beside}."
+            yield f"Under {name} take exact search: it finds all in {three_digits(best)} ms, median; {beside}."
         elif taken:
-            yield f"Under {name} take {taken}: {reading.recommendation.reason}."
+            called = f"{one.setting} {one.way}" if one else taken
+            yield f"Under {name} take {called}: {reading.recommendation.reason}."
 
 
 def _table(found: StudyFigures, rows: Sequence[FilteredTrial]) -> StudyTable:
