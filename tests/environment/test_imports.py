@@ -38,6 +38,7 @@ PUBLIC = {
     "ComparisonResult", "gate", "GateResult", "validate", "ConfigError", "GateFailed", "NotEnoughData",
     "ThresholdsResult", "thresholds", "check_judge", "chunking", "embeddings", "sweep", "open_study", "StudyResult",
     "label_draw", "label_import", "label_plan", "ann", "ann_check", "exact_neighbours",
+    "generate_set", "check_set", "freeze_set", "mark_set", "diff_sets", "export_set",
 }  # fmt: skip
 
 
