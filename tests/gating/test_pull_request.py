@@ -223,7 +223,14 @@ def test_the_verdict_does_not_depend_on_what_is_kept(tmp_path: Path) -> None:
     assert (back.code, back.checks) == (first.code, first.checks)
     edited[0]["query"] = 'which colour has "item000" \\ colour0 ?'
     repository.relabel(edited, "edit a question")
-    assert f"answering the eval set at {base}" in repository.found(tmp_path / "question").said
+    stub = tmp_path / "stub/python"     # the base is asked, and that is enough
+    stub.parent.mkdir()
+    stub.write_text("#!/bin/sh\nexit 7\n")
+    stub.chmod(0o755)
+    path = os.pathsep.join([str(stub.parent), str(Path(sys.executable).parent), os.environ["PATH"]])
+    asked = repository.gate(tmp_path / "question", PATH=path)
+    assert f"answering the eval set at {base}" in asked.stdout
+    assert asked.returncode == 7
 
 
 def test_questions_are_known_without_their_labels(tmp_path: Path) -> None:
@@ -276,19 +283,11 @@ def test_ragauge_is_installed_apart_from_the_system(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_commit_that_is_merged_is_held_against_the_one_before(tmp_path: Path) -> None:
-    """The newest commit of the branch that is merged into is no baseline of itself: its parent is."""
-    repository = Repository(tmp_path / "app")
-    repository.change(first_words_only=True, note="worse, and merged")
-    found = repository.found(tmp_path / "step")
-    assert found.code == 3
-    assert "HEAD is in main already" in found.said
-    assert found.recall[0] == 1.0 > found.recall[1]
-
-
-@pytest.mark.slow
 def test_the_system_runs_with_the_python_of_the_job(tmp_path: Path) -> None:
-    """`python` in the system's command is the user's, with the user's packages, though ragauge is not there."""
+    """`python` in the system's command is the user's, with the user's packages, though ragauge is not there.
+
+    The newest commit of the branch that is merged into is no baseline of itself: its parent is.
+    """
     users = tmp_path / "users"
     users.mkdir()
     (users / "only_here.py").write_text("")
@@ -300,9 +299,12 @@ def test_the_system_runs_with_the_python_of_the_job(tmp_path: Path) -> None:
     assert shutil.which("ragauge", path=path) is None
     repository = Repository(tmp_path / "app")
     repository.write("answer.py", f"import only_here\n{SYSTEM}")
-    repository.change(first_words_only=False, note="needs a package of the user's")
+    repository.change(first_words_only=True, note="needs a package of the user's, is worse, and merged")
     ours = str(Path(sys.executable).parent / "ragauge")
-    assert repository.found(tmp_path / "step", PATH=path, RAGAUGE_COMMAND=ours).code == 0
+    found = repository.found(tmp_path / "step", PATH=path, RAGAUGE_COMMAND=ours)
+    assert found.code == 3
+    assert "HEAD is in main already" in found.said
+    assert found.recall[0] == 1.0 > found.recall[1]
     needed = repository.gate(tmp_path / "without", PATH=path.partition(os.pathsep)[2], RAGAUGE_COMMAND=ours)
     assert needed.returncode not in (0, 3, 4)     # another python lacks it
 
