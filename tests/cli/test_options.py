@@ -16,8 +16,10 @@ import ragauge as rg
 from ragauge import aio
 from ragauge.api import label_options, options, study_options
 from ragauge.api.queries import options as queries
+from ragauge.api.study_options import SweepOptions
 from ragauge.cli.main import app
 from ragauge.cli.options import typed_fields
+from ragauge.data.config.sweep import SweepSection
 
 VERBS = ("ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep")
 STORED = ("log", "runs", "thresholds", "validate")                  # plain verbs alone: they read, and wait for nothing
@@ -44,6 +46,21 @@ def typed(verb: str) -> dict[str, Any]:
     found = command.commands[verb]
     taken = found.commands["study"] if verb == "ann" else found     # beside it stands the command check
     return {one.name: one.default for one in taken.params}
+
+
+NOT_IN_THE_FILE = PASSED | {     # how one call is made, which no file fixes
+    "preset", "max_cost", "concurrency", "timeout", "seed", "name", "fresh", "store",
+}     # fmt: skip
+
+
+def test_keys_of_the_file_are_the_options_of_sweep() -> None:
+    """The section sweep has a key for every option but those of one call, under its name and with its default."""
+    found, keys = {one.name: one.default for one in fields(SweepOptions)}, SweepSection.model_fields
+    assert set(found) - NOT_IN_THE_FILE == set(keys)
+    assert not NOT_IN_THE_FILE & set(keys)
+    for name, key in keys.items():
+        default = None if key.is_required() else key.get_default(call_default_factory=True)
+        assert found[name] == default or (not found[name] and not default), name
 
 
 @pytest.mark.parametrize("verb", [*VERBS, *STORED])
