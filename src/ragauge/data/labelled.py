@@ -11,6 +11,9 @@ from typing import Literal
 
 HumanLabel = Literal["supported", "contradicted", "not_in_context", "not_supported"]
 LABELS: tuple[HumanLabel, ...] = ("supported", "contradicted", "not_in_context", "not_supported")
+TWO = ("supported", "not_supported")     # scales that labels are compared on
+THREE = ("supported", "contradicted", "not_in_context")
+SEVERITY: Mapping[str, int] = {"contradicted": 0, "not_in_context": 1, "supported": 2}     # the least counts
 
 
 @dataclass(frozen=True, slots=True)

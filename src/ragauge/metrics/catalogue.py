@@ -42,6 +42,7 @@ PRESETS: Mapping[str, tuple[str, ...]] = {
 
 Family = Literal["retrieval", "spans", "ann", "context", "answer", "composite"]
 FAMILIES: tuple[Family, ...] = ("retrieval", "spans", "ann", "context", "answer", "composite")
+SEARCHED: tuple[Family, ...] = ("retrieval", "context", "answer", "composite", "spans", "ann")
 
 
 @cache
@@ -99,12 +100,15 @@ def parse(name: str) -> Metric:
     >>> str(parse("context_utilization"))
     'context_precision:by=answer:ranked=true'
     """
+    own = _families_of(name)
+    return read(name, classes(own), aliases(own))
+
+
+def _families_of(name: str) -> tuple[Family, ...]:
+    """The one that knows a name, the usual ones being asked first, so that others need not be imported; else all."""
     head = head_of(name)
-    for family in FAMILIES:
-        own = (family,)
-        if head in classes(own) or head in aliases(own):
-            return read(name, classes(own), aliases(own))
-    return read(name, classes(), aliases())
+    known = ((one,) for one in SEARCHED if head in classes((one,)) or head in aliases((one,)))
+    return next(known, FAMILIES)
 
 
 def select(names: Sequence[str]) -> list[Metric]:
@@ -135,10 +139,11 @@ def said_otherwise(names: Sequence[str]) -> tuple[str, ...]:
     >>> said_otherwise(["answer_relevancy", "faithfulness", "hit_rate@5", "triad"])
     ('answer_relevancy is answer_relevance here', 'hit_rate@5 is hit@5 here')
     """
-    known = {*aliases()} - {*classes()}
+    others = ((name, _families_of(name)) for name in dict.fromkeys(names) if name.strip() not in PRESETS)
     return tuple(
-        f"{name.strip()} is {parse(name)} here" for name in dict.fromkeys(names) if head_of(name) in known
-    )
+        f"{name.strip()} is {parse(name)} here" for name, own in others
+        if head_of(name) in aliases(own) and head_of(name) not in classes(own)
+    )     # fmt: skip
 
 
 def questions(metrics: Sequence[Metric]) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from ragauge.stats.alternative_annotator import AlternativeAnnotator, alternativ
 from ragauge.stats.krippendorff import krippendorff_alpha
 
 EPSILONS = (0.1, 0.15, 0.2)
-TWO = ("supported", "not_supported")
 
 
 def on(label: str | None, scale: Sequence[str]) -> str:

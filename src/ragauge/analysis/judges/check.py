@@ -12,15 +12,14 @@ from itertools import combinations
 
 from ragauge.analysis.estimating import interval_of_rate
 from ragauge.analysis.judges.agreement import Agreement, AgreementFigure, agreement, difference, fleiss_kappa
-from ragauge.analysis.judges.annotators import TWO, alpha, alternatives, ceiling, majority, on, people_of
+from ragauge.analysis.judges.annotators import alpha, alternatives, ceiling, majority, on, people_of
 from ragauge.analysis.judges.telling import Detection, Probabilities, detection, probabilities
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.data.facts import AnswerFacts, Claim, Label, Window
-from ragauge.data.labelled import AnswerPair, Labelled, LabelledPart, Preference
+from ragauge.data.labelled import SEVERITY, THREE, TWO, AnswerPair, Labelled, LabelledPart, Preference
 from ragauge.stats.alternative_annotator import AlternativeAnnotator
 from ragauge.stats.instrument import JudgeMeanError
 
-THREE = ("supported", "contradicted", "not_in_context")
 NOTHING = "it finds nothing to check"
 ALL_FEWEST = 2     # parts of a segment value that are reported on their own
 
@@ -190,9 +189,6 @@ def _verdict(part: LabelledPart, claims: Sequence[Claim]) -> PartVerdict:
         return PartVerdict(None, lacking.reason or "no verdict", claim=lacking.text or "")
     worst: Claim = min(mine, key=lambda claim: (SEVERITY[claim.label or "supported"], claim.p or 0.0))
     return PartVerdict(worst.label, "", worst.p, worst.text or "", worst.window)
-
-
-SEVERITY: Mapping[str, int] = {"contradicted": 0, "not_in_context": 1, "supported": 2}
 
 
 def report(

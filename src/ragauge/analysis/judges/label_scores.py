@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from ragauge.analysis.judges.check import SEVERITY, THREE
 from ragauge.data.facts import AnswerFacts, Claim
 from ragauge.data.identity import digest
-from ragauge.data.labelled import HumanLabel, Labelled, LabelledPart
+from ragauge.data.labelled import SEVERITY, THREE, HumanLabel, Labelled, LabelledPart
 
 QUESTION = "verify_answer"
 HALF = 0.5
