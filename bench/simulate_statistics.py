@@ -1,4 +1,4 @@
-"""How often intervals hold the truth and tests cry wolf: seeded simulation, beside SciPy and statsmodels.
+"""How often intervals hold the truth and tests err: seeded simulation, beside SciPy and statsmodels.
 
     python bench/simulate_statistics.py            all of it, into docs/statistics-tables.md between the markers
     python bench/simulate_statistics.py --check    a few cells again; exit 1 where the page says otherwise

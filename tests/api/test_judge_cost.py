@@ -164,8 +164,8 @@ def flipping() -> Any:
     return reply
 
 
-def test_cases_48_and_49_askings_of_a_judge(store: str) -> None:
-    """Three askings are three calls and three kept replies; the first is scored, and the spread is told."""
+def test_cases_48_and_49_repeats_of_a_judge(store: str) -> None:
+    """Three repeats are three calls and three kept replies; the first is scored, and the spread is told."""
     with FaultyServer(reply=flipping()) as server:
         card = evaluated(server, store, metrics="faithfulness,answer_tokens", judge_repeats=3, concurrency=1)
         assert len(server.requests) == 18
@@ -185,12 +185,12 @@ def test_cases_48_and_49_askings_of_a_judge(store: str) -> None:
     assert told["range"] == pytest.approx(second - first)
     assert (told["changed"], told["n"]) == (2, 6)     # things 2 and 4: the answer about thing 0 was supported before
     for report in (str(card), card.to_markdown(), card.to_html(), str(rg.open_run("m", store=store).scorecard())):
-        assert "asking 3" in report
+        assert "repeat 3" in report
         assert "2 of 6" in report
 
 
-def test_askings_need_something_to_ask(store: str) -> None:
-    """Several askings without a metric that asks a judge, or fewer than one, are refused before anything is read."""
+def test_repeats_need_something_to_ask(store: str) -> None:
+    """Several repeats without a metric that asks a judge, or fewer than one, are refused before anything is read."""
     wrong: list[dict[str, Any]] = [{"judge_repeats": 0}, {"judge_repeats": 2, "metrics": "answer_tokens"}]
     for more in wrong:
         with pytest.raises(rg.UsageError, match="judge_repeats must be 1"):

@@ -25,9 +25,9 @@ class Case:
 
 
 def counts(
-    calls: int, reused: int, cost: float, unpriced: int = 0, troubles: Mapping[str, int] | None = None
+    calls: int, reused: int, cost: float, unpriced: int = 0, errors: Mapping[str, int] | None = None
 ) -> CallCounts:
-    return CallCounts(calls, reused, 9, 16, Usage(), cost, unpriced, troubles or {})
+    return CallCounts(calls, reused, 9, 16, Usage(), cost, unpriced, errors or {})
 
 
 @pytest.mark.parametrize(

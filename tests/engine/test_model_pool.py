@@ -200,7 +200,7 @@ def test_a_slow_drip_holds_nobody_up(store: Store) -> None:
         assert server.met["drip"] > 0
     assert outcome.pending == 0
     assert outcome.calling is not None
-    assert outcome.calling.troubles["timeout"] == server.met["drip"]
+    assert outcome.calling.errors["timeout"] == server.met["drip"]
     assert outcome.calling.in_flight == 0
     assert time.monotonic() - began < 60
 
@@ -231,7 +231,7 @@ def test_calls_are_recorded_for_their_response(store: Store) -> None:
     spent = store.calls.spent(run_id)
     assert outcome.calling is not None
     assert sum(one.paid.calls for one in spent) == outcome.calling.calls == requests
-    assert sum(one.paid.failed for one in spent) == outcome.calling.troubles["server"] > 0
+    assert sum(one.paid.failed for one in spent) == outcome.calling.errors["server"] > 0
     assert sum(one.paid.cost or 0.0 for one in spent) == pytest.approx(outcome.calling.cost)
 
 

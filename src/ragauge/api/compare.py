@@ -37,7 +37,7 @@ def compare(
     judge: str | None = None, filter: Mapping[str, str] | None = None, level: float = 0.95, segments: bool = True,
     correction: Correction = "holm",
 ) -> ComparisonResult:     # fmt: skip
-    """What changed between runs: per metric and segment, with intervals and p-values corrected for many looks.
+    """What changed between runs: per metric and segment, with intervals and corrected p-values.
 
     Examples are matched by query_id; several answers to one count once, at their mean. Nothing is judged.
 
@@ -51,7 +51,7 @@ def compare(
         filter: segment column (or "tag") -> value; only the examples that match.
         level: of the intervals, in (0, 1); a corrected p-value of at most 1 − level is a change.
         segments: look at every declared segment too.
-        correction: of the p-values for many looks, over all metrics and over all metrics × segments: "holm" bounds the
+        correction: of the p-values, over all metrics and over all metrics × segments: "holm" bounds the
             chance of even one false alarm, "bh" (Benjamini-Hochberg) the share of false alarms among the alarms, "none"
             corrects nothing.
 

@@ -218,9 +218,9 @@ def _parts(now: Progress, done: str) -> list[tuple[int, str]]:
             parts.append((6, f"{_rate(calling.calls / now.seconds)} calls a second"))
         if calling.reused:
             parts.append((7, f"{calling.reused:,} reused"))
-        if calling.troubles:
-            most = max(calling.troubles, key=lambda trouble: calling.troubles[trouble])
-            parts.append((4, f"{sum(calling.troubles.values()):,} in vain ({most})"))
+        if calling.errors:
+            most = max(calling.errors, key=lambda kind: calling.errors[kind])
+            parts.append((4, f"{sum(calling.errors.values()):,} in vain ({most})"))
         parts.append((3, f"{calling.in_flight:,} in flight"))
         if calling.unpriced:
             parts.append((1, "price unknown"))

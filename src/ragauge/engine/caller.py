@@ -114,7 +114,7 @@ class CallCounts:
         tokens: paid for.
         cost: US dollars of the calls whose price is known.
         unpriced: calls whose price is unknown.
-        troubles: what went wrong -> how often; most were tried again.
+        errors: what went wrong -> how often; most were tried again.
     """
 
     calls: int
@@ -124,7 +124,7 @@ class CallCounts:
     tokens: Usage
     cost: float
     unpriced: int
-    troubles: Mapping[str, int]
+    errors: Mapping[str, int]
 
     def plain(self) -> dict[str, float | int | None]:
         """What was called and paid for, as JSON types; a price that is not known is None, never 0."""
@@ -140,11 +140,11 @@ class Counts:
 
     calls: int = 0
     reused: int = 0
-    troubles: dict[str, int] = field(default_factory=dict)
+    errors: dict[str, int] = field(default_factory=dict)
 
     def met(self, trouble: str) -> None:
         """A call brought no reply."""
-        self.troubles[trouble] = self.troubles.get(trouble, 0) + 1
+        self.errors[trouble] = self.errors.get(trouble, 0) + 1
 
 
 class Caller:

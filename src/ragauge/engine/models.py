@@ -149,7 +149,7 @@ def counts_of(caller: Caller, calling: Calling) -> CallCounts:
     counts, budget = caller.counts, calling.budget
     return CallCounts(
         counts.calls, counts.reused, caller.in_flight, calling.allowed, budget.tokens, budget.spent, budget.unpriced,
-        dict(counts.troubles),
+        dict(counts.errors),
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from ragauge.judging.local.judge import LocalJudge, middle
 from ragauge.judging.model import judge as model
 from ragauge.judging.model.judge import ModelJudge
 from ragauge.judging.model.prepare import Prepared
-from ragauge.judging.model.question_spec import packs
+from ragauge.judging.model.question_spec import passage_batches
 from ragauge.judging.model.verify_reference import check, judged
 
 PREFIX = "hybrid:"
@@ -90,7 +90,7 @@ def _answer(judge: HybridJudge, inputs: VerifyAnswer, judge_repeat: int) -> Aski
         return facts
     unsure = [claim for claim in facts.claims if claim.text and judge.unsure(claim.p)]
     asked = judge.model.asked(inputs.question, judge_repeat)
-    parts = packs(inputs.passages, asked.settings.pack)
+    parts = passage_batches(inputs.passages, asked.settings.pack)
     texts = [claim.text or "" for claim in unsure]
     checked = yield from check(inputs.query, texts, parts, asked)
     decided: dict[int, Claim] = {}

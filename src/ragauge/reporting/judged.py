@@ -8,9 +8,9 @@ from typing import NamedTuple
 from ragauge.analysis.results.judging import JudgeSpread, JudgeUse, Paid
 from ragauge.text.messages import number, plural, three_digits
 
-SPREAD = "Means of several askings of the judge"
+SPREAD = "Means of several repeats of the judge"
 SPREAD_SAYS = (
-    "Each asking is over the same responses; the first is the one that is scored. Intervals do not include this spread."
+    "Each repeat is over the same responses; the first is the one that is scored. Intervals do not include this spread."
 )
 
 
@@ -59,7 +59,7 @@ def sentences(use: JudgeUse | None) -> Iterator[str]:
 
 
 class SpreadRow(NamedTuple):
-    """One metric between several askings, as text."""
+    """One metric between several repeats, as text."""
 
     metric: str
     means: tuple[str, ...]
@@ -69,7 +69,7 @@ class SpreadRow(NamedTuple):
 
 
 def spread_rows(use: JudgeUse | None) -> list[SpreadRow]:
-    """The metrics between several askings; [] where the judge was asked once."""
+    """The metrics between several repeats; [] where the judge was asked once."""
     return [_row(spread) for spread in use.spread] if use is not None else []
 
 
@@ -82,5 +82,5 @@ def _row(spread: JudgeSpread) -> SpreadRow:
 
 def spread_heads(rows: list[SpreadRow]) -> tuple[str, ...]:
     """The heads of their columns."""
-    askings = [f"asking {n}" for n in range(1, len(rows[0].means) + 1)] if rows else []
-    return ("metric", *askings, "range", "std. dev.", "responses that changed")
+    repeats = [f"repeat {n}" for n in range(1, len(rows[0].means) + 1)] if rows else []
+    return ("metric", *repeats, "range", "std. dev.", "responses that changed")

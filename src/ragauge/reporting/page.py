@@ -146,7 +146,7 @@ def context(card: ScorecardData) -> dict[str, Any]:
         anchors.point("behind", cause, at=leads(cause))
     for summary in card.summaries:
         anchors.point("low", summary.metric, at=low(summary.metric))
-    values |= {"scores": scorecard.scores(card), "askings": scorecard.askings(card), "failed": _failed(card)}
+    values |= {"scores": scorecard.scores(card), "askings": scorecard.judge_repeats(card), "failed": _failed(card)}
     return {**values, "sections": tuple(sections(values))}
 
 

@@ -249,8 +249,8 @@ def _worst_segments(card: ScorecardData) -> ReportSection | None:
     return ReportSection(heading, "▼ clearly worse than overall", table=table)
 
 
-def askings(card: ScorecardData) -> ReportSection | None:
-    """How far the means lie apart between several askings of the judge; None where it was asked once."""
+def judge_repeats(card: ScorecardData) -> ReportSection | None:
+    """How far the means lie apart between several repeats of the judge; None where it was asked once."""
     rows = judged.spread_rows(card.use)
     if not rows:
         return None
@@ -271,7 +271,7 @@ def _trust(card: ScorecardData) -> Iterator[ReportSection]:
         if card.judge.limits:
             limits = tuple(Phrase(f"  · {limit}", "faint") for limit in card.judge.limits)
             yield ReportSection("What to mind", lead=limits, skip=("markdown",))
-    if (spread := askings(card)) is not None:
+    if (spread := judge_repeats(card)) is not None:
         yield spread
 
 

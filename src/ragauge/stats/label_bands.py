@@ -34,7 +34,7 @@ class Bands(NamedTuple):
     df: float
 
 
-class _Seen(NamedTuple):
+class _LabelSample(NamedTuple):
     """What labels say: in which bands they lie, their share, gap and its variance in each."""
 
     bands: npt.NDArray[np.int64]
@@ -63,7 +63,7 @@ def at_odds(prior: Bands, labels: LabelGap) -> bool:
     return each > _usual_most(bands) or whole > _usual_most(1)
 
 
-def _apart(prior: Bands, seen: _Seen, between: float) -> tuple[float, int, float]:
+def _apart(prior: Bands, seen: _LabelSample, between: float) -> tuple[float, int, float]:
     """χ² of all bands with labels, how many they are, and χ² of the mean over the labels."""
     import numpy as np
 
@@ -117,14 +117,14 @@ def updated(prior: Bands, labels: LabelGap, shares: Floats, mean: float) -> Offs
     return Offset(float(shares @ shifts), sqrt(max(left, 1e-12) * max(1.0, each / bands, whole)), df)
 
 
-def _seen(labels: LabelGap, edges: tuple[float, ...]) -> _Seen:
+def _seen(labels: LabelGap, edges: tuple[float, ...]) -> _LabelSample:
     import numpy as np
 
     judge, gaps = (np.array(column) for column in zip(*labels.points, strict=True))
     band = np.searchsorted(np.array(edges), judge, side="right")
     bands, counts = np.unique(band, return_counts=True)
     mine = [gaps[band == number] for number in bands]
-    return _Seen(bands, counts / gaps.size, np.array([gap.mean() for gap in mine]),
+    return _LabelSample(bands, counts / gaps.size, np.array([gap.mean() for gap in mine]),
                  np.array([variance_of(gap) for gap in mine]))  # fmt: skip
 
 

@@ -79,7 +79,7 @@ def sign_flip(
     moved = parts[np.abs(parts) > ROUNDING * scale]
     flipped = "sign flips" if parts.size == n else "sign flips of clusters"
     side = -1.0 if alternative == "less" else 1.0
-    (sums,), every = signed_sums(side * moved[None], resamples, seed)
+    (sums,), every = sign_flip_sums(side * moved[None], resamples, seed)
     observed, slack = side * float(moved.sum()), ROUNDING * scale
     far = np.abs(sums) >= abs(observed) - slack if alternative == "two-sided" else sums >= observed - slack
     beyond = int(np.count_nonzero(far))
@@ -113,7 +113,7 @@ def coarse(parts: Array) -> bool:
     return bool(np.count_nonzero(np.diff(np.sort(sizes)) <= alike) > REPEATED * sizes.size)
 
 
-def signed_sums(rows: Array, resamples: int, seed: int) -> tuple[Array, bool]:
+def sign_flip_sums(rows: Array, resamples: int, seed: int) -> tuple[Array, bool]:
     """The sums of each row under the same patterns of signs, and whether these are all that there are.
 
     Args:
@@ -177,7 +177,7 @@ class Shape(NamedTuple):
     kurtosis: Array
 
 
-class Signed:
+class SignFlips:
     """A statistic under random signs of values less a mean.
 
     p(μ) = (#{T*(μ) >= T(μ)} + 1) / (2 · (patterns + 1)), one-sided; where all 2ⁿ patterns are taken, #{…} / 2ⁿ⁺¹
@@ -284,11 +284,11 @@ def _sums(parts: Array, sizes: Array) -> tuple[Array, bool]:
 
     squares = parts * parts
     if not np.ptp(sizes):     # W is 1
-        sums, every = signed_sums(np.stack([parts, sizes, squares * parts, squares]), PATTERNS, 0)
+        sums, every = sign_flip_sums(np.stack([parts, sizes, squares * parts, squares]), PATTERNS, 0)
         return sums[[0, 1, 2, 3, 0, 1]], every
     weights = sizes * sizes
     rows = np.stack([parts, sizes, squares * parts, squares * sizes, parts * weights, weights * sizes])
-    return signed_sums(rows, PATTERNS, 0)
+    return sign_flip_sums(rows, PATTERNS, 0)
 
 
 def _t(totals: Array, spread: float, n: int) -> Array:

@@ -23,7 +23,7 @@ from math import cbrt, inf
 from typing import TYPE_CHECKING, TypeVar
 
 from ragauge.stats.distributions import normal_quantile, student_below, t_quantile
-from ragauge.stats.sign_flips import LEAST_FLIPPED, MOST_BLOCKS, Shape, Signed
+from ragauge.stats.sign_flips import LEAST_FLIPPED, MOST_BLOCKS, Shape, SignFlips
 from ragauge.stats.textbook_tests import SMALLEST, tested
 from ragauge.stats.weighted import (
     Alternative,
@@ -73,7 +73,7 @@ def skew_corrected_t(
 
     k is the skewness of the mean less what of it is chance (`bent`). From 6 values (or clusters) up to 300, and where
     fewer than 100 carry the spread ((Σ p²)² / Σ p⁴, a third of n for normal values), T is held against what it is under
-    9,999 patterns of signs of the values less μ (`signed.Signed`). Else against Student's t with df of the estimate;
+    9,999 patterns of signs of the values less μ (`SignFlips`). Else against Student's t with df of the estimate;
     of G clusters with se · (1 + 1/(G + 9)). The numbers are ours, by simulation (docs/decisions/0008).
 
     Args:
@@ -232,7 +232,7 @@ def _statistic(n: int, shape: Shape) -> Array:
     return bent(shape.t, shape.skewness, shape.kurtosis - 3 * (n - 1) / (n + 1) / n, n)
 
 
-def _signed(values: Values, weights: Values | None, clusters: Clusters | None) -> Signed:
+def _signed(values: Values, weights: Values | None, clusters: Clusters | None) -> SignFlips:
     x, w = weighted(values, weights)
     mean, groups = mean_of(x, w), None if clusters is None else group_numbers(values, weights, clusters)
     parts, sizes = summed_up(x - mean, w, groups)
@@ -240,11 +240,11 @@ def _signed(values: Values, weights: Values | None, clusters: Clusters | None) -
 
 
 @lru_cache(maxsize=4)
-def _kept(mean: float, parts: bytes, sizes: bytes) -> Signed:
+def _kept(mean: float, parts: bytes, sizes: bytes) -> SignFlips:
     """An interval and its tests, one-sided and two-sided, are often asked of the same values."""
     import numpy as np
 
-    return Signed(mean, np.frombuffer(parts), np.frombuffer(sizes), _statistic, _least_t)
+    return SignFlips(mean, np.frombuffer(parts), np.frombuffer(sizes), _statistic, _least_t)
 
 
 def _least_t(x: float) -> float:

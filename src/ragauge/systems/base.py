@@ -97,7 +97,7 @@ class System(ABC):
 
         Raises:
             SystemTrouble: it brought none, and what kind of failure that is. Any other exception is one of kind
-                "exception", or what `troubles.trouble_of` knows it for.
+                "exception", or what `trouble_of` knows it for.
         """
 
     async def close(self) -> None:  # noqa: B027 - most hold nothing

@@ -105,5 +105,5 @@ def documents(items: Sequence[Relevant], most: int = 3) -> str:
 
 
 def members(items: Iterable[Relevant]) -> frozenset[tuple[str, ...]]:
-    """Labelled items as `Mended` names them."""
+    """Labelled items as `Counterfactual` names them."""
     return frozenset(item.doc_ids for item in items)

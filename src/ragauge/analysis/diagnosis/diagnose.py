@@ -74,7 +74,7 @@ def diagnose(
         if cause and (count >= LEAST_COUNT or count >= LEAST_SHARE * len(failed))
     ]
     before = against.changed if against is not None else None
-    seen = _Seen(failed, n, summaries, segment_summaries, within, judge_id, before)
+    seen = _CauseInputs(failed, n, summaries, segment_summaries, within, judge_id, before)
     findings = {cause: _of_cause(cause, seen) for cause in large}
     open_ = 2 * counts["undecided"] > len(failed)
     held = [match for match in matches(summaries, answerable, against) if not (open_ and match.pattern.decided)]
@@ -130,7 +130,7 @@ def _add(match: Match, findings: dict[str, Finding], alone: Callable[[Match], Fi
         findings[home] = _joined(findings[home], match)
 
 
-class _Seen(NamedTuple):
+class _CauseInputs(NamedTuple):
     """What a finding about a cause is made of: the arguments of `diagnose`, read."""
 
     failed: FailedResponses
@@ -142,7 +142,7 @@ class _Seen(NamedTuple):
     before: RunComparison | None
 
 
-def _of_cause(cause: str, seen: _Seen) -> Finding:
+def _of_cause(cause: str, seen: _CauseInputs) -> Finding:
     failed, n, summaries, by_segment, segments, judge_id, before = seen
     rows, row = failed.of_cause(cause), BY_NAME[cause]
     fault = row.at(component_of(rows))

@@ -125,7 +125,7 @@ BASELINE, ORACLE, POINTS = "baseline", "oracle passages", "starting points"
 
 SIZABLE = 0.15     # a fall that a run must be shown not to have had, for "did not fall" to be said of it
 
-Wanted = Literal["low", "high"]
+WantedLevel = Literal["low", "high"]
 
 
 class OracleRun(NamedTuple):
@@ -170,7 +170,7 @@ class Against:
         return None if self.oracle is not None and self.oracle.given else self.baseline
 
 
-def against_point(name: str, wanted: Wanted, summaries: Sequence[Summary], of: str = "own") -> Reading | None:
+def against_point(name: str, wanted: WantedLevel, summaries: Sequence[Summary], of: str = "own") -> Reading | None:
     """The metric, if it lies as wanted against its starting point.
 
     The first clear one of the summaries that speak for it decides: its own, then its stand-in's. Precision by passage
@@ -190,7 +190,7 @@ def against_point(name: str, wanted: Wanted, summaries: Sequence[Summary], of: s
 
 
 def against_run(
-    name: str, wanted: Wanted, changes: Sequence[MetricChange], source: str, against: str = BASELINE
+    name: str, wanted: WantedLevel, changes: Sequence[MetricChange], source: str, against: str = BASELINE
 ) -> Reading | None:
     """The metric, if it changed against another run as wanted: the bad side is a change for the worse, the other none.
 
@@ -201,8 +201,8 @@ def against_run(
     for change in speaks_for(name, changes):
         if change.verdict != WORSE and not (change.verdict in (BETTER, SAME) and not change.possible and _held(change)):
             continue
-        bad: Wanted = "low" if change.direction == "higher" else "high"
-        level: Wanted = bad if change.verdict == WORSE else "high" if bad == "low" else "low"
+        bad: WantedLevel = "low" if change.direction == "higher" else "high"
+        level: WantedLevel = bad if change.verdict == WORSE else "high" if bad == "low" else "low"
         return _reading(change, level, source, against) if level == wanted else None
     return None
 

@@ -2,7 +2,7 @@
 
 Labels that share a cluster (claims of one answer) are not independent; every interval takes that into account.
 
-How far the scores of several askings of one judge lie apart.
+How far the scores of several repeats of one judge lie apart.
 """
 
 from __future__ import annotations
@@ -242,17 +242,17 @@ def cluster_sums(values: Counts, clusters: Clusters | npt.NDArray[Any]) -> Count
 SAME = 1e-9     # values that differ by less are the same
 
 
-def spread(metric: Metric, askings: Sequence[Columns]) -> JudgeSpread:
-    """A metric's means in several askings, over the responses that all of them have scored, failed or left out.
+def spread(metric: Metric, repeats: Sequence[Columns]) -> JudgeSpread:
+    """A metric's means in several repeats, over the responses that all of them have scored, failed or left out.
 
     Args:
         metric: whose scores.
-        askings: one entry a response each.
+        repeats: one entry a response each.
     """
     import numpy as np
 
-    places = reduce(np.intersect1d, [asking.place for asking in askings])
-    parts = [asking.take(np.isin(asking.place, places).nonzero()[0]) for asking in askings]
+    places = reduce(np.intersect1d, [repeat.place for repeat in repeats])
+    parts = [repeat.take(np.isin(repeat.place, places).nonzero()[0]) for repeat in repeats]
     means = tuple(summary(metric, by_example(part)).mean for part in parts)
     scored = np.logical_and.reduce([part.status == SCORED for part in parts])
     values = np.stack([part.value[scored] for part in parts])

@@ -69,7 +69,7 @@ class UseGatherer:
     def found(
         self, asked: tuple[AskedOf, ...], spread: tuple[JudgeSpread, ...] = (), more_replies: int = 0
     ) -> JudgeUse:
-        """What was counted, with what was paid, and with the replies of further askings."""
+        """What was counted, with what was paid, and with the replies of further repeats."""
         verdicts = self.verdicts if self.hybrid else None
         replies = self.replies + more_replies
         return JudgeUse(

@@ -19,7 +19,7 @@ LEAST_SEEN = 10        # examples, or clusters, without which "no change seen" w
 
 
 def verdict_of(direction: str, difference: MeanEstimate, sums: tuple[float, float], units: int) -> str:
-    """What the interval of a difference says, before anything is corrected for many looks.
+    """What the interval of a difference says, before anything is corrected for multiple comparisons.
 
     Better or worse where the whole interval, with the judge's error where that is known, lies on that side of 0, and no
     failed score, wherever it might lie, could turn the sign.
@@ -106,7 +106,7 @@ class MetricChange:
         losses: examples that got worse, or fell.
         failed: examples left out because a score failed in one run or both.
         verdict: better, worse, changed (neither way is better), no change seen, or not enough data.
-        alone: the verdict that the interval gives by itself, before the correction for many looks.
+        alone: the verdict that the interval gives by itself, before the correction for multiple comparisons.
         moved: the examples that got worse, the most first, up to a limit; () where the runs are not paired.
         differing: how many independent differences are not 0: of examples, with clusters of their sums; None where
             nothing is paired.
@@ -144,5 +144,5 @@ class MetricChange:
 
     @property
     def possible(self) -> bool:
-        """Whether its interval shows a change that does not outlast the correction for many looks."""
+        """Whether its interval shows a change that does not outlast the correction for multiple comparisons."""
         return self.alone in (BETTER, WORSE, CHANGED) and self.verdict != self.alone

@@ -270,7 +270,7 @@ class RunComparison:
 
     @property
     def possible_segments(self) -> tuple[SegmentChange, ...]:
-        """Segments whose own interval lies on the worse side, which may be chance among so many looks.
+        """Segments whose own interval lies on the worse side, which may be chance among so many comparisons.
 
         Those of metrics that got worse as a whole are left out: they say nothing new.
         """
@@ -292,7 +292,7 @@ class Compared:
         level: of the intervals; 1 − level is what a corrected p-value is held against.
         tests: how many tests the metrics' family has, over all runs.
         segment_tests: how many that of metrics × segments has.
-        correction: of the p-values for many looks: holm, bh or none.
+        correction: of the p-values for multiple comparisons: holm, bh or none.
     """
 
     base: Run

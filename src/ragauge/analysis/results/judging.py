@@ -68,12 +68,12 @@ class AskedOf:
 
 @dataclass(frozen=True, slots=True)
 class JudgeSpread:
-    """How far a metric's mean lies apart between several askings of one judge.
+    """How far a metric's mean lies apart between several repeats of one judge.
 
     Attributes:
         metric: printed name.
-        means: one an asking, over the same responses; None where nothing was scored.
-        changed: responses whose value is not the same in all askings.
+        means: one a repeat, over the same responses; None where nothing was scored.
+        changed: responses whose value is not the same in every repeat.
         n: responses that were scored in all of them.
     """
 
@@ -84,13 +84,13 @@ class JudgeSpread:
 
     @property
     def width(self) -> float | None:
-        """The greatest mean less the least; None where an asking scored nothing."""
+        """The greatest mean less the least; None where a repeat scored nothing."""
         known = [mean for mean in self.means if mean is not None]
         return max(known) - min(known) if len(known) == len(self.means) else None
 
     @property
     def deviation(self) -> float | None:
-        """Standard deviation of the means, over n − 1; None where an asking scored nothing."""
+        """Standard deviation of the means, over n − 1; None where a repeat scored nothing."""
         known = [mean for mean in self.means if mean is not None]
         return stdev(known) if len(known) == len(self.means) > 1 else None
 
@@ -103,13 +103,13 @@ class JudgeUse:
         asked: calls by question and model.
         questions: questions about responses that this judge has answered, or failed to.
         lacking: of these, those without a verdict that was asked for.
-        replies: replies that the verdicts of all askings rest on, counted for each question about each response.
+        replies: replies that the verdicts of all repeats rest on, counted for each question about each response.
         verdicts: of a hybrid judge: verdicts on claims and passages; None for any other.
         local: of these, those that its local half decided.
         spared: questions that its local half answered alone, where a model judge asks at least one call.
         both: verdicts that both halves gave, since the local one was not sure.
         same: of these, those in which both lean the same way.
-        spread: between several askings, where there were several.
+        spread: between the judge's repeats, where there were several.
         parted: claims without support whose passages went out in several calls: some may be supported by several
             passages together, in different calls.
     """

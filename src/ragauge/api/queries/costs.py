@@ -68,10 +68,10 @@ def spreads(
     from ragauge.api.queries.columns import StoredColumns
     from ragauge.metrics.catalogue import questions
 
-    askings = [StoredColumns(store, run_id, judge_id, index, repeat) for repeat in repeats]
+    asked = [StoredColumns(store, run_id, judge_id, index, repeat) for repeat in repeats]
     of_metrics = []
     for metric in metrics:
-        columns = [asking.column(str(metric)) for asking in askings] if questions([metric]) else []
+        columns = [columns.column(str(metric)) for columns in asked] if questions([metric]) else []
         scored = [column for column in columns if column is not None]
         if len(scored) > 1:
             of_metrics.append(spread(metric, scored))

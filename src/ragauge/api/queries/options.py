@@ -32,7 +32,7 @@ class CompareOptions:
     filter: Filter = None
     level: Annotated[float, Typed("Of the intervals; 1 − level is the error allowed.")] = 0.95
     segments: bool = True
-    correction: Annotated[Any, Typed("Of p for many looks: holm, bh (Benjamini-Hochberg) or none.")] = "holm"
+    correction: Annotated[Any, Typed("Of p-values for multiple tests: holm, bh (Benjamini-Hochberg) or none.")] = "holm"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -138,7 +138,7 @@ def difference(laid: TextAlignment) -> Difference | None:
         return None
     names = [pair for pair in apart if pair.relation == "name"]
     amounts = [pair for pair in apart if pair.relation in AMOUNTS]
-    turned = [*_opposites(laid, apart), *_negations(laid), *_restricted(laid)]
+    turned = [*_antonyms(laid, apart), *_negations(laid), *_restricted(laid)]
     if bool(names) + bool(amounts) + bool(turned) > 1:
         return None
     if names:
@@ -267,7 +267,7 @@ def _interchangeable(laid: TextAlignment, pairs: Sequence[AlignedPair]) -> bool:
     return bool(alone & {"by", "be", "than"})
 
 
-def _opposites(laid: TextAlignment, apart: Sequence[AlignedPair]) -> Iterator[Difference | None]:
+def _antonyms(laid: TextAlignment, apart: Sequence[AlignedPair]) -> Iterator[Difference | None]:
     """Words of which one excludes the other; None for one that nothing holds in place."""
     for pair in apart:
         if pair.relation in FLIPS:

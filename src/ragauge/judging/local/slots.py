@@ -10,7 +10,7 @@ from ragauge.judging.local.index import carries_content, units_of
 from ragauge.text.specifics import DATE, EXACT, NAME, TIME, Specific, find
 from ragauge.text.tokens import ENGLISH, OPENERS, stem, words
 
-Wanted = Literal["number", "time", "name", "yes or no"]
+AnswerKind = Literal["number", "time", "name", "yes or no"]
 Slot = Literal["number", "time", "name", "place", "yes or no", "choice", "comparison", "reason", "manner"]
 
 LOOKED_AT = 4_000     # characters of an answer within which the asked-for thing has to stand
@@ -110,7 +110,7 @@ CLOCK = TIMES | {"am", "pm", "a.m.", "p.m.", "o'clock", "hours", "hour", "ad", "
 COUNTING = AMOUNTS - frozenset(["no", "all", "one", "each", "every", "most", "many", "both", "often"])
 
 
-def wanted_kind(query: str) -> Wanted | None:
+def wanted_kind(query: str) -> AnswerKind | None:
     """The kind of thing that a question asks for; None where it is not plain."""
     if POLAR.match(query):
         return "yes or no"
@@ -121,7 +121,7 @@ def wanted_kind(query: str) -> Wanted | None:
     return "name" if _NAME.search(query) else None
 
 
-def carries(wanted: Wanted | None, answer: str) -> bool:
+def carries(wanted: AnswerKind | None, answer: str) -> bool:
     """Whether the answer has the kind of thing asked for; where that is not plain, it has."""
     if wanted == "number":
         return bool(find(answer, EXACT)) or not AMOUNTS.isdisjoint(words(answer))

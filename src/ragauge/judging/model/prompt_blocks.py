@@ -65,13 +65,13 @@ def numbered(passages: Sequence[str]) -> tuple[Numbered, ...]:
     return tuple(Numbered(n, sentence) for n, text in enumerate(passages, 1) for sentence in sentences_of(text))
 
 
-def fences(blocks: Sequence[Block]) -> list[str]:
+def fenced_blocks(blocks: Sequence[Block]) -> list[str]:
     r"""The blocks, each between marks that carry a hash of everything in all of them.
 
     A text cannot hold the hash of itself, so it cannot end its block; and what in it reads like one of our numbers is
     written apart. The same blocks always give the same texts.
 
-    >>> print(*fences([Block("passages", [("1.1", "See [1.2] and [3].")])]))
+    >>> print(*fenced_blocks([Block("passages", [("1.1", "See [1.2] and [3].")])]))
     <<<passages 4bf276af
     [1.1] See [ 1.2] and [3].
     4bf276af>>>
@@ -117,7 +117,7 @@ class Prompt:
             blocks: the texts to judge; the same marks stand around them in both wordings.
             own: a checked template; None = our wording.
         """
-        shown = fences(blocks)
+        shown = fenced_blocks(blocks)
         if own is None:
             return self.usual, "\n".join(shown)
         texts = {slot_of(block): text for block, text in zip(blocks, shown, strict=True)}

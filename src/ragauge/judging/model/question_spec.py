@@ -50,7 +50,7 @@ PACK = 24_000     # characters of passages in one call, about 6,000 tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Pack:
+class PassageBatch:
     """Sentences of the passages that go out together; passages keep their numbers over all packs.
 
     Attributes:
@@ -66,13 +66,13 @@ class Pack:
 
 
 @lru_cache(maxsize=16)
-def packs(passages: tuple[str, ...], size: int = PACK) -> tuple[Pack, ...]:
+def passage_batches(passages: tuple[str, ...], size: int = PACK) -> tuple[PassageBatch, ...]:
     """The passages in packs of at most `size` characters, cut between passages, and inside one that is longer.
 
     A single sentence longer than that goes out whole in a pack of its own. No passages give no pack. Kept, since
     several questions about a response see the same passages.
     """
-    filled: list[Pack] = []
+    filled: list[PassageBatch] = []
     current: dict[str, Numbered] = {}
     used = 0
     lengths = [len(text) for text in passages]
@@ -80,12 +80,12 @@ def packs(passages: tuple[str, ...], size: int = PACK) -> tuple[Pack, ...]:
         cost = len(sentence.sentence.text)
         begins = sentence.sentence.n == 1 and used + min(lengths[sentence.passage - 1], size) > size
         if current and (begins or used + cost > size):
-            filled.append(Pack(current))
+            filled.append(PassageBatch(current))
             current, used = {}, 0
         current[sentence.number] = sentence
         used += cost
     if current:
-        filled.append(Pack(current))
+        filled.append(PassageBatch(current))
     return tuple(filled)
 
 

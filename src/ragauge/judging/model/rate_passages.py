@@ -9,7 +9,7 @@ from ragauge.data.facts import Rating, RelevanceFacts
 from ragauge.judging.inputs import RateAnswer, RatePassages, RateSentences
 from ragauge.judging.judge import Asking
 from ragauge.judging.model.prompt_blocks import DATA, Block, Numbered, Prompt
-from ragauge.judging.model.question_spec import INTEGER, YES_NO, QuestionSpec, a_list, an_object, packs
+from ragauge.judging.model.question_spec import INTEGER, YES_NO, QuestionSpec, a_list, an_object, passage_batches
 from ragauge.judging.model.reading import yes
 from ragauge.judging.model.verdicts import Listing, ask_each, interleave
 
@@ -43,7 +43,7 @@ matter. Read each in the whole answer. Give every sentence's number n. Reply wit
 
 def rate_passages(inputs: RatePassages, asked: QuestionSpec) -> Asking:
     """A passage that goes out in several packs is relevant when one of its parts is; a blank one never is."""
-    parts = packs(inputs.passages, asked.settings.pack)
+    parts = passage_batches(inputs.passages, asked.settings.pack)
     listings = [_listing("passages", "P", _parts_of(pack.sentences.values())) for pack in parts]
     rated = yield from interleave([_rated(inputs.query, listing, RATING, asked) for listing in listings])
     ratings = []
@@ -57,7 +57,7 @@ def rate_passages(inputs: RatePassages, asked: QuestionSpec) -> Asking:
 def rate_sentences(inputs: RateSentences | RateAnswer, asked: QuestionSpec) -> Asking:
     """Sentences are numbered through within a pack, whatever passage they are of."""
     system = RATING_ANSWER if isinstance(inputs, RateAnswer) else RATING_SENTENCES
-    parts = [list(pack.sentences.values()) for pack in packs(inputs.passages, asked.settings.pack)]
+    parts = [list(pack.sentences.values()) for pack in passage_batches(inputs.passages, asked.settings.pack)]
     listings = [
         _listing("sentences", "S", {n: part_sentence.sentence.text for n, part_sentence in enumerate(part, 1)})
         for part in parts

@@ -14,13 +14,13 @@ from ragauge.judging.model.question_spec import (
     INTEGER,
     TEXT,
     YES_NO,
-    Pack,
+    PassageBatch,
     QuestionSpec,
     Schema,
     a_list,
     an_object,
     one_of,
-    packs,
+    passage_batches,
 )
 from ragauge.judging.model.reading import objects, word, written, yes
 from ragauge.judging.model.verdicts import Listing, ask_each
@@ -90,7 +90,7 @@ def verify_answer(inputs: VerifyAnswer, asked: QuestionSpec) -> Asking:
     sentences = {sentence.n: sentence for sentence in split(inputs.answer)}
     if not sentences:
         return AnswerFacts((), "no", False, support_asked=recorded)
-    parts = packs(inputs.passages or (), asked.settings.pack)
+    parts = passage_batches(inputs.passages or (), asked.settings.pack)
     fused = parts[0] if parts and not asked.settings.per_claim else None
     listing = Listing(
         "sentences", "S", {n: sentence.text for n, sentence in sentences.items()}, lambda item: _said(item, fused),
@@ -114,7 +114,7 @@ def verify_answer(inputs: VerifyAnswer, asked: QuestionSpec) -> Asking:
     return AnswerFacts(claims, address, refuse, support_asked=recorded, parts=max(1, len(parts)))
 
 
-def _said(item: Mapping[str, Any], pack: Pack | None) -> SentenceVerdicts | None:
+def _said(item: Mapping[str, Any], pack: PassageBatch | None) -> SentenceVerdicts | None:
     """The claims of one sentence in a reply; without a pack, support is not asked of it."""
     claims = item.get("claims")
     if not isinstance(claims, list):

@@ -19,12 +19,12 @@ from ragauge.judging.model.question_spec import (
     INTEGER,
     TEXTS,
     YES_NO,
-    Pack,
+    PassageBatch,
     QuestionSpec,
     a_list,
     an_object,
     one_of,
-    packs,
+    passage_batches,
 )
 from ragauge.judging.model.reading import places, word, yes
 from ragauge.judging.model.verdicts import Listing, ask_each, interleave
@@ -92,7 +92,7 @@ def support_of(item: Mapping[str, Any], sent: Mapping[str, Numbered]) -> Support
 
 
 def check(
-    query: str, claims: Sequence[str], parts: Sequence[Pack], asked: QuestionSpec
+    query: str, claims: Sequence[str], parts: Sequence[PassageBatch], asked: QuestionSpec
 ) -> Generator[list[Ask], list[Reply], SupportReplies]:
     """What each pack says about each claim: a list of Support or None a claim.
 
@@ -111,7 +111,7 @@ def check(
 
 
 def _checked(
-    query: str, claims: Mapping[int, str], pack: Pack, asked: QuestionSpec
+    query: str, claims: Mapping[int, str], pack: PassageBatch, asked: QuestionSpec
 ) -> Generator[list[Ask], list[Reply], tuple[Mapping[int, Support], str]]:
     """What one pack says about some claims, by their numbers, and why verdicts are missing."""
     listing = Listing("claims", "C", claims, lambda item: support_of(item, pack.sentences))
@@ -120,7 +120,7 @@ def _checked(
     return verdicts.of(listing), verdicts.reason
 
 
-def judged(plain: Claim, supports: Sequence[Support | None], parts: Sequence[Pack], reason: str = "") -> Claim:
+def judged(plain: Claim, supports: Sequence[Support | None], parts: Sequence[PassageBatch], reason: str = "") -> Claim:
     """A claim with the verdicts of all packs united.
 
     It fails where a pack gave no verdict and no other supports it: that pack might have.
@@ -145,7 +145,7 @@ def _passages(places: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted({int(number.partition(".")[0]) for number in places}))
 
 
-def _window(number: str, parts: Sequence[Pack]) -> Window:
+def _window(number: str, parts: Sequence[PassageBatch]) -> Window:
     sentence = next(pack.sentences[number] for pack in parts if number in pack.sentences)
     return Window(sentence.passage, sentence.sentence.start, sentence.sentence.end)
 
@@ -159,7 +159,7 @@ def verify_reference(inputs: VerifyReference, asked: QuestionSpec) -> Asking:
 
 
 def _verify(inputs: VerifyReference, asked: QuestionSpec) -> Asking:
-    parts = packs(inputs.passages, asked.settings.pack)
+    parts = passage_batches(inputs.passages, asked.settings.pack)
     checked = yield from check(inputs.query, inputs.claims, parts, asked)
     pairs = enumerate(zip(inputs.claims, checked.supports, strict=True), 1)
     claims = tuple(ReferenceClaim(n, text, _supporting(supports)) for n, (text, supports) in pairs)

@@ -111,7 +111,7 @@ def _run(index: int, comparison: RunComparison, compared: Compared) -> Iterator[
         yield ReportSection("Segments that got better", table=table)
     if comparison.possible_segments:
         table = segment_table(comparison.possible_segments, compared, index, MOST_METRICS, MOST_SEGMENTS)
-        yield ReportSection("Perhaps worse", "may be chance among so many looks", table=table)
+        yield ReportSection("Perhaps worse", "may be chance among so many comparisons", table=table)
     if comparison.amounts:
         yield ReportSection("Cost and latency, median and 95th percentile", table=amounts_table(comparison))
     if comparison.findings:

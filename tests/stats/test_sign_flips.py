@@ -14,7 +14,7 @@ from tests.stats.students import paired_t
 
 from ragauge.stats.difference import paired_test
 from ragauge.stats.paired import paired_interval
-from ragauge.stats.sign_flips import MOST_BLOCKS, PATTERNS, Signed
+from ragauge.stats.sign_flips import MOST_BLOCKS, PATTERNS, SignFlips
 from ragauge.stats.skewed import bent, corrected, least_reach, signs_decide, skew_corrected_t, skew_corrected_test
 from ragauge.stats.weighted import Alternative, estimate
 
@@ -174,7 +174,7 @@ def test_of_many_values_neighbours_flip_together() -> None:
     x = np.random.default_rng(5).normal(3, 1, 2 * MOST_BLOCKS)
     plain = estimate(x)
     assert plain is not None
-    blocks = Signed(plain.mean, x - plain.mean, np.ones(x.size), lambda n, shape: shape.t, lambda x: x)
+    blocks = SignFlips(plain.mean, x - plain.mean, np.ones(x.size), lambda n, shape: shape.t, lambda x: x)
     for side in (-1, 1):
         end = blocks.end(0.025, plain.mean + side * plain.error)
         assert side * (end - plain.mean) / plain.error == pytest.approx(1.96, abs=0.1)

@@ -31,7 +31,7 @@ def ended(one: Driving) -> JobOutcome:
     return one.outcome
 
 
-class Shelf:
+class StoredReplies:
     """Stored replies by text; counts how often it is looked at."""
 
     def __init__(self, **replies: Reply) -> None:
@@ -45,10 +45,12 @@ class Shelf:
 
 def test_questions_end_on_stored_replies_with_one_look_a_round() -> None:
     """Two questions of two rounds and one that asks nothing need two looks; the replies' keys stand in order."""
-    shelf = Shelf(a=Reply("ok", "yes", key="k1"), b=Reply("ok", "no", key="k2"), c=Reply("ok", "yes", key="k3"))
+    replies = StoredReplies(
+        a=Reply("ok", "yes", key="k1"), b=Reply("ok", "no", key="k2"), c=Reply("ok", "yes", key="k3"),
+    )     # fmt: skip
     jobs = [QuestionJob("cover_aspects", asking(*rounds), 7) for rounds in ([["a", "b"], ["c"]], [["c"], ["a"]], [])]
-    first, second, third = on_stored(jobs, shelf)
-    assert shelf.looks == 2
+    first, second, third = on_stored(jobs, replies)
+    assert replies.looks == 2
     assert ended(first).facts == CoverFacts((True, False, True))
     assert ended(first).reply_keys == ("k1", "k2", "k3")
     assert ended(second).reply_keys == ("k3", "k1")
@@ -58,8 +60,8 @@ def test_questions_end_on_stored_replies_with_one_look_a_round() -> None:
 
 def test_a_question_stops_before_what_is_not_stored() -> None:
     """A round that lacks one reply stays to be asked whole; answered later, the question goes on from there."""
-    shelf = Shelf(a=Reply("ok", "yes", key="k1"), b=Reply("ok", "yes", key="k2"))
-    (one,) = on_stored([QuestionJob("cover_aspects", asking(["a"], ["b", "new"]), 1)], shelf)
+    replies = StoredReplies(a=Reply("ok", "yes", key="k1"), b=Reply("ok", "yes", key="k2"))
+    (one,) = on_stored([QuestionJob("cover_aspects", asking(["a"], ["b", "new"]), 1)], replies)
     assert one.outcome is None
     assert [part.messages[0][1] for part in one.asks] == ["b", "new"]
     assert one.reused == 1
@@ -70,14 +72,14 @@ def test_a_question_stops_before_what_is_not_stored() -> None:
 
 def test_a_stored_failure_is_a_reply() -> None:
     """A reply that was filtered is stored, and used again: its reason is told, and the next start gains nothing."""
-    shelf = Shelf(a=Reply("failed", key="k1", reason="filtered"))
-    (one,) = on_stored([QuestionJob("cover_aspects", asking(["a"]), 1)], shelf)
+    replies = StoredReplies(a=Reply("failed", key="k1", reason="filtered"))
+    (one,) = on_stored([QuestionJob("cover_aspects", asking(["a"]), 1)], replies)
     assert (ended(one).partial, ended(one).reason, ended(one).reply_keys) == (False, "filtered", ("k1",))
 
 
 def test_one_that_raises_fails_alone() -> None:
     """An exception on a stored reply is the outcome of that question, in its own words."""
-    shelf = Shelf(a=Reply("ok", "raise", key="k1"), b=Reply("ok", "yes", key="k2"))
-    bad, good = on_stored([QuestionJob("cover_aspects", asking([text]), 1) for text in ("a", "b")], shelf)
+    replies = StoredReplies(a=Reply("ok", "raise", key="k1"), b=Reply("ok", "yes", key="k2"))
+    bad, good = on_stored([QuestionJob("cover_aspects", asking([text]), 1) for text in ("a", "b")], replies)
     assert (ended(bad).facts, ended(bad).reason) == (None, "ValueError: no sense")
     assert ended(good).facts == CoverFacts((True,))
