@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from ragauge.api.results.gate_result import GateResult
     from ragauge.api.results.study import StudyResult
     from ragauge.components.ann.exact import Mask, Vectors
+    from ragauge.components.ann.labels import SearchedCorpus
     from ragauge.data.study import Trial
     from ragauge.store.open import Store
 
+VECTORS_ALONE = (".npy", ".fvecs", ".hdf5", ".h5")     # files that hold no questions
 __all__ = ["ann", "ann_async", "ann_check", "ann_check_async", "exact_neighbours"]
 
 EXAMPLES = {"--selectivity": "1,0.1,0.01", "--labels": "random,clustered", "--oversample": "1,10"}
@@ -31,8 +33,13 @@ def ann(wanted: AnnOptions) -> StudyResult:
     finds is held against exact search. The same call continues a study that was stopped.
 
     Options:
-        vectors: an array of shape (n, d), or a file .npy, .fvecs, .parquet, .hdf5.
+        vectors: an array of shape (n, d), or a file .npy, .fvecs, .parquet, .hdf5; with a corpus a set of questions.
         index: one or several, such as "hnswlib:M=16,32:ef_search=32,64"; lists multiply to a grid.
+        corpus: a folder, file, table or mapping of documents, which are embedded and indexed; None = there are vectors.
+        embedder: of corpus and questions: "local", "openai:text-embedding-3-small" and other provider:model,
+            "module:name", or a mapping of a name and a function or object. Vectors are kept in the store.
+        query_prefix: what stands before each question.
+        document_prefix: what stands before each document.
         queries: as vectors; None = those of the HDF5, or holdout.
         holdout: take so many of the vectors out and ask them.
         metric: cosine, l2 or ip.
@@ -46,37 +53,54 @@ def ann(wanted: AnnOptions) -> StudyResult:
         oversample: how many times k post-filtering asks for before it drops what does not pass.
         growth: build every index over n/16, n/8, n/4, n/2 of the vectors too: recall is predicted at 2n and 4n.
         name: of the study; ann-FILE by default.
-        fresh: forget a study of this name first.
+        fresh: forget a study of this name first, and vectors of a function or object, whose code may have changed.
         base: the trial that others are held against.
         target: METRIC=x, or x of ann_recall: take the cheapest whose whole interval meets it.
         cost: latency_p50_ms, the default, index_bytes or build_seconds.
         log: look for the knee on the logarithm of the cost.
         store: URL of the store.
         say: told what is done, a line a trial.
+        concurrency: calls in flight to a provider's embedder to begin with.
+        max_concurrency: how far that may rise.
+        max_cost: US dollars that may be spent on embedding now.
+        timeout: seconds for one call.
 
     Raises:
         UsageError: no such index or parameter, no queries, or a study of this name holds other settings constant.
         DataError: a file that cannot be read as it is, with the place.
         MissingExtra: a library that is not installed.
     """
+    return _made(wanted)
+
+
+ann_async = aside(ann)
+
+
+def _made(wanted: AnnOptions) -> StudyResult:
     from ragauge.api.studies import conduct_study, open_study
     from ragauge.components.ann.maker import AnnMaker
 
     grid = _grid(wanted)
-    vectors, asked, masks = _read(wanted)
-    label = Path(wanted.vectors).stem if isinstance(wanted.vectors, str | Path) else "vectors"
-    source = str(Path(wanted.vectors).resolve()) if isinstance(wanted.vectors, str | Path) else ""
+    corpus: SearchedCorpus | None = None
+    masks: dict[str, Mask] = {}
+    if wanted.corpus is None:
+        vectors, asked, masks = _read(wanted)
+    else:
+        vectors, asked, corpus = _embedded(wanted)
+    file = wanted.vectors if corpus is None and isinstance(wanted.vectors, str | Path) else None
+    label = "vectors" if file is None else Path(file).stem
     maker = AnnMaker(
-        vectors, asked, k=wanted.k, metric=wanted.metric, rounds=wanted.rounds, growth=wanted.growth, source=source
-    )
+        vectors, asked, k=wanted.k, metric=wanted.metric, rounds=wanted.rounds, growth=wanted.growth,
+        source="" if file is None else str(Path(file).resolve()),
+    )     # fmt: skip
     maker.passing.add(masks)
+    if corpus is not None:
+        maker.of_corpus(corpus)
+        label = corpus.eval_set.name
     name, store = wanted.name or f"ann-{label}", wanted.store
     queries = maker.eval_set(f"{label}-queries")
     conduct_study(name, maker, queries, grid, fresh=wanted.fresh, store=store, say=wanted.say)
     return open_study(name, **{**wanted.reading, "metric": ""})
-
-
-ann_async = aside(ann)
 
 
 @keywords(AnnCheckOptions)
@@ -171,7 +195,7 @@ def _read_again(
 
     file = str(store.runs.find(trial.run_id).config.get("vectors_file") or "")
     if wanted.vectors is None and not file:
-        raise UsageError("ann check: the study's vectors came from an array. Name their file now: --vectors FILE.")
+        raise UsageError("ann check: the study's vectors came from no file. Name their file now: --vectors FILE.")
     asked = read_vectors(wanted.queries, metric)
     source = file if wanted.vectors is None else wanted.vectors
     named = str(trial.parameters.get("filter", ""))
@@ -223,6 +247,50 @@ def condition(columns: Mapping[str, str]) -> str:
     return ",".join(f"{name}={value}" for name, value in columns.items())
 
 
+def _embedded(wanted: AnnOptions) -> tuple[Vectors, Vectors, SearchedCorpus]:
+    """The documents of a corpus and the questions of a set as vectors."""
+    import asyncio
+
+    from ragauge.api.verbs import finish
+    from ragauge.errors import UsageError
+
+    if not isinstance(wanted.embedder, str) and len(wanted.embedder) != 1:
+        raise UsageError(f"ann: one embedder makes the vectors, got {len(wanted.embedder)}.")
+    if wanted.queries is not None or wanted.holdout:
+        raise UsageError("ann: with a corpus the questions of the set are asked. Leave out queries and holdout.")
+    if wanted.filter:
+        raise UsageError("ann: a filter names columns of a file of vectors, and a corpus has none. Take selectivity.")
+    vectors = isinstance(wanted.vectors, str | Path) and Path(wanted.vectors).suffix.lower() in VECTORS_ALONE
+    if vectors or hasattr(wanted.vectors, "__array_interface__"):
+        told = wanted.vectors if vectors else "an array"
+        raise UsageError(f"ann: with a corpus, VECTORS is a set of questions, such as golden.jsonl, got {told}.")
+    return finish(lambda: asyncio.to_thread(_embed, wanted))
+
+
+def _embed(wanted: AnnOptions) -> tuple[Vectors, Vectors, SearchedCorpus]:
+    from ragauge.api.inputs.sources import store_url
+    from ragauge.api.run import set_of
+    from ragauge.components.embeddings.corpus import searched_corpus
+    from ragauge.components.embeddings.embedders import embedder_of
+    from ragauge.components.embeddings.maker import EmbeddingSource
+    from ragauge.data.readers.corpus import read_corpus
+    from ragauge.engine.studies.retrieval import embedding_calls
+    from ragauge.store.open import open_store
+
+    objects = {} if isinstance(wanted.embedder, str) else wanted.embedder
+    name = wanted.embedder if isinstance(wanted.embedder, str) else next(iter(objects))
+    model = embedder_of(name, objects).model
+    with open_store(store_url(wanted.store)) as store:
+        calling = embedding_calls(
+            [model] if model is not None else [], concurrency=wanted.concurrency, most=wanted.max_concurrency,
+            max_cost=wanted.max_cost, timeout=wanted.timeout,
+        )  # fmt: skip
+        return searched_corpus(
+            read_corpus(wanted.corpus), set_of(wanted.vectors, store), EmbeddingSource(store, calling, objects), name,
+            (wanted.query_prefix, wanted.document_prefix), fresh=wanted.fresh,
+        )  # fmt: skip
+
+
 def _read(wanted: AnnOptions) -> tuple[Vectors, Vectors, dict[str, Mask]]:
     """The vectors to index, those to ask, and which of the first pass the filter."""
     import numpy as np
@@ -230,6 +298,8 @@ def _read(wanted: AnnOptions) -> tuple[Vectors, Vectors, dict[str, Mask]]:
     from ragauge.components.ann.vectors import passing_where, read_vectors
     from ragauge.errors import UsageError
 
+    if wanted.embedder != "local" or wanted.query_prefix or wanted.document_prefix:
+        raise UsageError("ann: an embedder needs texts. Give --corpus PATH, and a set of questions as VECTORS.")
     file, holdout = read_vectors(wanted.vectors, wanted.metric), wanted.holdout
     named = wanted.filter
     masks = {condition(named): passing_where(wanted.vectors, named)} if named else {}

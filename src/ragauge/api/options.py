@@ -309,15 +309,21 @@ class AnnCheckOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnnOptions(MakeStudyOptions):
+class AnnOptions(ModelCallOptions, MakeStudyOptions):
     """Indexes to hold against exact search. Each field is an argument of `ann`, whose documentation explains it."""
 
     vectors: Annotated[
-        Any, Typed("A file .npy, .fvecs, .parquet or .hdf5.", argument=True, metavar="VECTORS")
+        Any, Typed("A file .npy, .fvecs, .parquet, .hdf5; with --corpus a set.", argument=True, metavar="VECTORS")
     ] = field(kw_only=False)
     index: Annotated[
         str | Sequence[str], Typed("Such as hnswlib:M=16,32:ef_search=32,64; repeatable.", "--index", list[str])
     ] = field(kw_only=False)
+    corpus: Annotated[Any, Typed("Index its documents, and ask VECTORS, a set of questions.", "--corpus")] = None
+    embedder: Annotated[
+        str | Mapping[str, Any], Typed("What makes vectors: local, provider:model, module:name.", kind=str)
+    ] = "local"
+    query_prefix: Annotated[str, Typed("What stands before each question.", metavar="TEXT")] = ""
+    document_prefix: Annotated[str, Typed("What stands before each document.", metavar="TEXT")] = ""
     queries: Annotated[Any, Typed("A file of vectors to ask.")] = None
     holdout: Annotated[int, Typed("Take so many of the vectors out and ask them.", least=0)] = 0
     metric: Annotated[

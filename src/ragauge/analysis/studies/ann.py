@@ -2,23 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyKind, StudyTable, Told
 from ragauge.analysis.studies.filtered import filtered
 from ragauge.data.study import Measurement, Trial
-from ragauge.text.messages import number
+from ragauge.text.messages import number, signed
 
 MEASURED, PREDICTED = "recall_at_", "predicted_at_"
+BY_LABELS, LOST = "labelled_recall_of_exact", "labelled_recall_lost"
 MOST_LINES = 8     # of a chart, so that they can be told apart
 
 
 def _tells(found: StudyFigures) -> Iterable[Told]:
     yield from filtered(found)
+    if labelled := [trial for trial in found.complete if trial.measured(LOST) is not None]:
+        yield from _by_labels(labelled, found)
     grown = {trial.name: growth for trial in found.complete if (growth := list(_growth(trial.measurements)))}
     if grown:
         yield _table(grown, found)
         yield _chart(grown, found)
+
+
+def _by_labels(trials: Sequence[Trial], found: StudyFigures) -> Iterator[Told]:
+    """What an index costs of retrieval, by the labels of the set; of the recommended trial, else the best, in words."""
+    name = next(one for one in found.names if one.startswith("recall"))
+    near = next(one for one in found.names if one.startswith("ann_recall"))
+    rows, means = [], {}
+    for trial in trials:
+        mine, labelled = found.mean(trial.name, near), found.mean(trial.name, name)
+        means[trial.name] = mine.mean if mine and mine.mean is not None else 0.0
+        exact, lost = (next(one for one in trial.measurements if one.name == which) for which in (BY_LABELS, LOST))
+        rows.append((
+            found.short(trial.name), number(mine.mean if mine else None), number(labelled.mean if labelled else None),
+            _cell(exact), _cell(lost, signs=True),
+        ))  # fmt: skip
+    taken = found.reading.recommendation.trial or max(means, key=lambda one: means[one])
+    trial = next((one for one in trials if one.name == taken), trials[0])
+    lost = next(one for one in trial.measurements if one.name == LOST)
+    points = f"{100 * (lost.value or 0):.1f} points of {name}"
+    ends = "" if lost.low is None or lost.high is None else f" [{100 * lost.low:.1f}, {100 * lost.high:.1f}]"
+    yield f"{found.short(trial.name)} costs {points}{ends} by the labels; its {near} is {number(means[trial.name])}."
+    notes = (
+        f"{near}: share of the nearest vectors that the index finds. {name}: share of the relevant documents, by the "
+        f"labels of the set, among the first {name.partition('@')[2]} found. lost: exact search's less the index's, "
+        f"paired by question ({lost.n:,}), with its 95 % interval.",
+    )
+    heads = (near, name, "of exact search", "lost")
+    yield StudyTable("Retrieval by the labels", ("trial", *heads), tuple(rows), heads, (), notes)
 
 
 def _growth(measurements: Iterable[Measurement]) -> Iterator[tuple[int, Measurement]]:
@@ -46,9 +77,10 @@ def _table(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures)
     return StudyTable("As vectors are added", ("trial", *heads), tuple(rows), tuple(heads), (), notes)
 
 
-def _cell(one: Measurement) -> str:
-    ends = "" if one.low is None or one.high is None else f" [{number(one.low)}, {number(one.high)}]"
-    return "not built" if one.value is None else f"{number(one.value)}{ends}"
+def _cell(one: Measurement, *, signs: bool = False) -> str:
+    told = signed if signs else number
+    ends = "" if one.low is None or one.high is None else f" [{told(one.low)}, {told(one.high)}]"
+    return "not built" if one.value is None else f"{told(one.value)}{ends}"
 
 
 def _chart(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures) -> StudyChart:

@@ -96,7 +96,8 @@ class Truth:
         import numpy as np
 
         self.vectors, self.queries, self.k, self.metric, self.passing = vectors, queries, k, metric, passing
-        _, self.nearest = exact_neighbours(vectors if passing is None else vectors[passing], queries, k, metric)
+        ids, self.nearest = exact_neighbours(vectors if passing is None else vectors[passing], queries, k, metric)
+        self.ids = ids if passing is None else np.append(np.flatnonzero(passing), -1)[ids]     # -1: none
         self.known = np.asarray(~np.isnan(self.nearest).all(axis=1))     # a query of zeros has no direction
 
     def beside(self, n: int, found: Any, source: str = "") -> FoundNeighbours:

@@ -13,6 +13,7 @@ from ragauge.analysis.studies.ann import ANN
 from ragauge.components.ann.exact import ExactSearch, VectorMetric, checked
 from ragauge.components.ann.filtering import KEYS, UNFILTERED, FilteredSearch, Passing, Truth, stratum_of
 from ragauge.components.ann.index import AnnIndex, NullIndex, index_of, name_of
+from ragauge.components.ann.labels import SearchedCorpus
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Passage, Response
 from ragauge.data.study import Measurement
@@ -21,6 +22,7 @@ from ragauge.errors import DataError, UsageError
 from ragauge.metrics.ann.ann_recall import AnnRecall
 from ragauge.metrics.ann.filled import Filled
 from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.retrieval.recall import Recall
 from ragauge.stats.growth import LEAST_SIZES, predict_shares
 
 if TYPE_CHECKING:
@@ -86,9 +88,16 @@ class AnnMaker(TrialMaker):
         }     # fmt: skip
         self._built: dict[str, tuple[AnnIndex, float]] = {}
         self._open = 0     # trials
+        self.corpus: SearchedCorpus | None = None
+
+    def of_corpus(self, corpus: SearchedCorpus) -> None:
+        """Says what the vectors stand for: trials are asked the questions of its set, and scored by its labels too."""
+        self.corpus, self.fixed = corpus, {**self.fixed, **corpus.about}
 
     def eval_set(self, name: str) -> EvalSet:
-        """The queries as examples: v0, v1 and so on."""
+        """The questions of the corpus's set, else the queries as examples: v0, v1 and so on."""
+        if self.corpus is not None:
+            return self.corpus.eval_set
         digest = sha256(self.queries.tobytes()).hexdigest()[:12]
         return EvalSet(
             name, tuple(Example(f"v{n}", f"vector {n} of {digest}") for n in range(len(self.queries)))
@@ -219,7 +228,9 @@ class AnnTrial:
     def __init__(self, maker: AnnMaker, parameters: Mapping[str, Any], index: AnnIndex, seconds: float) -> None:
         source = {"vectors_file": maker.source} if maker.source else {}
         self.config: Mapping[str, Any] = {**maker.fixed, **parameters, **source}
-        self.metrics: Sequence[Metric] = (AnnRecall(maker.k), Filled(maker.k))
+        self.labels = maker.corpus if maker.corpus is not None and maker.corpus.labelled else None
+        by_labels = (Recall(k=maker.k),) if self.labels else ()
+        self.metrics: Sequence[Metric] = (AnnRecall(maker.k), Filled(maker.k), *by_labels)
         self.index, self.overhead = index, 0.0
         self.truth, mask = maker.truth_of(parameters), maker.passing.mask(parameters)
         times = int(parameters.get("oversample", 0))
@@ -230,6 +241,7 @@ class AnnTrial:
         self._maker, self._seconds = maker, seconds
         self._times: list[Times] = []
         self._found: list[Any] = []
+        self._by_labels: list[Measured] = []
 
     def tune(self, index: AnnIndex | None = None) -> None:
         """Sets what this trial searches with, in its own index or another."""
@@ -244,15 +256,18 @@ class AnnTrial:
 
     def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[Measured]]]:
         """What was found for every query, scored by exact distances."""
-        truth = self.truth
-        for n, example in enumerate(examples):
-            found = truth.beside(n, self._found[n], example.query_id)
-            unique = dict.fromkeys(found.ids)
-            passages = tuple(Passage(str(one), str(one)) for one in unique)
-            yield (
-                Response(example.query_id, passages=passages),
-                [Measured.of(metric.value(found)) for metric in self.metrics],
-            )
+        truth, corpus = self.truth, self._maker.corpus
+        found = [truth.beside(n, self._found[n], example.query_id) for n, example in enumerate(examples)]
+        ids = [list(dict.fromkeys(one.ids)) for one in found]
+        names = [[str(n) for n in mine] for mine in ids] if corpus is None else corpus.named(ids)
+        responses = [
+            Response(example.query_id, passages=tuple(Passage(one, one) for one in mine))
+            for example, mine in zip(examples, names, strict=True)
+        ]
+        near = (AnnRecall(self._maker.k), Filled(self._maker.k))
+        self._by_labels = self.labels.recalls(ids, truth.k, truth.known) if self.labels else []
+        for n, response in enumerate(responses):
+            yield response, [*(Measured.of(metric.value(found[n])) for metric in near), *self._by_labels[n : n + 1]]
 
     def measurements(self) -> Sequence[Measurement]:
         """Percentiles of latency with intervals over queries, queries a second, build time and size."""
@@ -269,7 +284,15 @@ class AnnTrial:
             *(() if imbalance is None else (Measurement("list_imbalance", imbalance),)),
             *self._growth(),
             *(() if self.exact is None else self.exact.measurements()),
+            *self._beside_exact(),
         )
+
+    def _beside_exact(self) -> Iterable[Measurement]:
+        """Recall by the labels of exact search, and what the index loses of it."""
+        truth = self.truth
+        if self.labels is not None:
+            exact = self.labels.recalls(truth.ids.tolist(), truth.k, truth.known)
+            yield from self.labels.beside_exact(self._by_labels, exact, truth.k)
 
     def _growth(self) -> Iterable[Measurement]:
         """Recall at each size that was built, and predicted at 2n and 4n."""

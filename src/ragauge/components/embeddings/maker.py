@@ -69,9 +69,9 @@ class EmbeddingMaker(TrialMaker):
     kind = EMBEDDINGS
 
     def __init__(self, documents: Iterable[Document], examples: Sequence[Example], source: EmbeddingSource) -> None:
-        self.texts = {document.doc_id: _text(document) for document in documents}
+        self.texts = {document.doc_id: document_text(document) for document in documents}
         self._examples, self._source = examples, source
-        _check_labels(examples, self.texts)
+        check_labels(examples, self.texts)
         hashes = {name: sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for name, text in self.texts.items()}
         self.fixed: Mapping[str, Any] = {"corpus": digest(hashes)[:16], "metrics": list(METRICS)}
         self._last: tuple[tuple[Any, ...], tuple[EmbeddedTexts, EmbeddedTexts]] | None = None
@@ -192,7 +192,7 @@ class _Trial:
         """Nothing is held open."""
 
 
-def _text(document: Document) -> str:
+def document_text(document: Document) -> str:
     """A document under its title, unless it opens with that or is called by it."""
     title, text = document.title.strip(), document.text
     opens = text.lstrip("# \n").casefold().startswith(title.casefold())
@@ -200,7 +200,8 @@ def _text(document: Document) -> str:
     return f"{title}\n{text}" if own else text
 
 
-def _check_labels(examples: Sequence[Example], texts: Mapping[str, str]) -> None:
+def check_labels(examples: Sequence[Example], texts: Mapping[str, str]) -> None:
+    """DataError where no question has a label, or one names a document that the corpus has not."""
     if not any(judged.grade > 0 for example in examples for judged in example.relevant or ()):
         hint = "Give relevant: {doc_id: grade} with every question, or a BEIR folder with qrels."
         raise DataError("no example has a relevant document.", hint=hint)
