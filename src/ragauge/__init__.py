@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ragauge.api.label import label_draw as label_draw
     from ragauge.api.label import label_import as label_import
     from ragauge.api.label import label_plan as label_plan
+    from ragauge.api.label import label_transfer as label_transfer
     from ragauge.api.results.comparison import ComparisonResult as ComparisonResult
     from ragauge.api.results.gate_result import GateResult as GateResult
     from ragauge.api.results.scorecard import Scorecard as Scorecard
@@ -91,6 +92,7 @@ _FROM = {
     "label_draw": "ragauge.api.label",
     "label_import": "ragauge.api.label",
     "label_plan": "ragauge.api.label",
+    "label_transfer": "ragauge.api.label",
     "chunking": "ragauge.api.chunking",
     "check_set": "ragauge.api.sets",
     "diff_sets": "ragauge.api.sets",

@@ -15,18 +15,27 @@ from ragauge.analysis.scores.arrays import SCORED, Columns, by_example
 from ragauge.stats.rectified import LabelSample, rectified_mean
 from ragauge.store.open import open_store
 
-LENIENT = 5     # the judge takes every fifth wrong height for right, since the passages hold it elsewhere
+UNSEEN = 5     # of every fifth answer people see a fault that the judge does not: the passage is of another tower
 
 
-def towers(n: int, wrong: int, other: int = 0) -> list[dict[str, Any]]:
-    """Answers with one sentence; of the first `wrong` the height is that of another tower, which people notice."""
+def right(i: int, wrong: int) -> bool:
+    """What people say of an answer."""
+    return i >= wrong and i % UNSEEN > 0
+
+
+def rate(n: int, wrong: int) -> float:
+    """The share that people would call supported, had they labelled everything."""
+    return sum(right(i, wrong) for i in range(n)) / n
+
+
+def towers(n: int, wrong: int) -> list[dict[str, Any]]:
+    """Answers with one sentence; of the first `wrong` the height is another one, which the judge sees."""
     rows = []
     for i in range(n):
         tall = 300 + i if i >= wrong else 700 + i
-        missed = f" Tower B{i} is {tall} metres tall." if i < wrong and i % LENIENT == 0 else ""
         rows.append({
             "query_id": f"q{i}", "query": f"How tall is tower {i}?", "answer": f"Tower {i} is {tall} metres tall.",
-            "passages": [{"doc_id": f"d{i}-{other}", "text": f"Tower {i} is {300 + i} metres tall.{missed}"}],
+            "passages": [{"doc_id": f"d{i}", "text": f"Tower {i} is {300 + i} metres tall."}],
             "segments": {"half": "first" if i < n // 2 else "second"},
         })     # fmt: skip
     return rows
@@ -40,10 +49,11 @@ def label(run: str, store: str, tmp_path: Path, n: int, wrong: int, scheme: str 
     for task in map(json.loads, tasks.read_text().splitlines()):
         i = int(task["query"].split()[-1][:-1])
         drawn.add(i)
-        said = "supported" if i >= wrong else "contradicted"
+        said = "supported" if right(i, wrong) else "contradicted"
         rows.append({name: task[name] for name in ("key", "question", "guideline")}
                     | {"part": task["parts"][0], "value": said, "annotator": "ann"})  # fmt: skip
-    rg.label_import(rows, store=store)
+    if rows:     # what was labelled before is not asked again
+        rg.label_import(rows, store=store)
     return drawn
 
 
@@ -64,7 +74,7 @@ def test_mean_is_rectified_everywhere(store: str, tmp_path: Path) -> None:
     with open_store(store) as opened:
         frame = opened.scores.frame(card.card.run.run_id, card.card.judge.judge_id)
     scores = {int(row["query_id"][1:]): row["value"] for row in frame.to_dicts()}
-    people = [float(i >= 90) for i in sorted(drawn)]
+    people = [float(right(i, 90)) for i in sorted(drawn)]
     sample = LabelSample(people, [scores[i] for i in sorted(drawn)], [scores[i] for i in range(300) if i not in drawn])
     expected = rectified_mean(sample, bounds=(0.0, 1.0))
     assert expected is not None
@@ -73,7 +83,7 @@ def test_mean_is_rectified_everywhere(store: str, tmp_path: Path) -> None:
     assert found.rectified.interval.low == pytest.approx(expected.interval.low)
     assert (found.rectified.n, found.rectified.others) == (150, 150)
     assert found.mean == before.card.summaries[0].mean      # what the judge says stays what it says
-    assert found.rectified.interval.low < 0.7 < found.rectified.interval.high
+    assert found.rectified.interval.low < rate(300, 90) < found.rectified.interval.high
     said = f"{found.rectified.mean:.2f} rectified ["
     for ending in ("md", "html", "json"):
         card.save(tmp_path / f"card.{ending}")
@@ -100,7 +110,7 @@ def test_difference_is_rectified(store: str, tmp_path: Path) -> None:
     (change,) = (one for one in found.compared.runs[0].metrics if one.metric == "faithfulness")
     assert change.rectified is not None
     assert change.rectified.n == 120
-    assert change.rectified.interval.low < 0.15 < change.rectified.interval.high
+    assert change.rectified.interval.low < rate(300, 45) - rate(300, 90) < change.rectified.interval.high
     assert f"faithfulness: {change.rectified.mean:+.2f} rectified [" in found.to_markdown().replace("\\", "")
 
 
@@ -110,8 +120,8 @@ def test_unequal_chances_are_counted(store: str, tmp_path: Path) -> None:
     drawn = label("new", store, tmp_path, 80, 60, scheme="verdict")
     found = rg.evaluate("new", metrics="faithfulness", store=store).card.summaries[0].rectified
     assert found is not None
-    assert found.interval.low < 0.8 < found.interval.high
-    assert np.mean([i >= 60 for i in drawn]) < 0.6
+    assert found.interval.low < rate(300, 60) < found.interval.high
+    assert np.mean([right(i, 60) for i in drawn]) < rate(300, 60) - 0.1
 
 
 def test_below_fifty_nothing_is_rectified(store: str, tmp_path: Path) -> None:
@@ -164,11 +174,11 @@ def test_gate_decides_by_people(store: str, tmp_path: Path) -> None:
     for row in rows[100:220]:
         row["answer"] = row["answer"].replace("is", "has a height of").replace(" tall.", ".")     # unclear
     rg.evaluate(rows, metrics="faithfulness", name="new", store=store)
-    rule = {"metric": "faithfulness", "min": 0.8, "rectified": True}
+    rule = {"metric": "faithfulness", "min": 0.6, "rectified": True}
     (before,) = (one for one in verdicts("new", store, rule) if one.kind == "min")
     assert (before.verdict, before.because, before.n, before.min_n) == ("not_enough_data", "few", 0, 50)
     label("new", store, tmp_path, 150, 30)
-    checks = verdicts("new", store, rule, {"metric": "faithfulness", "min": 0.97, "rectified": True})
+    checks = verdicts("new", store, rule, {"metric": "faithfulness", "min": 0.85, "rectified": True})
     good, high = (one for one in checks if one.kind == "min")
     card = rg.evaluate("new", metrics="faithfulness", store=store).card.summaries[0].rectified
     assert card is not None
@@ -187,7 +197,7 @@ def test_gate_decides_drops_by_people(store: str, tmp_path: Path) -> None:
     (down,) = (one for one in verdicts("new", store, rule, baseline="base") if one.kind == "max_drop")
     (up,) = (one for one in verdicts("base", store, rule, baseline="new") if one.kind == "max_drop")
     assert (down.verdict, up.verdict, down.n) == ("fail", "pass", 120)
-    assert down.interval.low < -0.3 < down.interval.high
+    assert down.interval.low < rate(300, 110) - rate(300, 20) < down.interval.high
 
 
 @pytest.mark.parametrize(("rule", "said"), [
@@ -200,3 +210,25 @@ def test_what_cannot_be_rectified_is_refused(store: str, rule: dict[str, Any], s
     rg.evaluate(towers(20, 2), metrics="faithfulness", name="new", store=store)
     with pytest.raises(rg.ConfigError, match=said):
         rg.gate("new", rules={"gate": {"rules": [rule | {"rectified": True}]}}, store=store)
+
+
+def test_labels_of_another_run(store: str, tmp_path: Path) -> None:
+    """A rate is corrected by labels of another run, (p + sp − 1)/(se + sp − 1) by hand, and drawn at random alone."""
+    for name, n, wrong in (("base", 300, 100), ("new", 240, 80)):     # the judge errs alike on both
+        rg.evaluate(towers(n, wrong), metrics="faithfulness", name=name, store=store)
+    with pytest.raises(rg.UsageError, match="0 labelled answers of base"):
+        rg.label_transfer("base", "new", store=store)
+    label("base", store, tmp_path, 150, 100)
+    found = rg.label_transfer("base", "new", store=store)
+    assert (found.labels, found.n) == (150, 240)
+    se, sp = found.rate.sensitivity, found.rate.specificity
+    assert se == 1.0
+    assert sp == pytest.approx(100 / (300 - 300 * rate(300, 100)), abs=0.1)     # it sees the wrong heights alone
+    assert found.judged == pytest.approx(160 / 240)
+    assert found.rate.rate == pytest.approx((found.judged + sp - 1) / (se + sp - 1))
+    assert found.rate.interval.low < rate(240, 80) < found.rate.interval.high
+    with pytest.raises(rg.UsageError, match="base is labelled itself"):
+        rg.label_transfer("base", "base", store=store)
+    label("base", store, tmp_path, 20, 100, scheme="verdict")
+    with pytest.raises(rg.UsageError, match="were not drawn at random"):
+        rg.label_transfer("base", "new", store=store)

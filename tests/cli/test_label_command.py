@@ -153,3 +153,18 @@ def test_judge_is_checked_on_a_runs_labels(cli: Cli, tmp_path: Path) -> None:
         assert cli("label", "import", labels).code == 0
     worse = cli("judge", "check", "towers", "-q", "--min-kappa", "0.5")
     assert (worse.code, "kappa is below 0.5: local [" in worse.err) == (3, True)
+
+
+def test_transfer_says_what_it_takes_for_granted(cli: Cli, tmp_path: Path) -> None:
+    """The corrected share is printed with its interval, the judge's own, and the assumption; JSON holds the numbers."""
+    for name, n, wrong in (("old", 60, 20), ("new", 50, 10)):
+        path = write(tmp_path / f"{name}.jsonl", towers(n, wrong))
+        assert cli("evaluate", path, "-m", "faithfulness", "-q").code == 0
+    assert cli("label", "draw", "old", "-o", "tasks.jsonl").code == 0
+    assert cli("label", "import", labelled(tmp_path / "tasks.jsonl")).code == 0
+    said = cli("label", "transfer", "old", "new").out
+    assert "Answers of new that hold as a whole: 0.80 [" in said
+    assert "takes for granted that it errs alike on both runs" in said
+    found = cli("label", "transfer", "old", "new", "--json").json()
+    assert (found["labels"], found["rate"]["specificity"]) == (60, 1.0)
+    assert cli("label", "transfer", "new", "old").code == 2

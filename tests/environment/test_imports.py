@@ -37,7 +37,7 @@ PUBLIC = {
     "UsageError", "EvaluationLog", "log", "note", "baselines", "remove_baseline", "set_baseline", "compare",
     "ComparisonResult", "gate", "GateResult", "validate", "ConfigError", "GateFailed", "NotEnoughData",
     "ThresholdsResult", "thresholds", "check_judge", "chunking", "embeddings", "sweep", "open_study", "StudyResult",
-    "label_draw", "label_import", "label_plan", "ann", "ann_check", "exact_neighbours",
+    "label_draw", "label_import", "label_plan", "label_transfer", "ann", "ann_check", "exact_neighbours",
     "generate_set", "check_set", "freeze_set", "mark_set", "diff_sets", "export_set",
 }  # fmt: skip
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.sources import store_url
 from ragauge.api.inputs.typed import keywords
-from ragauge.api.label_options import LabelDrawOptions, LabelImportOptions, LabelPlanOptions
+from ragauge.api.label_options import LabelDrawOptions, LabelImportOptions, LabelPlanOptions, LabelTransferOptions
 from ragauge.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from ragauge.analysis.labels.planning import LabelPlan
     from ragauge.data.label import LabelTask
     from ragauge.data.response import Run
+    from ragauge.stats.transferred import TransferredRate
     from ragauge.store.open import Store
 
 QUESTIONS = ("support", "relevance")     # that a page asks
@@ -300,3 +301,71 @@ def _change(given: str, mean: float) -> float:
     if amount <= 0 or not unit.endswith(("%", "point", "points")):
         raise UsageError(f'detect must be such as "3%" (of the mean) or "3 points" (0.03), got {given!r}.')
     return amount * mean if unit.endswith("%") else amount
+
+
+@dataclass(frozen=True, slots=True)
+class TransferredLabels:
+    """The share of a run's answers that hold as a whole, by another run's labels.
+
+    Attributes:
+        run: name of the run.
+        labelled: name of the run that people labelled.
+        judge_id: whose verdicts are corrected.
+        rate: with its interval, and the judge's sensitivity and specificity on the labelled run.
+        judged: the judge's own share.
+        labels: labelled answers with a verdict.
+        n: answers of the run with one.
+    """
+
+    run: str
+    labelled: str
+    judge_id: str
+    rate: TransferredRate
+    judged: float
+    labels: int
+    n: int
+
+
+@keywords(LabelTransferOptions)
+def label_transfer(wanted: LabelTransferOptions) -> TransferredLabels:
+    """The share of answers of which every claim is supported, in a run without labels, by labels of another run.
+
+    By Rogan and Gladen, which takes for granted that the judge has the same sensitivity and specificity on both runs:
+    nothing in the labels can show that. Labels drawn from the run itself need no such thing.
+
+    Options:
+        labelled: a run from which answers were drawn at random, and labelled for support.
+        run: the run whose share is wanted, evaluated by the same judge.
+        judge: whose verdicts; the last judge of `run` by default.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+
+    Raises:
+        UnknownName: no such run or judge.
+        UsageError: a draw that was not at random, one run twice, or too few labels of one kind to tell anything.
+    """
+    from ragauge.api.cards import judged
+    from ragauge.engine.people import people_scores, supported_answers
+    from ragauge.stats.transferred import transferred_rate
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(wanted.store)) as store:
+        base, run = (store.runs.find(str(one)) for one in (wanted.labelled, wanted.run))
+        judge_id = judged(store, run, wanted.judge)
+        people = people_scores(store, base.run_id)
+        known, others = (supported_answers(store, one.run_id, judge_id) for one in (base, run))
+    if base.run_id == run.run_id:
+        raise UsageError(f"{run.name} is labelled itself: its reports have the rectified mean.")
+    if people is not None and people.inclusion:
+        raise UsageError(f"the labels of {base.name} were not drawn at random, so they do not say how the judge errs.")
+    scores = {} if people is None else people.values.get("faithfulness", {})
+    both = [(float(score == 1.0), known[number]) for number, score in scores.items() if number in known]
+    found = transferred_rate([people for people, _ in both], [judge for _, judge in both], list(others.values()))
+    if found is None:
+        wrong = sum(1 - said for said, _ in both)
+        raise UsageError(
+            f"{len(both)} labelled answers of {base.name} with a verdict by {judge_id}, {wrong:.0f} of them not "
+            "supported as a whole: too few of one kind, or the judge cannot tell them apart. Label more, or evaluate "
+            "both runs by one judge."
+        )
+    share = sum(others.values()) / len(others)
+    return TransferredLabels(run.name, base.name, judge_id or "", found, share, len(both), len(others))

@@ -60,3 +60,15 @@ class LabelPlanOptions:
     detect: Annotated[str, Typed("A change between two runs to be seen: 3% of the mean, or 3 points.")] = ""
     judge: LastJudge = None
     store: Store = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelTransferOptions:
+    """Whose labels correct whose rate. Each field is an argument of `label_transfer`, which explains it."""
+
+    labelled: Annotated[Any, Typed("The run that people labelled.", argument=True, metavar="LABELLED")] = field(
+        kw_only=False
+    )
+    run: StoredRun = field(kw_only=False)
+    judge: LastJudge = None
+    store: Store = None

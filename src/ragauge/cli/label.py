@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ragauge.api.label_options import LabelDrawOptions, LabelImportOptions, LabelPlanOptions
+from ragauge.api.label_options import LabelDrawOptions, LabelImportOptions, LabelPlanOptions, LabelTransferOptions
 from ragauge.cli import options
 from ragauge.cli.output import show, show_json
 from ragauge.text.messages import command, plural
@@ -63,3 +63,17 @@ def plan_labels(wanted: LabelPlanOptions, as_json: options.Json = False) -> None
 
     found = label.label_plan(**vars(wanted))
     show_json(found) if as_json else show("\n".join(sentences(found)))
+
+
+@app.command("transfer")
+@options.grouped
+def transfer_labels(wanted: LabelTransferOptions, as_json: options.Json = False) -> None:
+    """The share of supported answers in a run without labels, by labels of another run and the same judge."""
+    from ragauge.api import label
+    from ragauge.reporting.label_plan import transferred
+
+    found = label.label_transfer(**vars(wanted))
+    if as_json:
+        show_json(found)
+        return
+    show(transferred(found.run, found.labelled, found.rate, found.judged, (found.labels, found.n)))

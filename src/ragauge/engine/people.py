@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ragauge.data.facts import AnswerFacts
 from ragauge.data.label import TOLD, Label, LabelTask, Part, label_key, last_said, part_text
 from ragauge.data.labelled import LABELS, Labelled, LabelledPart
 from ragauge.engine.judge_batch import Work, judge_batch
@@ -204,3 +205,18 @@ def _chances(draws: Sequence[LabelDraw], drawn: frozenset[int]) -> dict[int, flo
             missed *= 1 - draw.inclusion.get(number, 0.0)
         found[number] = 1 - missed
     return {} if len({round(one, 12) for one in found.values()}) < 2 else found
+
+
+def supported_answers(store: Store, run_id: str, judge_id: str | None) -> dict[int, float]:
+    """Number of a response -> 1 where a judge finds every claim of its answer supported, else 0.
+
+    What claims nothing, and what a verdict is lacking of, is left out.
+    """
+    found: dict[int, float] = {}
+    numbers = store.runs.order(run_id).numbers
+    for number, mine in (store.evidence.linked(numbers, judge_id) if judge_id is not None else {}).items():
+        for packed in mine:
+            facts = packed.evidence().facts if packed.question == "verify_answer" else None
+            if isinstance(facts, AnswerFacts) and facts.claims and all(one.label for one in facts.claims):
+                found[number] = float(all(one.supporting for one in facts.claims))
+    return found

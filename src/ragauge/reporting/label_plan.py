@@ -1,14 +1,16 @@
-"""How many labels it takes, in sentences."""
+"""What labels say and how many it takes, in sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ragauge.text.messages import plural
+from ragauge.reporting.words import line
+from ragauge.text.messages import command, plural
 
 if TYPE_CHECKING:
     from ragauge.analysis.labels.planning import LabelPlan
+    from ragauge.stats.transferred import TransferredRate
 
 
 def sentences(found: LabelPlan) -> Iterator[str]:
@@ -32,3 +34,16 @@ def sentences(found: LabelPlan) -> Iterator[str]:
         yield "Below 20 labels nothing is known of the judge, and the plan does without it: ask again from 20 on."
     else:
         yield f"Judge and people correlate at {found.correlation:.2f} on the {found.there:,} labelled."
+
+
+def transferred(run: str, labelled: str, rate: TransferredRate, judged: float, sizes: tuple[int, int]) -> str:
+    """A rate by another run's labels, with what it takes for granted; sizes: labelled answers, answers of the run."""
+    ends = f"[{rate.interval.low:.2f}, {rate.interval.high:.2f}]"
+    return (
+        f"Answers of {line(run)} that hold as a whole: {rate.rate:.2f} {ends} by {sizes[0]:,} labels of "
+        f"{line(labelled)}; the judge says {judged:.2f} of {sizes[1]:,}.\n"
+        f"On {line(labelled)} it finds {rate.sensitivity:.0%} of what people call supported, and "
+        f"{rate.specificity:.0%} of what they do not.\n"
+        f"This takes for granted that it errs alike on both runs, which nothing in the labels can show. Labels drawn "
+        f"from {line(run)} need no such thing: {command('label', 'draw', line(run), '-o', 'page.html')}"
+    )
