@@ -198,9 +198,7 @@ def read_trials(
     bend = bend if bend.trial is None else replace(bend, trial=priced[bend.trial])
     if target is None:
         taken = _cheapest_of_best(scores, metric, best, costs, cost, n)
-        if race is not None and 2 * len(best) > race.of and taken.trial is not None:
-            told = f"not enough data: {len(best)} of {race.of} trials may still be the best"
-            taken = Recommendation(None, f"{told}, on {n:,} examples", taken.examples)
+        taken = taken if race is None or taken.trial is None else _raced(taken, len(best), race.of, n)
     else:
         aim = parse(target.metric)
         taken = _cheapest_above(trial_means(scores, aim), costs, cost, target, lower=aim.direction == "lower")
@@ -300,6 +298,17 @@ def _bounds(columns: Sequence[Columns], metric: Metric) -> tuple[Floats, Floats]
         ends.append(np.column_stack(rows))
     low, high = ends
     return (-high, -low) if metric.direction == "lower" else (low, high)
+
+
+def _raced(taken: Recommendation, left: int, of: int, n: int) -> Recommendation:
+    """What a race lets recommend: nothing where over half of its trials are left."""
+    if 2 * left > of:
+        told = f"not enough data: {left} of {of} trials may still be the best"
+        return Recommendation(None, f"{told}, on {n:,} examples", taken.examples)
+    if left > 1:
+        return taken
+    told = f"the race left it alone of {of} trials: it is the best, the confidence being 95 %"
+    return Recommendation(taken.trial, f"{told}, on {n:,} examples")
 
 
 def _cheapest_of_best(
