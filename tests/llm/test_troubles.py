@@ -9,8 +9,8 @@ import pytest
 from pydantic_ai import exceptions as known
 
 from ragauge.data.ask import Reply
+from ragauge.llm.endpoints import hidden
 from ragauge.llm.errors import LONGEST, call_error
-from ragauge.llm.keys import hidden
 from ragauge.llm.model import FATAL, PASSING, CallError
 
 

@@ -14,7 +14,7 @@ from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
 from ragauge.engine.budget import Budget, BudgetReached, Reservation
 from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.errors import JudgeError, RagaugeError
-from ragauge.llm.keys import hidden
+from ragauge.llm.endpoints import hidden
 from ragauge.llm.limiter import Limiter
 from ragauge.llm.model import FATAL, PASSING, CallError, ChatModel
 from ragauge.store.calls import Call

@@ -16,7 +16,7 @@ from ragauge.engine.systems import build_system
 from ragauge.errors import JudgeError, RagaugeError
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import drive
-from ragauge.llm.keys import hidden
+from ragauge.llm.endpoints import hidden
 from ragauge.systems.http import without_credentials
 
 CALL_SECONDS = 30.0     # a model that is loaded on the first call may take so long

@@ -11,7 +11,7 @@ from ragauge.data.example import Example
 from ragauge.data.response import Passage, Response
 from ragauge.engine.caller import RetryPolicy, RetryState
 from ragauge.errors import SystemFailed
-from ragauge.llm.keys import hidden
+from ragauge.llm.endpoints import hidden
 from ragauge.llm.limiter import Limiter
 from ragauge.systems.base import PASSING, Question, System, SystemTrouble, trouble_of
 

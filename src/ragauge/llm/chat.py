@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
+from ragauge.llm.endpoints import hidden, known_keys, without
 from ragauge.llm.errors import call_error
-from ragauge.llm.keys import hidden, known_keys, without
 from ragauge.llm.model import CallError
 
 if TYPE_CHECKING:

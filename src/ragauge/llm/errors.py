@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from ragauge.data.ask import Reply
-from ragauge.llm.keys import hidden
+from ragauge.llm.endpoints import hidden
 from ragauge.llm.model import CallError, Trouble
 
 TOO_LONG = re.compile(

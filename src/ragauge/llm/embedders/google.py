@@ -9,8 +9,8 @@ from typing import Any
 from ragauge.data.ask import ModelName, Reply
 from ragauge.errors import JudgeError, MissingExtra
 from ragauge.llm.embedders.remote import RemoteEmbedder, Vectors
+from ragauge.llm.endpoints import hidden, key_of
 from ragauge.llm.errors import connection_error, status_error
-from ragauge.llm.keys import hidden, key_of
 from ragauge.llm.model import CallError
 from ragauge.llm.providers.google import KEYS, LONG
 

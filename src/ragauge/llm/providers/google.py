@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragauge.data.ask import ModelName
 from ragauge.errors import JudgeError, MissingExtra
 from ragauge.llm.chat import LibraryModel, watched
-from ragauge.llm.keys import key_of
+from ragauge.llm.endpoints import key_of
 
 KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 LONG = 86_400.0     # seconds: the caller's clock ends a call

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.data.ask import ModelName
 from ragauge.errors import JudgeError
 from ragauge.llm.chat import TOOL, LibraryModel, watched
-from ragauge.llm.keys import key_of
+from ragauge.llm.endpoints import key_of
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
