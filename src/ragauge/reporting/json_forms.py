@@ -166,7 +166,8 @@ FORMS: Mapping[str, str] = {
     # a judge
     "JudgeCheck": (
         "rows=n_rows parts=n_parts labels human repeated_rows=repeated rows_without_passages=bare split "
-        "annotators_kappa=annotators.value annotators_alpha ceiling judges=judges() pairs=judge_pairs() stopped *calls"
+        "annotators_kappa=annotators.value annotators_alpha ceiling accuracy_estimated=estimated "
+        "judges=judges() pairs=judge_pairs() stopped *calls"
     ),
     "JudgeWithErrors": (
         "judge=one.said.name mode=one.said.mode judge_id=one.said.judge_id *one.whole supported_or_not=one.supported "

@@ -28,6 +28,7 @@ SAYS = (
     "ECE: how far they lie from the shares of people, in a small file above 0 by chance."
 )
 KEPT = "How far its means lie from people's: kept, and from now on in the intervals of its scores"
+ESTIMATED = "Accuracy by the judges' verdicts alone (Dawid and Skene): an estimate, as if they erred independently"
 STANDS_IN = "Whether it may stand in for an annotator (alternative-annotator test)"
 SLIGHT = 0.2     # a kappa up to which agreement is slight: Landis and Koch (1977)
 FEW = 50     # parts below which intervals are too wide to choose a judge by
@@ -138,6 +139,11 @@ def _tables(check: JudgeCheck) -> Iterator[HeadedRows]:
     if check.pairs:
         pairs: Rows = [_pair(pair, check) for pair in check.pairs]
         yield "Judges among themselves", ("", "n", "the same", "Cohen's kappa", "accuracy gained"), pairs
+    if check.estimated:
+        yield ESTIMATED, ("judge", "estimated", "by people"), [
+            (judge_name(judge), f"{value:.2f}", _figure(judge.whole.accuracy))
+            for judge, value in zip(check.judges, check.estimated, strict=True)
+        ]  # fmt: skip
     kept = _kept(check)
     if kept:
         yield KEPT, ("judge", "from", "by people", "by the judge", "difference"), kept

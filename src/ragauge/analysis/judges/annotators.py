@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from ragauge.analysis.judges.agreement import Agreement, AgreementFigure, agreement
 from ragauge.data.labelled import Labelled
 from ragauge.stats.alternative_annotator import AlternativeAnnotator, alternative_annotator
+from ragauge.stats.dawid_skene import dawid_skene
 from ragauge.stats.krippendorff import krippendorff_alpha
 
 EPSILONS = (0.1, 0.15, 0.2)
@@ -78,3 +79,14 @@ def alternatives(
     """
     found = (alternative_annotator(people, [one or None for one in verdicts], epsilon) for epsilon in EPSILONS)
     return tuple(one for one in found if one is not None)
+
+
+def estimated(answers: Sequence[Sequence[str]]) -> tuple[float, ...]:
+    """How often each judge is right, estimated from the judges' verdicts alone; () of fewer than 3 judges.
+
+    Args:
+        answers: of each judge, a label a part; "" = none.
+    """
+    parts = [{str(n): one for n, one in enumerate(said) if one} for said in zip(*answers, strict=True)]
+    found = dawid_skene(parts)
+    return () if found is None else tuple(found.accuracy.get(str(n), 0.0) for n in range(len(answers)))

@@ -12,7 +12,7 @@ from itertools import combinations
 
 from ragauge.analysis.estimating import interval_of_rate
 from ragauge.analysis.judges.agreement import Agreement, AgreementFigure, agreement, difference, fleiss_kappa
-from ragauge.analysis.judges.annotators import alpha, alternatives, ceiling, majority, on, people_of
+from ragauge.analysis.judges.annotators import alpha, alternatives, ceiling, estimated, majority, on, people_of
 from ragauge.analysis.judges.telling import Detection, Probabilities, detection, probabilities
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.data.facts import AnswerFacts, Claim, Label, Window
@@ -153,6 +153,7 @@ class JudgeCheck:
         repeated: further rows of the file, left out since a later one labels the same text.
         bare: rows without passages, on which nothing can be supported.
         ceiling: each annotator against what most of the others say; None where there is one an item.
+        estimated: of each judge, the accuracy that the judges' verdicts alone suggest; () of fewer than 3 judges.
     """
 
     n_rows: int
@@ -170,6 +171,7 @@ class JudgeCheck:
     bare: int = 0
     annotators_alpha: AgreementFigure | None = None
     ceiling: Agreement | None = None
+    estimated: tuple[float, ...] = ()
 
 
 def verdicts_of(row: Labelled, facts: AnswerFacts | None, reason: str = "") -> tuple[PartVerdict, ...]:
@@ -230,7 +232,7 @@ def report(
         fleiss_kappa(counts) if several else None, checked, tuple(_pairs(human, answers, scale, clusters)), stopped,
         calls or {}, bare=sum(not row.passages for row in rows),
         annotators_alpha=alpha(people, scale) if several else None,
-        ceiling=ceiling(people, scale, groups) if several else None,
+        ceiling=ceiling(people, scale, groups) if several else None, estimated=estimated(answers),
     )     # fmt: skip
 
 
