@@ -232,3 +232,17 @@ def test_labels_of_another_run(store: str, tmp_path: Path) -> None:
     label("base", store, tmp_path, 20, 100, scheme="verdict")
     with pytest.raises(rg.UsageError, match="were not drawn at random"):
         rg.label_transfer("base", "new", store=store)
+
+
+def test_a_new_draw_takes_no_labels_away(store: str, tmp_path: Path) -> None:
+    """A later draw for another question, or by instructions that nobody has followed yet, leaves rectified means."""
+    rg.evaluate(towers(200, 60), metrics="faithfulness", name="new", store=store)
+    label("new", store, tmp_path, 80, 60)
+    before = rg.evaluate("new", metrics="faithfulness", store=store).card.summaries[0].rectified
+    assert before is not None
+    (tmp_path / "other.txt").write_text("Be strict.")
+    rg.label_draw("new", output=tmp_path / "p.html", n=60, question="relevance", store=store)
+    rg.label_draw("new", output=tmp_path / "p.html", n=60, guideline=tmp_path / "other.txt", store=store)
+    card = rg.evaluate("new", metrics="faithfulness", store=store).card
+    assert card.summaries[0].rectified == before
+    assert "0 of 60 drawn answers are labelled: means are rectified from 50 on." in card.warnings

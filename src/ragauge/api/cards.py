@@ -228,8 +228,9 @@ def _warnings(store: Store, run: Run) -> list[str]:
     from ragauge.engine.people import people_scores
 
     absent, found = store.runs.absent(run.run_id), []
-    people = people_scores(store, run.run_id)
-    if people is not None and len(people.labelled) < LEAST_LABELS:
+    for people in people_scores(store, run.run_id):
+        if len(people.labelled) >= LEAST_LABELS:
+            continue
         of = plural(people.drawn, "drawn answer is", "drawn answers are")
         found.append(f"{len(people.labelled):,} of {of} labelled: means are rectified from {LEAST_LABELS} on.")
     if absent:

@@ -351,7 +351,7 @@ def label_transfer(wanted: LabelTransferOptions) -> TransferredLabels:
     with open_store(store_url(wanted.store)) as store:
         base, run = (store.runs.find(str(one)) for one in (wanted.labelled, wanted.run))
         judge_id = judged(store, run, wanted.judge)
-        people = people_scores(store, base.run_id)
+        people = next((one for one in people_scores(store, base.run_id) if "faithfulness" in one.values), None)
         known, others = (supported_answers(store, one.run_id, judge_id) for one in (base, run))
     if base.run_id == run.run_id:
         raise UsageError(f"{run.name} is labelled itself: its reports have the rectified mean.")

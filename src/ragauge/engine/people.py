@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ragauge.analysis.estimating import LEAST_LABELS
 from ragauge.data.facts import AnswerFacts
 from ragauge.data.label import TOLD, Label, LabelTask, Part, label_key, last_said, part_text
 from ragauge.data.labelled import LABELS, Labelled, LabelledPart
@@ -160,28 +161,38 @@ class PeopleScores:
     guideline: str = ""
 
 
-def people_scores(store: Store, run_id: str) -> PeopleScores | None:
-    """Scores by people of what was drawn from a run, by the guideline of its last draw; None where nothing was.
+def people_scores(store: Store, run_id: str) -> tuple[PeopleScores, ...]:
+    """Scores by people of what was drawn from a run, for each question that was asked of it; () where nothing was.
 
-    By the same code as every judge's: labels fill the evidence, metrics are computed from it. Nothing is stored.
+    Draws by one guideline, of sentences or of whole answers, belong together; of several such the last with labels
+    enough to rectify counts, else the last. By the same code as every judge's: labels fill the evidence, metrics are
+    computed from it. Nothing is stored.
 
     Args:
         store: where run, draws and labels are.
         run_id: the run.
     """
-    draws = store.draws.of_run(run_id)
-    if not draws:
-        return None
-    last = draws[-1]
-    draws = [one for one in draws if (one.guideline, one.question, one.by) == (last.guideline, last.question, last.by)]
+    together: dict[str, dict[tuple[str, str], list[LabelDraw]]] = {}
+    for draw in store.draws.of_run(run_id):
+        mine = together.setdefault(draw.question, {})
+        mine[draw.guideline, draw.by] = [*mine.pop((draw.guideline, draw.by), []), draw]
+    found = []
+    for groups in together.values():
+        scores = [_of_draws(store, run_id, draws) for draws in reversed(groups.values())]
+        found.append(next((one for one in scores if len(one.labelled) >= LEAST_LABELS), scores[0]))
+    return tuple(found)
+
+
+def _of_draws(store: Store, run_id: str, draws: Sequence[LabelDraw]) -> PeopleScores:
+    question, guideline = draws[0].question, draws[0].guideline
     drawn: frozenset[int] = frozenset().union(*(one.drawn for one in draws))
-    keys = {one.response_no: key_of(last.question, one) or "" for one in responses_of(store, run_id, drawn)}
-    there = store.labels.of({key for key in keys.values() if key}, last.question)
-    labels = [one for one in there if one.guideline == last.guideline]
+    keys = {one.response_no: key_of(question, one) or "" for one in responses_of(store, run_id, drawn)}
+    there = store.labels.of({key for key in keys.values() if key}, question)
+    labels = [one for one in there if one.guideline == guideline]
     known = {one.key for one in labels}
     numbers = frozenset(number for number, key in keys.items() if key in known)
-    values = _values(store, list(responses_of(store, run_id, numbers)), PeopleJudge(labels, last.guideline, ""))
-    return PeopleScores(values, _chances(draws, drawn), len(drawn), numbers, last.guideline)
+    values = _values(store, list(responses_of(store, run_id, numbers)), PeopleJudge(labels, guideline, ""))
+    return PeopleScores(values, _chances(draws, drawn), len(drawn), numbers, guideline)
 
 
 def _values(store: Store, items: Sequence[Loaded], judge: PeopleJudge) -> dict[str, dict[int, float]]:

@@ -53,7 +53,7 @@ class StoredColumns:
         self._judge_repeat = judge_repeat
         self._ahead = list(ahead)
         self._read: dict[str, Columns] = {}
-        self._people: tuple[PeopleScores | None] | None = None
+        self._people: tuple[PeopleScores, ...] | None = None
 
     def column(self, metric: str) -> Columns | None:
         """A metric's scores; None where it has none."""
@@ -78,8 +78,8 @@ class StoredColumns:
 
         if self._people is None:
             nobody = self._of[1] is None or is_people(self._of[1])
-            self._people = (None if nobody else people_scores(self._store, self._of[0]),)
-        (known,) = self._people
+            self._people = () if nobody else people_scores(self._store, self._of[0])
+        known = next((one for one in self._people if metric in one.values), None)
         return found if known is None else with_people(self.index, metric, found, known)
 
 
@@ -87,9 +87,7 @@ def with_people(index: ResponseIndex, metric: str, found: Columns, known: People
     """A metric's scores with people's beside them: NaN where they were not asked, infinite where labels give none."""
     import numpy as np
 
-    values = known.values.get(metric)
-    if values is None:
-        return found
+    values = known.values[metric]
     numbers = index.number[found.place].tolist()
     people = [values.get(n, np.inf if n in known.labelled else np.nan) for n in numbers]
     chances = np.array([known.inclusion.get(n, np.nan) for n in numbers]) if known.inclusion else None
