@@ -1,4 +1,4 @@
-"""Values response by response, and the bins that they are shown in."""
+"""Values kept small, and the bins that they are shown in."""
 
 from __future__ import annotations
 
@@ -48,6 +48,14 @@ def test_values_come_back_exactly() -> None:
     ]
     assert values.of("faithfulness").tolist() == pytest.approx([1 / 3, np.nan, 2 / 3, 1], nan_ok=True)
     assert np.isnan(values.of("recall@5")).all()
+
+
+def test_values_are_small() -> None:
+    """20,000 values of a share of claims take a byte each, and 20,000 different ones two bytes beside the list."""
+    values = values_of(faithfulness=[n % 7 / 7 for n in range(20_000)], latency=[n + 0.5 for n in range(20_000)])
+    sizes = {name: codes.nbytes for name, (_, codes) in values._found.items()}
+    assert sizes == {"faithfulness": 20_000, "latency": 40_000}
+    assert values.at(19_999) == {"faithfulness": 19_999 % 7 / 7, "latency": 19_999.5}
 
 
 def test_a_rate_has_its_two_bins() -> None:

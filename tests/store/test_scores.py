@@ -197,6 +197,21 @@ class ScoresContract:
         assert len(set(index.cluster[:4].tolist())) == 1  # q0 and q1 are of c0
         assert len(set(index.cluster.tolist())) == 2  # q2 stands alone
 
+    def test_values_alone_are_the_values(self, store: Store) -> None:
+        """Values alone lack numerators, denominators and reasons, and nothing else."""
+        run_id, numbers = with_run(store)
+        rows = [(n, (RESULTS[0], result)) for n, result in zip(numbers, RESULTS, strict=True)]
+        store.scores.write(run_id, [LABELS, ASKED], rows)
+        names, index = ["faithfulness", "recall@5"], store.runs.index(run_id, numbers)
+        whole = store.scores.of_metrics(run_id, "judge@1", names, index)
+        short = store.scores.of_metrics(run_id, "judge@1", names, index, values_only=True)
+        for name in names:
+            for part in ("place", "query", "status", "value", "low", "high", "weight", "cluster"):
+                np.testing.assert_array_equal(getattr(short[name], part), getattr(whole[name], part))
+            assert np.isnan(short[name].numerator).all()
+            assert np.isnan(short[name].denominator).all()
+            assert {short[name].reasons[number] for number in short[name].reason} == {""}
+
     def test_scores_of_other_responses_are_left_out(self, store: Store) -> None:
         """Scores are read of the responses in the index, each at its place there."""
         run_id, numbers = with_run(store)

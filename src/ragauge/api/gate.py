@@ -269,7 +269,9 @@ class _Gate:
 
         failed = np.zeros(len(self._index.query_ids), dtype=bool)
         known = KnownScores(self._index, answered=answers_recorded(self._store, self._index))
-        scores = StoredColumns(self._store, self._run.run_id, self._judge_id, self._index, ahead=self._measured)
+        scores = StoredColumns(
+            self._store, self._run.run_id, self._judge_id, self._index, ahead=self._measured, values_only=True
+        )
         for name in self._measured:
             column = scores.column(name)
             known.read(parse(name), column)

@@ -205,7 +205,7 @@ def _scores(store: Store, run: Run, wanted: LabelDrawOptions) -> dict[int, float
 
     metric = {"support": "faithfulness", "relevance": "context_precision"}[wanted.question]
     index = store.runs.index(run.run_id, sorted(store.runs.order(run.run_id).numbers))
-    found = StoredColumns(store, run.run_id, judged(store, run, wanted.judge), index).column(metric)
+    found = StoredColumns(store, run.run_id, judged(store, run, wanted.judge), index, values_only=True).column(metric)
     if found is None:
         raise UsageError(f"--scheme {wanted.scheme} goes by {metric}, which run {run.name} has no scores of.")
     places = zip(found.place.tolist(), found.value.tolist(), strict=True)
@@ -277,7 +277,7 @@ def label_plan(wanted: LabelPlanOptions) -> LabelPlan:
         run = store.runs.find(str(wanted.run))
         index = store.runs.index(run.run_id, sorted(store.runs.order(run.run_id).numbers))
         judge_id = judged(store, run, wanted.judge)
-        found = StoredColumns(store, run.run_id, judge_id, index).column(wanted.metric)
+        found = StoredColumns(store, run.run_id, judge_id, index, values_only=True).column(wanted.metric)
     if found is None:
         raise UsageError(f"run {run.name} has no scores of {wanted.metric}: evaluate it with -m {wanted.metric} first.")
     scored = np.isfinite(found.value)

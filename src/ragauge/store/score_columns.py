@@ -1,22 +1,26 @@
-"""A run's scores one metric at a time, as arrays."""
+"""A run's scores one metric at a time, as arrays: a few numbers a response, however many metrics there are."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, or_, select
 
-from ragauge.analysis.scores.arrays import NUMBERS, CategoryColumn, Columns, ResponseIndex, placed
+from ragauge.analysis.scores.arrays import Columns, ResponseIndex, placed
+from ragauge.analysis.scores.coded import narrow
+from ragauge.data.score import STATUSES
 from ragauge.store.database import raw_rows
 from ragauge.store.names import judge_no
 from ragauge.store.schema import metrics, responses
 from ragauge.store.schema import scores as table
-from ragauge.store.score_frame import by_judge, number_frame, reason_texts
+from ragauge.store.score_frame import by_judge, reason_texts
 
-if TYPE_CHECKING:
-    import polars as pl
+SPAN = 1 << 40     # above every number of a response
+ABSENT = 255        # status of a response that has no score
+WHOLE = ("numerator", "denominator", "reason_no")
+BOUNDED = or_(table.c.low.is_not(None), table.c.high.is_not(None))     # few are: value stands for both
 
 
 def metric_names(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> list[str]:
@@ -70,35 +74,138 @@ def evaluated(
 
 def of_metrics(
     connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int, names: Sequence[str],
-    index: ResponseIndex,
-) -> dict[str, Columns]:
+    index: ResponseIndex, *, values_only: bool = False,
+) -> dict[str, Columns]:     # fmt: skip
     """The scores of some metrics in their newest versions, in example order: read in one go over the run.
 
-    Of a response that was scored both without and with a judge, the judge's score counts.
+    With `values_only` there are no numerators and denominators, and the reasons are empty.
     """
-    import polars as pl
-
     mine: list[Any] = [table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat)]
     numbers = _newest(connection, mine, names)
     if _some(connection, numbers):
         mine.append(table.c.metric_no.in_(numbers.values()))
-    places = pl.DataFrame({"response_no": index.number}).with_row_index("place")
-    asked = pl.col("judge_no") == judge_no(connection, judge_id)
-    rows = number_frame(connection, mine).join(places, on="response_no").sort("metric_no", "place", asked)
-    rows = rows.unique(["metric_no", "place"], keep="last", maintain_order=True)
-    texts = reason_texts(connection, rows["reason_no"].unique().drop_nulls().to_list())
-    parts = rows.partition_by("metric_no", as_dict=True)
-    return {name: _columns(parts.get((numbers.get(name),), rows.clear()), index, texts) for name in names}
+    asked = case((table.c.judge_no == judge_no(connection, judge_id), 1), else_=0)
+    whose = (table.c.metric_no * SPAN + table.c.response_no) * 2 + asked     # one number is read sooner than three
+    more = () if values_only else WHOLE
+    code = (whose * len(STATUSES) + table.c.status) * 2 + case((BOUNDED, 1), else_=0)
+    scores = _Scores(index, sorted(numbers.values()), values_only=values_only)
+    query = select(code, table.c.value, *(table.c[name] for name in more))
+    for part in _arrays(connection, query.where(*mine)):
+        scores.add(*part)
+    if scores.bounded:
+        bounds = select(whose, func.coalesce(table.c.low, table.c.value), func.coalesce(table.c.high, table.c.value))
+        for part in _arrays(connection, bounds.where(*mine, BOUNDED)):
+            scores.bound(*part)
+    texts = reason_texts(connection, scores.reason_nos)
+    return {name: scores.of_metric(numbers.get(name, -1), texts) for name in names}
 
 
-def _columns(rows: pl.DataFrame, index: ResponseIndex, texts: Mapping[int, str]) -> Columns:
-    """The scores of one metric."""
-    reason = CategoryColumn[int | None].of(rows["reason_no"])
-    return placed(
-        index, rows["place"].to_numpy(), status=rows["status"].to_numpy(), reason=reason.codes,
-        reasons=tuple("" if number is None else texts[number] for number in reason.values),
-        **{name: rows[name].to_numpy() for name in NUMBERS},
-    )     # fmt: skip
+class _Scores:
+    """Scores of several metrics, each at its place: thirty bytes a score, and of what was read no more than a part.
+
+    Args:
+        index: the responses; scores of others are left out.
+        metric_nos: numbers of the metrics, ascending.
+        values_only: there are no numerators, denominators and reasons.
+
+    Attributes:
+        bounded: whether some have bounds that are not the value.
+    """
+
+    def __init__(self, index: ResponseIndex, metric_nos: Sequence[int], *, values_only: bool) -> None:
+        import numpy as np
+
+        self.bounded = False
+        self._index, self._metrics = index, np.array(metric_nos, dtype=np.int64)
+        shape, numbers = (len(metric_nos) + 1, len(index)), 1 if values_only else 3     # the last has no scores
+        self._status = np.full(shape, ABSENT, dtype=np.uint8)
+        self._judged = np.zeros(shape, dtype=bool)
+        self._numbers = [np.full(shape, np.nan) for _ in range(numbers)]
+        self._reason = None if values_only else np.zeros(shape, dtype=np.int32)
+        self._bounds: list[Any] = []
+
+    def add(self, code: Any, *numbers: Any) -> None:
+        """Takes in some scores; of a response that was scored both without and with a judge, the judge's stays.
+
+        Args:
+            code: metric, response, judged or not, status, and whether there are bounds, in one number.
+            numbers: the value and, where they were asked for, what WHOLE names.
+        """
+        import numpy as np
+
+        whose, rest = np.divmod(code, 2 * len(STATUSES))
+        status, bounded = np.divmod(rest, 2)
+        self.bounded |= bool(bounded.any())
+        metric, place, judged, known = self._whose(whose)
+        for mine in (known & ~judged, known & judged):
+            rows = np.flatnonzero(mine)
+            rows = rows[judged[rows] | ~self._judged[metric[rows], place[rows]]]
+            at = metric[rows], place[rows]
+            self._status[at], self._judged[at] = status[rows], judged[rows]
+            for kept, read in zip(self._numbers, numbers, strict=False):
+                kept[at] = read[rows]
+            if self._reason is not None:
+                self._reason[at] = np.nan_to_num(numbers[-1][rows], nan=0.0)     # reasons are numbered from 1
+
+    def _whose(self, whose: Any) -> tuple[Any, Any, Any, Any]:
+        """Metric, place, whether a judge was asked, and whether the metric and the response are looked at."""
+        import numpy as np
+
+        number, judged = np.divmod(whose, 2)
+        metric_no, response = np.divmod(number, SPAN)
+        metric, metric_known = _found(self._metrics, metric_no)
+        place, place_known = _found(self._index.number, response)
+        return metric, place, judged.astype(bool), metric_known & place_known
+
+    @property
+    def reason_nos(self) -> list[int]:
+        """Numbers of the reasons that there are."""
+        import numpy as np
+
+        if self._reason is None:
+            return []
+        return [number for number in np.unique(self._reason).tolist() if number > 0]
+
+    def bound(self, whose: Any, low: Any, high: Any) -> None:
+        """Takes in some bounds that are not the value."""
+        metric, place, judged, known = self._whose(whose)
+        known[known] = judged[known] == self._judged[metric[known], place[known]]
+        self._bounds.append([part[known] for part in (metric, place, low, high)])
+
+    def of_metric(self, number: int, texts: Mapping[int, str]) -> Columns:
+        """The scores of one metric."""
+        import numpy as np
+
+        row = self._metrics.tolist().index(number) if number in self._metrics else len(self._metrics)
+        rows = np.flatnonzero(self._status[row] != ABSENT)
+
+        def mine(kept: Any) -> Any:
+            return kept[row] if rows.size == len(self._index) else kept[row][rows]     # in most runs nothing is copied
+
+        value, *more = (mine(kept) for kept in self._numbers)
+        numerator, denominator = more or [np.full(rows.size, np.nan)] * 2
+        low = high = value
+        for metric, place, *ends in self._bounds:
+            at = np.searchsorted(rows, place[metric == row])
+            low, high = (old.copy() if old is value else old for old in (low, high))
+            low[at], high[at] = (end[metric == row] for end in ends)
+        reason_nos = np.zeros(rows.size, dtype=np.int32) if self._reason is None else mine(self._reason)
+        reasons, reason = np.unique(reason_nos, return_inverse=True)
+        return placed(
+            self._index, rows, status=mine(self._status), value=value, numerator=numerator,
+            denominator=denominator, low=low, high=high, reason=narrow(reason, reasons.size),
+            reasons=tuple(texts.get(one, "") for one in reasons.tolist()),
+        )     # fmt: skip
+
+
+def _found(ascending: Any, numbers: Any) -> tuple[Any, Any]:
+    """Where numbers stand among others, and whether they do."""
+    import numpy as np
+
+    if not ascending.size:
+        return np.zeros(numbers.size, dtype=np.int64), np.zeros(numbers.size, dtype=bool)
+    at = np.minimum(np.searchsorted(ascending, numbers), ascending.size - 1)
+    return at, ascending[at] == numbers
 
 
 def _newest(connection: Connection, mine: Sequence[Any], names: Sequence[str]) -> dict[str, int]:
@@ -130,3 +237,12 @@ def _newest(connection: Connection, mine: Sequence[Any], names: Sequence[str]) -
 def _some(connection: Connection, numbers: Mapping[str, int]) -> bool:
     """Whether these are some of the metrics that the store knows, not all."""
     return connection.execute(select(func.count()).select_from(metrics)).scalar_one() > len(numbers)
+
+
+def _arrays(connection: Connection, query: Select[Any]) -> Iterator[list[Any]]:
+    """The columns of a query, some rows at a time: whole numbers first, then numbers, NaN where there is none."""
+    import numpy as np
+
+    for rows in raw_rows(connection, query):
+        columns = zip(*rows, strict=True)
+        yield [np.array(column, dtype=np.float64 if at else np.int64) for at, column in enumerate(columns)]

@@ -25,16 +25,17 @@ def frame(connection: Connection, run_no: int, judge_id: str | None, judge_repea
     """Integers and floats are read as they are; names are put in their place by polars, once per name."""
     import polars as pl
 
-    mine = (table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat))
-    rows = number_frame(connection, mine)
+    rows = _numbers(connection, run_no, judge_id, judge_repeat)
     rows = rows.join(_metrics(connection, rows), on="metric_no", how="inner", maintain_order="left")
     rows = rows.join(_judges(connection, judge_id), on="judge_no", how="left", maintain_order="left")
     rows = rows.join(_responses(connection, run_no), on="response_no", how="left", maintain_order="left")
     rows = rows.join(_reasons(connection, rows), on="reason_no", how="left", maintain_order="left")
-    status = pl.col("status").replace_strict(range(len(STATUSES)), STATUSES, return_dtype=pl.String)
+    status = pl.DataFrame({"code": range(len(STATUSES)), "status": STATUSES}, schema_overrides={"code": pl.Int64})
+    rows = rows.join(status, on="code", how="left", maintain_order="left")
     return rows.select(
-        "query_id", "repeat", "metric", status, "value", "numerator", "denominator", "low", "high",
-        pl.col("reason").fill_null(""), "judge_id", "weight", "cluster",
+        "query_id", "repeat", "metric", "status", "value", "numerator", "denominator",
+        pl.coalesce("low", "value"), pl.coalesce("high", "value"), pl.col("reason").fill_null(""), "judge_id",
+        "weight", "cluster",
     )  # fmt: skip
 
 
@@ -48,26 +49,23 @@ def by_judge(connection: Connection, judge_id: str | None, judge_repeat: int) ->
     return or_(asks_nobody, and_(table.c.judge_no == judge, table.c.judge_repeat == judge_repeat))
 
 
-def number_frame(connection: Connection, mine: Sequence[Any]) -> pl.DataFrame:
-    """Some scores, as the numbers under which they are kept: by response, judge and metric.
-
-    Args:
-        connection: to the store.
-        mine: conditions: which scores.
-    """
+def _numbers(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> pl.DataFrame:
     import polars as pl
 
     whole, real = pl.Int64, pl.Float64
     schema = {
-        "response_no": whole, "metric_no": whole, "judge_no": whole, "status": pl.UInt8, "value": real,
+        "response_no": whole, "metric_no": whole, "judge_no": whole, "code": whole, "value": real,
         "numerator": real, "denominator": real, "low": real, "high": real, "reason_no": whole,
     }  # fmt: skip
     c = table.c
-    query = select(*(c[name] for name in schema)).where(*mine)
+    whose = (c.response_no, c.metric_no, c.judge_no, c.status)
+    query = select(*whose, c.value, c.numerator, c.denominator, c.low, c.high, c.reason_no).where(
+        c.run_no == run_no, by_judge(connection, judge_id, judge_repeat)
+    )
     ordered = query.order_by(c.response_no, c.judge_no, c.judge_repeat, c.metric_no)
     parts = [pl.DataFrame([], schema=schema)]
     parts += (pl.DataFrame(part, schema=schema, orient="row") for part in raw_rows(connection, ordered, AT_A_TIME))
-    return pl.concat(parts).with_columns(pl.coalesce("low", "value"), pl.coalesce("high", "value"))
+    return pl.concat(parts)
 
 
 def _metrics(connection: Connection, rows: pl.DataFrame) -> pl.DataFrame:

@@ -135,8 +135,9 @@ class Scores:
             return score_columns.evaluated(connection, run, judge_id, judge_repeat, names, least)
 
     def of_metrics(
-        self, run_id: str, judge_id: str | None, names: Sequence[str], index: ResponseIndex, judge_repeat: int = 0
-    ) -> dict[str, Columns]:
+        self, run_id: str, judge_id: str | None, names: Sequence[str], index: ResponseIndex, judge_repeat: int = 0, *,
+        values_only: bool = False,
+    ) -> dict[str, Columns]:     # fmt: skip
         """Printed name -> one metric's scores in example order, what `frame` would need for all metrics at once.
 
         Args:
@@ -146,10 +147,13 @@ class Scores:
                 empty arrays.
             index: the responses looked at; the scores of others are left out.
             judge_repeat: which asking of the judge.
+            values_only: leave out numerators and denominators (NaN) and reasons (""), which is quicker.
         """
         with self._database.read() as connection:
             run = run_no(connection, run_id)
-            return score_columns.of_metrics(connection, run, judge_id, judge_repeat, names, index)
+            return score_columns.of_metrics(
+                connection, run, judge_id, judge_repeat, names, index, values_only=values_only
+            )
 
     def of_response(
         self, run_id: str, query_id: str, repeat: int, judge_id: str | None, judge_repeat: int = 0

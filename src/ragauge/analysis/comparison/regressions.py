@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ragauge.analysis.diagnosis.concentration import ALPHA, ANSWERABLE
 from ragauge.analysis.estimating import ScoreSample, interval_of_difference
 from ragauge.analysis.results.change import ExampleDelta, SegmentDrop
-from ragauge.analysis.scores.segments import FEWEST, NONE, OTHER, Segments
+from ragauge.analysis.scores.arrays import numbered
+from ragauge.analysis.scores.segments import FEWEST, NONE, OTHER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     Codes = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
+    Values = Sequence[str | None]
 
 MOST_MOVED = 20
 
@@ -32,8 +34,8 @@ class Regressions:
 
     def __init__(self, query_ids: Sequence[str], segments: pl.DataFrame | None = None) -> None:
         self._ids = query_ids
-        columns = {} if segments is None else Segments.of(segments).by_number(query_ids)
-        self._columns = {name: column for name, column in columns.items() if name != ANSWERABLE}
+        coding = {} if segments is None else coded(query_ids, segments)
+        self._columns = {name: column for name, column in coding.items() if name != ANSWERABLE}
 
     def moved(self, query: Codes, base: Floats, new: Floats, direction: str) -> tuple[ExampleDelta, ...]:
         """The examples that got worse, the most first, up to twenty; of equal ones the first in the run.
@@ -71,10 +73,10 @@ class Regressions:
 
         cells = [
             (name, str(value), inside)
-            for name, values in self._columns.items()
-            for number, value in enumerate(values.values)
+            for name, (values, codes) in self._columns.items()
+            for number, value in enumerate(values)
             if value not in (None, NONE, OTHER)
-            and FEWEST <= (inside := values.codes[query] == number).sum() <= query.size - FEWEST
+            and FEWEST <= (inside := codes[query] == number).sum() <= query.size - FEWEST
         ]
         best: tuple[float, SegmentDrop] | None = None
         for column, value, inside in cells:
@@ -91,6 +93,19 @@ class Regressions:
                 inner, outer = (float(np.average(differences[p], weights=_taken(weights, p))) for p in parts)
                 best = least, SegmentDrop(f"{column}={value}", inner, outer, int(parts[0].size))
         return None if best is None else best[1]
+
+
+def coded(query_ids: Sequence[str], segments: pl.DataFrame) -> dict[str, tuple[Values, Codes]]:
+    """Per column of a segment frame its values, and the number of each example's value."""
+    import polars as pl
+
+    queries = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String})
+    mine = queries.join(segments, on="query_id", how="left", maintain_order="left")
+    by_column: dict[str, tuple[Values, Codes]] = {}
+    for name in mine.columns[1:]:
+        values, codes = numbered(mine[name])
+        by_column[name] = values, codes.to_numpy()
+    return by_column
 
 
 def _taken(of: Floats | Codes | None, rows: Codes) -> Floats | Codes | None:

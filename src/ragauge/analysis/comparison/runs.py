@@ -10,6 +10,7 @@ from ragauge.analysis.comparison.changes import Changes, amount_of, change_of
 from ragauge.analysis.comparison.correction import Correction, corrected_family
 from ragauge.analysis.comparison.flips import FlipGatherer
 from ragauge.analysis.comparison.pairs import Join, Pairs
+from ragauge.analysis.comparison.regressions import coded
 from ragauge.analysis.diagnosis.diagnose import diagnose
 from ragauge.analysis.diagnosis.patterns import WORKING
 from ragauge.analysis.diagnosis.readings import BASELINE, Against
@@ -19,7 +20,7 @@ from ragauge.analysis.results.findings import Finding
 from ragauge.analysis.results.summary import Summary
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex
 from ragauge.analysis.scores.frames import failures
-from ragauge.analysis.scores.segments import Segments, tidy
+from ragauge.analysis.scores.segments import tidy
 from ragauge.analysis.scores.summarize import NO_ERRORS, summary
 from ragauge.metrics.base import Metric
 from ragauge.stats.families import holm
@@ -61,7 +62,7 @@ class Comparer:
         self.segments = None if segments is None or not paired else tidy(segments, among=index.query_ids)
         self.whole = Changes(index, join, self.segments, level=level, paired=paired, sized=True, errors=errors)
         self._level = level
-        self._columns = {} if self.segments is None else Segments.of(self.segments).by_number(index.query_ids)
+        self._columns = {} if self.segments is None else coded(index.query_ids, self.segments)
 
     def read(self, metric: Metric, new: Columns | None, base: Columns | None) -> None:
         """Takes in a metric's scores in both runs, one entry an example."""
@@ -82,9 +83,9 @@ class Comparer:
 
     def _read_segments(self, pairs: Pairs) -> None:
         whole = self.whole.found[-1]
-        for column, values in self._columns.items():
-            for number, value in enumerate(values.values):
-                mine = pairs.within(values.codes == number)
+        for column, (values, codes) in self._columns.items():
+            for number, value in enumerate(values):
+                mine = pairs.within(codes == number)
                 if not len(mine):
                     continue
                 change = change_of(mine, self._level, error=self.whole.errors.get(str(pairs.metric)))

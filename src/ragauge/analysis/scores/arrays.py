@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ragauge.data.score import STATUSES
 from ragauge.errors import DataError
@@ -21,64 +21,9 @@ if TYPE_CHECKING:
 SCORED, UNDEFINED, NOT_APPLICABLE, FAILED = range(len(STATUSES))
 NUMBERS = ("value", "numerator", "denominator", "low", "high")
 LABELLED = ("people", "inclusion")
+MERGED_AT_ONCE = 2_000     # examples; the room that a frame's steps take stays taken for a while
 NO_NUMBER = "the value is not a number"
 NEEDED = ("query_id", "repeat", "metric", "status", *NUMBERS, "reason")
-
-
-T = TypeVar("T", bound=Hashable)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CategoryColumn(Generic[T]):
-    """A column of few different values: these, and for each entry the number of its own.
-
-    Unlike a categorical of polars it holds any hashable value, such as a tuple, and numbers its own values from 0.
-
-    Attributes:
-        values: by number; some may belong to no entry.
-        codes: shape (n,), from 0.
-    """
-
-    values: tuple[T, ...]
-    codes: Codes
-
-    @classmethod
-    def of(cls, entries: Iterable[T]) -> CategoryColumn[T]:
-        """Numbers the values in order of appearance; a null of a frame's column is None."""
-        import numpy as np
-        import polars as pl
-
-        if isinstance(entries, pl.Series):
-            column = entries.alias("value").to_frame()
-            found = column.unique(maintain_order=True).with_row_index("code")
-            joined = column.join(found, on="value", how="left", maintain_order="left", nulls_equal=True)
-            return cls(tuple(found["value"]), joined["code"].cast(pl.Int64).to_numpy())
-        numbers: dict[T, int] = {}
-        codes = np.fromiter((numbers.setdefault(entry, len(numbers)) for entry in entries), dtype=np.int64)
-        return cls(tuple(numbers), codes)
-
-    def __len__(self) -> int:
-        return int(self.codes.size)
-
-    def __iter__(self) -> Iterator[T]:
-        return (self.values[code] for code in self.codes.tolist())
-
-    def __getitem__(self, entry: int) -> T:
-        return self.values[int(self.codes[entry])]
-
-    def take(self, entries: Any) -> CategoryColumn[T]:
-        """Only these entries: their numbers, a mask or a slice."""
-        return CategoryColumn(self.values, self.codes[entries])
-
-    def counts(self) -> list[int]:
-        """How many entries each value has."""
-        import numpy as np
-
-        return [int(n) for n in np.bincount(self.codes, minlength=len(self.values))]
-
-    def renamed(self, names: Sequence[T]) -> CategoryColumn[T]:
-        """The same entries under other values, one for each; equal ones become one, and those of no entry go."""
-        return CategoryColumn.of(names[code] for code in self.codes.tolist())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,14 +163,14 @@ class ScoreArrays:
         responses = frame.select(*key, "weight", "cluster").unique(key, keep="first", maintain_order=True)
         responses = responses.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("response_no"))
         frame = frame.join(responses.select(*key, "response_no"), on=key, how="left", maintain_order="left")
-        query = CategoryColumn[str].of(responses["query_id"])
+        query_ids, query = numbered(responses["query_id"])
         index = ResponseIndex(
             number=responses["response_no"].to_numpy(),
-            query=query.codes,
+            query=query.to_numpy(),
             repeat=responses["repeat"].to_numpy(),
             weight=responses["weight"].to_numpy(),
             cluster=_clusters(responses),
-            query_ids=query.values,
+            query_ids=query_ids,
         )
         parts = frame.partition_by("metric", as_dict=True, maintain_order=True)
         return cls(index, {str(key[0]): columns_of(part, index) for key, part in parts.items()})
@@ -243,10 +188,10 @@ def columns_of(part: pl.DataFrame, index: ResponseIndex) -> Columns:
 
     part = part.filter(pl.col("response_no").is_in(index.number))
     status = part["status"].replace_strict(list(STATUSES), range(len(STATUSES)), return_dtype=pl.Int64)
-    reason = CategoryColumn[str].of(part["reason"].fill_null(""))
+    reasons, reason = numbered(part["reason"].fill_null(""))
     return placed(
         index, np.searchsorted(index.number, part["response_no"].to_numpy()), status=status.to_numpy(),
-        reason=reason.codes, reasons=reason.values, **{name: part[name].to_numpy() for name in NUMBERS},
+        reason=reason.to_numpy(), reasons=reasons, **{name: part[name].to_numpy() for name in NUMBERS},
     )     # fmt: skip
 
 
@@ -305,8 +250,12 @@ def by_example(columns: Columns) -> Columns:
 
     if (columns.query[1:] > columns.query[:-1]).all() or np.unique(columns.query).size == columns.query.size:
         return columns
-    absent = [name for name in ("weight", "cluster", *LABELLED) if getattr(columns, name) is None]
-    return Columns(**(_merged(columns) | dict.fromkeys(absent)), reasons=columns.reasons)
+    part = columns.query // MERGED_AT_ONCE
+    merged = [_merged(columns.take(np.flatnonzero(part == n))) for n in np.unique(part)]
+    order = np.argsort(np.concatenate([one["place"] for one in merged]))
+    arrays: dict[str, Any] = {name: np.concatenate([one[name] for one in merged])[order] for name in merged[0]}
+    absent = [name for name in ("weight", "cluster", "people", "inclusion") if getattr(columns, name) is None]
+    return Columns(**(arrays | dict.fromkeys(absent)), reasons=columns.reasons)
 
 
 def _checked(scores: pl.DataFrame) -> pl.DataFrame:
@@ -363,7 +312,7 @@ def _merged(columns: Columns) -> dict[str, Any]:
         pl.col("cluster").first(),
         pl.col("people").mean(),
         pl.col("inclusion").first(),
-    ).sort("place")
+    )
     return {name: found[name].to_numpy() for name in found.columns}
 
 
@@ -374,4 +323,14 @@ def _clusters(responses: pl.DataFrame) -> Codes | None:
     if responses["cluster"].null_count() == responses.height:
         return None
     alone = pl.lit("\0") + pl.col("query_id")
-    return CategoryColumn.of(responses.select(pl.coalesce("cluster", alone))["cluster"]).codes
+    return numbered(responses.select(pl.coalesce("cluster", alone).alias("cluster"))["cluster"])[1].to_numpy()
+
+
+def numbered(column: pl.Series) -> tuple[tuple[Any, ...], pl.Series]:
+    """The values of a column in order of appearance, and the column as their numbers, from 0."""
+    import polars as pl
+
+    values = column.unique(maintain_order=True).to_frame()
+    coded = values.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("number"))
+    joined = column.to_frame().join(coded, on=column.name, how="left", maintain_order="left", nulls_equal=True)
+    return tuple(values.to_series()), joined["number"].alias(column.name)

@@ -1,13 +1,15 @@
-"""Which responses failed and why."""
+"""Which responses failed and why, in a few bytes each."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.scorecard import Cause
-from ragauge.analysis.scores.arrays import CategoryColumn, ResponseIndex
+from ragauge.analysis.scores.arrays import ResponseIndex, numbered
+from ragauge.analysis.scores.coded import Coded, Coding
 from ragauge.analysis.scores.frames import first_failures
 from ragauge.text.messages import plural
 
@@ -42,12 +44,12 @@ class FailedResponses:
 
     index: ResponseIndex
     place: Places
-    cause: CategoryColumn[str]
-    component: CategoryColumn[str]
-    basis: CategoryColumn[str]
-    lacking: CategoryColumn[tuple[str, ...]]
+    cause: Coded[str]
+    component: Coded[str]
+    basis: Coded[str]
+    lacking: Coded[tuple[str, ...]]
     p: npt.NDArray[np.float64]
-    shown_by: CategoryColumn[str]
+    shown_by: Coded[str]
     decided_by: Words
 
     @classmethod
@@ -55,13 +57,21 @@ class FailedResponses:
         """From places and causes, one after another."""
         import numpy as np
 
-        every = list(causes)
-        found = [cause for _, cause in every]
+        places, p = array("q"), array("d")
+        cause, component, basis, shown_by = Coding[str](), Coding[str](), Coding[str](), Coding[str]()
+        lacking = Coding[tuple[str, ...]]()
+        for place, one in causes:
+            places.append(place)
+            cause.add(one.name)
+            component.add(one.component)
+            basis.add(one.basis)
+            lacking.add(tuple(one.lacking))
+            p.append(one.p)
+            shown_by.add(shown(one.shown_by, one.basis))
+        at = np.array(places, dtype=np.int64)
         return cls(
-            index, np.array([place for place, _ in every], dtype=np.int64), CategoryColumn.of(c.name for c in found),
-            CategoryColumn.of(c.component for c in found), CategoryColumn.of(c.basis for c in found),
-            CategoryColumn.of(tuple(c.lacking) for c in found), np.array([c.p for c in found], dtype=np.float64),
-            CategoryColumn.of(shown(c.shown_by, c.basis) for c in found), decided_by,
+            index, at, cause.coded(), component.coded(), basis.coded(), lacking.coded(), np.array(p), shown_by.coded(),
+            decided_by,
         )     # fmt: skip
 
     @classmethod
@@ -69,13 +79,19 @@ class FailedResponses:
         """Reads a cause frame; the index is of the failed responses alone."""
         import numpy as np
 
-        query, words = CategoryColumn[str].of(frame["query_id"]), frame["decided_by"]
-        index = ResponseIndex(
-            np.arange(frame.height), query.codes, frame["repeat"].to_numpy(), None, None, query.values
-        )
-        rows = frame.drop("query_id", "repeat").rename({"cause": "name"}).iter_rows(named=True)
-        causes = (Cause(**(row | {"lacking": tuple(row["lacking"])})) for row in rows)
-        return cls.gathered(index, enumerate(causes), lambda places: {at: words[at] for at in places})
+        ids, query = numbered(frame["query_id"])
+        place = np.arange(frame.height)
+        index = ResponseIndex(place, query.to_numpy(), frame["repeat"].to_numpy(), None, None, ids)
+        lacking, shown_by = Coding[tuple[str, ...]](), Coding[str]()
+        for facts in frame["lacking"]:
+            lacking.add(tuple(facts))
+        for by, basis in frame.select("shown_by", "basis").iter_rows():
+            shown_by.add(shown(by, basis))
+        words = frame["decided_by"]
+        return cls(
+            index, place, Coded.of(frame["cause"]), Coded.of(frame["component"]), Coded.of(frame["basis"]),
+            lacking.coded(), frame["p"].to_numpy(), shown_by.coded(), lambda places: {at: words[at] for at in places},
+        )     # fmt: skip
 
     def __len__(self) -> int:
         return int(self.place.size)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.results.scorecard import Cause
-from ragauge.analysis.scores.arrays import CategoryColumn
+from ragauge.analysis.scores.arrays import numbered
 from ragauge.data.score import Score, score_table
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from ragauge.analysis.scores.arrays import Codes
 
     Integers = npt.NDArray[np.integer]
+
+AT_A_TIME = 500     # causes held as Python objects
 
 
 def score_frame(
@@ -55,18 +58,21 @@ def cause_frame(causes: Iterable[tuple[str, int, Cause | None]]) -> pl.DataFrame
         "query_id": text, "repeat": pl.Int64, "cause": text, "component": text, "second": text, "decided_by": text,
         "lacking": pl.List(text), "basis": text, "p": pl.Float64, "shown_by": text,
     }     # fmt: skip
-    rows = [
+    rows = (
         (query_id, repeat, c.name, c.component, c.second, c.decided_by, list(c.lacking), c.basis, c.p, c.shown_by)
         for query_id, repeat, c in causes
         if c is not None
-    ]
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    )
+    parts = [pl.DataFrame([], schema=schema)]
+    while part := list(islice(rows, AT_A_TIME)):     # as objects the rows take ten times the room
+        parts.append(pl.DataFrame(part, schema=schema, orient="row"))
+    return pl.concat(parts)
 
 
 def failures(causes: pl.DataFrame) -> pl.DataFrame:
     """One row a failed example: the most frequent cause among its failed repeats, the first repeat's among equals."""
-    query, cause = CategoryColumn[str].of(causes["query_id"]), CategoryColumn[str].of(causes["cause"])
-    rows = first_failures(query.values, query.codes, causes["repeat"].to_numpy(), cause.codes)
+    ids, query = numbered(causes["query_id"])
+    rows = first_failures(ids, query.to_numpy(), causes["repeat"].to_numpy(), numbered(causes["cause"])[1].to_numpy())
     return causes if rows is None else causes[rows]
 
 

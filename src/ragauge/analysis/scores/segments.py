@@ -8,7 +8,8 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.results.scorecard import Summary
-from ragauge.analysis.scores.arrays import CategoryColumn, Columns, ScoreColumns, by_example
+from ragauge.analysis.scores.arrays import Columns, ScoreColumns, by_example
+from ragauge.analysis.scores.coded import Coded, Coding, narrow
 from ragauge.analysis.scores.gather import Visit
 from ragauge.analysis.scores.summarize import NO_ERRORS, summary
 from ragauge.data.example import Example
@@ -41,7 +42,7 @@ HEADLINE = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segments:
-    """The segments of examples.
+    """The segments of examples, a byte or two a column and example.
 
     Attributes:
         query_ids: the examples, by number.
@@ -49,23 +50,22 @@ class Segments:
     """
 
     query_ids: Sequence[str]
-    columns: Mapping[str, CategoryColumn[str | None]]
+    columns: Mapping[str, Coded[str | None]]
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Segments:
         """Reads a segment frame: query_id, and a column a segment."""
         import polars as pl
 
-        texts = frame.drop("query_id").cast(pl.String)
-        return cls(tuple(frame["query_id"]), {name: CategoryColumn.of(texts[name]) for name in texts.columns})
+        columns = {name: Coded.of(frame[name].cast(pl.String)) for name in frame.columns if name != "query_id"}
+        return cls(tuple(frame["query_id"]), columns)
 
     def frame(self) -> pl.DataFrame:
         """A row an example: query_id, and a column a segment, null where an example has no value."""
         import polars as pl
 
         ids = pl.Series("query_id", self.query_ids, dtype=pl.String)
-        columns = (pl.Series(name, list(column), dtype=pl.String) for name, column in self.columns.items())
-        return pl.DataFrame([ids, *columns])
+        return pl.DataFrame([ids, *(column.series(name) for name, column in self.columns.items())])
 
     def only(self, query_ids: Sequence[str]) -> Segments:
         """Those of some examples, in the order in which they stand here."""
@@ -78,16 +78,20 @@ class Segments:
         ids = tuple(self.query_ids[at] for at in kept)
         return Segments(ids, {name: column.take(kept) for name, column in self.columns.items()})
 
-    def by_number(self, query_ids: Sequence[str]) -> Mapping[str, CategoryColumn[str | None]]:
+    def by_number(self, query_ids: Sequence[str]) -> Mapping[str, Coded[str | None]]:
         """The columns in the order of these examples; one that is not here has None."""
+        import numpy as np
+
         if self.query_ids == query_ids:
             return self.columns
         place = {query_id: at for at, query_id in enumerate(self.query_ids)}
-        places = [place.get(query_id) for query_id in query_ids]
-        return {
-            name: CategoryColumn.of(None if at is None else column[at] for at in places)
-            for name, column in self.columns.items()
-        }
+        at = np.array([place.get(query_id, len(place)) for query_id in query_ids], dtype=np.int64)
+        found = {}
+        for name, column in self.columns.items():
+            values = (*column.values, None)
+            codes = np.append(column.codes.astype(np.int64), len(column.values))[at]
+            found[name] = Coded(values, narrow(codes, len(values))).renamed(values)
+        return found
 
     def marked(self, query_ids: Sequence[str], numbers: Codes) -> npt.NDArray[np.bool_]:
         """Which of the examples here are among some of others.
@@ -129,8 +133,8 @@ class SegmentRows:
 
     def __init__(self) -> None:
         self._n = 0
-        self._declared: dict[str, list[str | None]] = {}
-        self._derived: dict[str, list[str | None]] = {name: [] for name in DERIVED}
+        self._declared: dict[str, Coding[str | None] | None] = {}     # None = it has too many values
+        self._derived: dict[str, Coding[str | None]] = {name: Coding() for name in DERIVED}
 
     def add(self, visit: Visit) -> None:
         """Takes in the example of a response, once where it has several."""
@@ -140,13 +144,17 @@ class SegmentRows:
     def add_example(self, example: Example) -> None:
         """Takes in one example."""
         for name, value in example.segments.items():
-            column = self._declared.setdefault(name, [])
-            column += [*[None] * (self._n - len(column)), value]
+            column = self._declared.setdefault(name, Coding())
+            if column is not None:
+                column.add(None, self._n - len(column))
+                column.add(value)
+                if column.different > MOST_VALUES + 1:
+                    self._declared[name] = None     # an identifier: its values are as many as the examples
         self._n += 1
         language = guess(" ".join((example.query, *example.references[:1])))
-        self._derived["language"].append(None if language == UNDETERMINED else language)
-        self._derived["query_length"].append(query_length(example.query))
-        self._derived["answerable"].append({True: "yes", False: "no", None: None}[example.answerable])
+        self._derived["language"].add(None if language == UNDETERMINED else language)
+        self._derived["query_length"].add(query_length(example.query))
+        self._derived["answerable"].add({True: "yes", False: "no", None: None}[example.answerable])
 
     def segments(self, query_ids: Sequence[str]) -> Segments:
         """The segments, as `segments_of` says.
@@ -154,13 +162,14 @@ class SegmentRows:
         Args:
             query_ids: of the examples, in the order in which they were added.
         """
-        every = self._declared | {name: column for name, column in self._derived.items() if name not in self._declared}
-        columns = {name: CategoryColumn.of([*found, *[None] * (self._n - len(found))]) for name, found in every.items()}
-        # one with more values is an identifier
-        columns = {name: column for name, column in columns.items() if len(column.values) <= MOST_VALUES + 1}
-        if "language" not in self._declared:
-            columns["language"] = _decided(columns["language"])
-        return Segments(query_ids, columns)
+        declared = {name: column for name, column in self._declared.items() if column is not None}
+        for column in declared.values():
+            column.add(None, self._n - len(column))
+        derived = {name: column for name, column in self._derived.items() if name not in self._declared}
+        coded = {name: column.coded() for name, column in (declared | derived).items()}
+        if "language" in derived:
+            coded["language"] = _decided(coded["language"])
+        return Segments(query_ids, coded)
 
 
 def segments_of(examples: Iterable[Example]) -> Segments:
@@ -178,7 +187,7 @@ def segments_of(examples: Iterable[Example]) -> Segments:
     return rows.segments(tuple(ids))
 
 
-def _decided(languages: CategoryColumn[str | None]) -> CategoryColumn[str | None]:
+def _decided(languages: Coded[str | None]) -> Coded[str | None]:
     """The languages, those that are not known decided by the others where one of them clearly dominates."""
     counts = {value: count for value, count in _counts(languages).items() if value is not None and count}
     most = max(counts, key=lambda value: counts[value], default=None)
@@ -212,7 +221,7 @@ def tidy(segments: pl.DataFrame, among: Sequence[str] | None = None) -> pl.DataF
     return (found if among is None else found.only(among)).tidy().frame()
 
 
-def _tidied(name: str, column: CategoryColumn[str | None]) -> CategoryColumn[str | None] | None:
+def _tidied(name: str, column: Coded[str | None]) -> Coded[str | None] | None:
     """A column with its small values grouped; None where it is not worth looking at."""
     column = without_gaps(column)
     counts = _counts(column)
@@ -226,12 +235,12 @@ def _tidied(name: str, column: CategoryColumn[str | None]) -> CategoryColumn[str
     return column if len(counts) > 1 and (name not in DERIVED or len(named) > 1) else None
 
 
-def without_gaps(column: CategoryColumn[str | None]) -> CategoryColumn[str | None]:
+def without_gaps(column: Coded[str | None]) -> Coded[str | None]:
     """A column with a name for no value."""
     return column.renamed([NONE if value is None else value for value in column.values])
 
 
-def _counts(column: CategoryColumn[str | None]) -> dict[str | None, int]:
+def _counts(column: Coded[str | None]) -> dict[str | None, int]:
     """Value -> how many."""
     return dict(zip(column.values, column.counts(), strict=True))
 

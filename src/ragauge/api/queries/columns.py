@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 AT_A_TIME = 100            # responses with their texts and evidence in memory
-SCORES_AHEAD = 250_000     # scores read together
+SCORES_AHEAD = 100_000     # scores read together
 KEY = ["query_id", "repeat"]
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -42,15 +42,16 @@ class StoredColumns:
         judge_repeat: which asking of the judge.
         ahead: metrics in the order in which they will be asked for, each once. Several are then read together, as many
             as a few hundred thousand scores make: the store keeps scores by response.
+        values_only: leave out numerators, denominators and reasons.
     """
 
     def __init__(
         self, store: Store, run_id: str, judge_id: str | None, index: ResponseIndex, judge_repeat: int = 0,
-        ahead: Sequence[str] = (),
+        ahead: Sequence[str] = (), *, values_only: bool = False,
     ) -> None:     # fmt: skip
         self.index = index
         self._store, self._of = store, (run_id, judge_id)
-        self._judge_repeat = judge_repeat
+        self._judge_repeat, self._values_only = judge_repeat, values_only
         self._ahead = list(ahead)
         self._read: dict[str, Columns] = {}
         self._people: tuple[PeopleScores, ...] | None = None
@@ -69,7 +70,9 @@ class StoredColumns:
             start = self._ahead.index(metric)
             names = self._ahead[start : start + max(1, SCORES_AHEAD // max(1, len(self.index)))]
             del self._ahead[: start + len(names)]
-        self._read |= self._store.scores.of_metrics(*self._of, names, self.index, self._judge_repeat)
+        self._read |= self._store.scores.of_metrics(
+            *self._of, names, self.index, self._judge_repeat, values_only=self._values_only
+        )
 
 
     def _with_people(self, metric: str, found: Columns) -> Columns:

@@ -62,7 +62,7 @@ def unknown_of(store: Store, run_id: str, judge_id: str | None, index: ResponseI
 
     names = store.scores.metrics(run_id, judge_id)
     known = KnownScores(index, answered=answers_recorded(store, index))
-    scores = StoredColumns(store, run_id, judge_id, index, ahead=names)
+    scores = StoredColumns(store, run_id, judge_id, index, ahead=names, values_only=True)
     for name in names:
         known.read(parse(name), scores.column(name))
     return known.unknown(failed_of(store, run_id, judge_id, index), judge_id)

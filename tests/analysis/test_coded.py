@@ -1,4 +1,4 @@
-"""Columns of few different values: what comes out is what went in."""
+"""Columns of few different values: what comes out is what went in, in a byte or two an entry."""
 
 from __future__ import annotations
 
@@ -9,25 +9,33 @@ import polars as pl
 import pytest
 
 from ragauge.analysis.results.scorecard import Cause
-from ragauge.analysis.scores.arrays import CategoryColumn
+from ragauge.analysis.scores import arrays
+from ragauge.analysis.scores.arrays import ScoreArrays, by_example
+from ragauge.analysis.scores.coded import Coded, Coding
 from ragauge.analysis.scores.failed import FailedResponses
-from ragauge.analysis.scores.frames import cause_frame, failures
+from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
 from ragauge.analysis.scores.quality import worst_first
 from ragauge.analysis.scores.segments import MOST_VALUES, Segments, segments_of
 from ragauge.data.example import Example
+from ragauge.data.score import Score
 
 
-def test_values_are_numbered_as_they_appear() -> None:
-    """Values come back in order, numbered from 0 as they appear, those of a frame too, where null is None."""
-    found = CategoryColumn.of(pl.Series("x", ["b", None, "a", "b"]))
-    assert found.values == ("b", None, "a")
-    assert found.codes.tolist() == [0, 1, 2, 0]
-    assert list(found) == ["b", None, "a", "b"]
+@pytest.mark.parametrize(("different", "size"), [(1, 1), (256, 1), (257, 2), (70_000, 4)])
+def test_a_column_takes_as_few_bytes_as_its_values_need(different: int, size: int) -> None:
+    """Values come back in order, numbered in the least bytes that hold so many different ones."""
+    entries = [f"v{n}" for n in range(different)] * 2
+    coding = Coding[str]()
+    for one in entries:
+        coding.add(one)
+    found = coding.coded()
+    assert list(found) == entries
+    assert found.codes.dtype.itemsize == size
+    assert Coded.of(pl.Series("x", entries)).codes.dtype.itemsize == size
 
 
 def test_values_that_get_one_name_become_one() -> None:
     """Renamed values are counted together, and a value of no entry goes."""
-    found = CategoryColumn(("a", "b", "c", None), np.array([0, 1, 1, 3], dtype=np.int64)).renamed(["x", "y", "z", "x"])
+    found = Coded(("a", "b", "c", None), np.array([0, 1, 1, 3], dtype=np.uint8)).renamed(["x", "y", "z", "x"])
     assert found.values == ("x", "y")
     assert list(found) == ["x", "y", "y", "x"]
     assert found.counts() == [2, 2]
@@ -49,7 +57,7 @@ def test_segments_of_other_examples() -> None:
 
 
 def test_a_column_of_identifiers_is_not_kept() -> None:
-    """A declared column with a value for every example is left out; one of fifty values is kept."""
+    """A declared column with a value for every example is left out while it is read; one of fifty values is kept."""
     most = MOST_VALUES
     examples = (
         Example(f"q{n}", "Where?", segments={"id": f"i{n}", "part": f"p{n % most}"} if n else {}) for n in range(500)
@@ -97,3 +105,23 @@ def test_the_worst_first(seed: int) -> None:
     every = sorted(places.tolist(), key=lambda at: (quality[at], rows[at][0], rows[at][1]))
     for most in (0, 1, 20, 70, 99):
         assert worst_first(index, places, quality, most) == every[:most]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_repeats_are_merged_alike_in_parts(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Examples merged a few at a time are those merged all at once, in the same order, bit by bit."""
+    draw = random.Random(seed)
+    made = [
+        Score("r", f"q{n}", repeat, "faithfulness", 1, None, 0, draw.choice(["scored", "failed", "undefined"]),
+              draw.random(), 1.0, 3.0, draw.random(), 1.0, draw.choice(["", "time-out"]))
+        for repeat in range(4) for n in draw.sample(range(50), 40)
+    ]     # fmt: skip
+    every = ScoreArrays.of(score_frame(made, {(one.query_id, one.repeat): draw.random() for one in made}))
+    columns = every.column("faithfulness")
+    assert columns is not None
+    whole = by_example(columns)
+    monkeypatch.setattr(arrays, "MERGED_AT_ONCE", 7)
+    parts = by_example(columns)
+    assert whole.query.size == len(every.query_ids)
+    for name in ("place", "query", "status", "reason", "weight", *arrays.NUMBERS):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
