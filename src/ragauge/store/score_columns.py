@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, or_, select
 
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, placed
-from ragauge.analysis.scores.coded import narrow
+from ragauge.analysis.scores.categories import narrow
 from ragauge.data.score import STATUSES
 from ragauge.store.database import raw_rows
 from ragauge.store.names import judge_no

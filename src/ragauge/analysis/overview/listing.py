@@ -14,7 +14,7 @@ from ragauge.analysis.overview.run_counts import causes_by_segment
 from ragauge.analysis.overview.stages import StageGatherer
 from ragauge.analysis.overview.timings import TOTAL, LengthGatherer, SpendingGatherer, TimingGatherer, length_bands
 from ragauge.analysis.results.overview import ListedResponse, Overview
-from ragauge.analysis.scores.coded import Coded
+from ragauge.analysis.scores.categories import CategoryColumn
 from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.gather import Visit
 from ragauge.analysis.scores.quality import rank, worst_first
@@ -156,7 +156,7 @@ def cut(query: str, most: int = MOST_QUERY) -> str:
     return query if len(query) <= most else f"{query[:most].rstrip()} …"
 
 
-def _labels(columns: Mapping[str, Coded[str | None]], query: int) -> dict[str, str]:
+def _labels(columns: Mapping[str, CategoryColumn[str | None]], query: int) -> dict[str, str]:
     labels = ((name, column[query]) for name, column in columns.items())
     return {name: value for name, value in labels if value is not None}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.arrays import ResponseIndex, numbered
-from ragauge.analysis.scores.coded import Coded, Coding
+from ragauge.analysis.scores.categories import CategoryCollector, CategoryColumn
 from ragauge.analysis.scores.frames import first_failures
 from ragauge.text.messages import plural
 
@@ -44,12 +44,12 @@ class FailedResponses:
 
     index: ResponseIndex
     place: Places
-    cause: Coded[str]
-    component: Coded[str]
-    basis: Coded[str]
-    lacking: Coded[tuple[str, ...]]
+    cause: CategoryColumn[str]
+    component: CategoryColumn[str]
+    basis: CategoryColumn[str]
+    lacking: CategoryColumn[tuple[str, ...]]
     p: npt.NDArray[np.float64]
-    shown_by: Coded[str]
+    shown_by: CategoryColumn[str]
     decided_by: Words
 
     @classmethod
@@ -58,8 +58,8 @@ class FailedResponses:
         import numpy as np
 
         places, p = array("q"), array("d")
-        cause, component, basis, shown_by = Coding[str](), Coding[str](), Coding[str](), Coding[str]()
-        lacking = Coding[tuple[str, ...]]()
+        cause, component, basis, shown_by = (CategoryCollector[str]() for _ in range(4))
+        lacking = CategoryCollector[tuple[str, ...]]()
         for place, one in causes:
             places.append(place)
             cause.add(one.name)
@@ -82,15 +82,16 @@ class FailedResponses:
         ids, query = numbered(frame["query_id"])
         place = np.arange(frame.height)
         index = ResponseIndex(place, query.to_numpy(), frame["repeat"].to_numpy(), None, None, ids)
-        lacking, shown_by = Coding[tuple[str, ...]](), Coding[str]()
+        lacking, shown_by = CategoryCollector[tuple[str, ...]](), CategoryCollector[str]()
         for facts in frame["lacking"]:
             lacking.add(tuple(facts))
         for by, basis in frame.select("shown_by", "basis").iter_rows():
             shown_by.add(shown(by, basis))
         words = frame["decided_by"]
         return cls(
-            index, place, Coded.of(frame["cause"]), Coded.of(frame["component"]), Coded.of(frame["basis"]),
-            lacking.coded(), frame["p"].to_numpy(), shown_by.coded(), lambda places: {at: words[at] for at in places},
+            index, place, CategoryColumn.of(frame["cause"]), CategoryColumn.of(frame["component"]),
+            CategoryColumn.of(frame["basis"]), lacking.coded(), frame["p"].to_numpy(), shown_by.coded(),
+            lambda places: {at: words[at] for at in places},
         )     # fmt: skip
 
     def __len__(self) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.analysis.results.scorecard import Summary
 from ragauge.analysis.scores.arrays import Columns, ScoreColumns, by_example
-from ragauge.analysis.scores.coded import Coded, Coding, narrow
+from ragauge.analysis.scores.categories import CategoryCollector, CategoryColumn, narrow
 from ragauge.analysis.scores.gather import Visit
 from ragauge.analysis.scores.summarize import NO_ERRORS, summary
 from ragauge.data.example import Example
@@ -50,14 +50,14 @@ class Segments:
     """
 
     query_ids: Sequence[str]
-    columns: Mapping[str, Coded[str | None]]
+    columns: Mapping[str, CategoryColumn[str | None]]
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Segments:
         """Reads a segment frame: query_id, and a column a segment."""
         import polars as pl
 
-        columns = {name: Coded.of(frame[name].cast(pl.String)) for name in frame.columns if name != "query_id"}
+        columns = {name: CategoryColumn.of(frame[name].cast(pl.String)) for name in frame.columns if name != "query_id"}
         return cls(tuple(frame["query_id"]), columns)
 
     def frame(self) -> pl.DataFrame:
@@ -78,7 +78,7 @@ class Segments:
         ids = tuple(self.query_ids[at] for at in kept)
         return Segments(ids, {name: column.take(kept) for name, column in self.columns.items()})
 
-    def by_number(self, query_ids: Sequence[str]) -> Mapping[str, Coded[str | None]]:
+    def by_number(self, query_ids: Sequence[str]) -> Mapping[str, CategoryColumn[str | None]]:
         """The columns in the order of these examples; one that is not here has None."""
         import numpy as np
 
@@ -90,7 +90,7 @@ class Segments:
         for name, column in self.columns.items():
             values = (*column.values, None)
             codes = np.append(column.codes.astype(np.int64), len(column.values))[at]
-            found[name] = Coded(values, narrow(codes, len(values))).renamed(values)
+            found[name] = CategoryColumn(values, narrow(codes, len(values))).renamed(values)
         return found
 
     def marked(self, query_ids: Sequence[str], numbers: Codes) -> npt.NDArray[np.bool_]:
@@ -133,8 +133,8 @@ class SegmentRows:
 
     def __init__(self) -> None:
         self._n = 0
-        self._declared: dict[str, Coding[str | None] | None] = {}     # None = it has too many values
-        self._derived: dict[str, Coding[str | None]] = {name: Coding() for name in DERIVED}
+        self._declared: dict[str, CategoryCollector[str | None] | None] = {}     # None = it has too many values
+        self._derived: dict[str, CategoryCollector[str | None]] = {name: CategoryCollector() for name in DERIVED}
 
     def add(self, visit: Visit) -> None:
         """Takes in the example of a response, once where it has several."""
@@ -144,7 +144,7 @@ class SegmentRows:
     def add_example(self, example: Example) -> None:
         """Takes in one example."""
         for name, value in example.segments.items():
-            column = self._declared.setdefault(name, Coding())
+            column = self._declared.setdefault(name, CategoryCollector())
             if column is not None:
                 column.add(None, self._n - len(column))
                 column.add(value)
@@ -187,7 +187,7 @@ def segments_of(examples: Iterable[Example]) -> Segments:
     return rows.segments(tuple(ids))
 
 
-def _decided(languages: Coded[str | None]) -> Coded[str | None]:
+def _decided(languages: CategoryColumn[str | None]) -> CategoryColumn[str | None]:
     """The languages, those that are not known decided by the others where one of them clearly dominates."""
     counts = {value: count for value, count in _counts(languages).items() if value is not None and count}
     most = max(counts, key=lambda value: counts[value], default=None)
@@ -221,7 +221,7 @@ def tidy(segments: pl.DataFrame, among: Sequence[str] | None = None) -> pl.DataF
     return (found if among is None else found.only(among)).tidy().frame()
 
 
-def _tidied(name: str, column: Coded[str | None]) -> Coded[str | None] | None:
+def _tidied(name: str, column: CategoryColumn[str | None]) -> CategoryColumn[str | None] | None:
     """A column with its small values grouped; None where it is not worth looking at."""
     column = without_gaps(column)
     counts = _counts(column)
@@ -235,12 +235,12 @@ def _tidied(name: str, column: Coded[str | None]) -> Coded[str | None] | None:
     return column if len(counts) > 1 and (name not in DERIVED or len(named) > 1) else None
 
 
-def without_gaps(column: Coded[str | None]) -> Coded[str | None]:
+def without_gaps(column: CategoryColumn[str | None]) -> CategoryColumn[str | None]:
     """A column with a name for no value."""
     return column.renamed([NONE if value is None else value for value in column.values])
 
 
-def _counts(column: Coded[str | None]) -> dict[str | None, int]:
+def _counts(column: CategoryColumn[str | None]) -> dict[str | None, int]:
     """Value -> how many."""
     return dict(zip(column.values, column.counts(), strict=True))
 

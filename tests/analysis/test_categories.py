@@ -11,7 +11,7 @@ import pytest
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores import arrays
 from ragauge.analysis.scores.arrays import ScoreArrays, by_example
-from ragauge.analysis.scores.coded import Coded, Coding
+from ragauge.analysis.scores.categories import CategoryCollector, CategoryColumn
 from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
 from ragauge.analysis.scores.quality import worst_first
@@ -24,18 +24,18 @@ from ragauge.data.score import Score
 def test_a_column_takes_as_few_bytes_as_its_values_need(different: int, size: int) -> None:
     """Values come back in order, numbered in the least bytes that hold so many different ones."""
     entries = [f"v{n}" for n in range(different)] * 2
-    coding = Coding[str]()
+    coding = CategoryCollector[str]()
     for one in entries:
         coding.add(one)
     found = coding.coded()
     assert list(found) == entries
     assert found.codes.dtype.itemsize == size
-    assert Coded.of(pl.Series("x", entries)).codes.dtype.itemsize == size
+    assert CategoryColumn.of(pl.Series("x", entries)).codes.dtype.itemsize == size
 
 
 def test_values_that_get_one_name_become_one() -> None:
     """Renamed values are counted together, and a value of no entry goes."""
-    found = Coded(("a", "b", "c", None), np.array([0, 1, 1, 3], dtype=np.uint8)).renamed(["x", "y", "z", "x"])
+    found = CategoryColumn(("a", "b", "c", None), np.array([0, 1, 1, 3], dtype=np.uint8)).renamed(["x", "y", "z", "x"])
     assert found.values == ("x", "y")
     assert list(found) == ["x", "y", "y", "x"]
     assert found.counts() == [2, 2]

@@ -25,7 +25,7 @@ WIDER = {"B": "H", "H": "I", "I": "Q"}     # 1, 2, 4 and 8 bytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Coded(Generic[T]):
+class CategoryColumn(Generic[T]):
     """The different values of a column, and for each entry the number of its own.
 
     Attributes:
@@ -37,10 +37,10 @@ class Coded(Generic[T]):
     codes: Numbers
 
     @classmethod
-    def of(cls, column: pl.Series) -> Coded[Any]:
+    def of(cls, column: pl.Series) -> CategoryColumn[Any]:
         """Reads a column of a frame; null is None."""
         values, codes = numbered(column)
-        return Coded(values, narrow(codes.to_numpy(), len(values)))
+        return CategoryColumn(values, narrow(codes.to_numpy(), len(values)))
 
     def __len__(self) -> int:
         return int(self.codes.size)
@@ -51,9 +51,9 @@ class Coded(Generic[T]):
     def __getitem__(self, entry: int) -> T:
         return self.values[int(self.codes[entry])]
 
-    def take(self, entries: Any) -> Coded[T]:
+    def take(self, entries: Any) -> CategoryColumn[T]:
         """Only these entries: their numbers, a mask or a slice."""
-        return Coded(self.values, self.codes[entries])
+        return CategoryColumn(self.values, self.codes[entries])
 
     def counts(self) -> list[int]:
         """How many entries each value has."""
@@ -61,14 +61,14 @@ class Coded(Generic[T]):
 
         return [int(n) for n in np.bincount(self.codes, minlength=len(self.values))]
 
-    def renamed(self, names: Sequence[T]) -> Coded[T]:
+    def renamed(self, names: Sequence[T]) -> CategoryColumn[T]:
         """The same entries under other values, one for each; equal ones become one, and those of no entry go."""
         import numpy as np
 
         number: dict[T, int] = {}
         named = zip(names, self.counts(), strict=True)
         places = [number.setdefault(name, len(number)) if count else 0 for name, count in named]
-        return Coded(tuple(number), narrow(np.array(places, dtype=np.int64), len(number))[self.codes])
+        return CategoryColumn(tuple(number), narrow(np.array(places, dtype=np.int64), len(number))[self.codes])
 
     def series(self, name: str) -> pl.Series:
         """The column as texts of a frame, null for None."""
@@ -77,7 +77,7 @@ class Coded(Generic[T]):
         return pl.Series(name, self.values, dtype=pl.String).gather(self.codes)
 
 
-class Coding(Generic[T]):
+class CategoryCollector(Generic[T]):
     """Takes in a column, one value after another."""
 
     def __init__(self) -> None:
@@ -101,11 +101,11 @@ class Coding(Generic[T]):
             self._codes = array(WIDER[self._codes.typecode], self._codes)
             self.add(value, times)
 
-    def coded(self) -> Coded[T]:
+    def coded(self) -> CategoryColumn[T]:
         """The column."""
         import numpy as np
 
-        return Coded(tuple(self._numbers), np.array(self._codes, dtype=self._codes.typecode))
+        return CategoryColumn(tuple(self._numbers), np.array(self._codes, dtype=self._codes.typecode))
 
 
 def narrow(numbers: npt.NDArray[np.integer], different: int) -> Numbers:
