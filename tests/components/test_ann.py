@@ -261,3 +261,56 @@ def test_a_check_holds_an_index_to_a_floor_or_to_an_earlier_check(
     np.save(asked, QUERIES[:-1])
     assert code("--baseline", "first") == 2
     assert "was asked other queries" in capsys.readouterr().err
+
+
+def test_a_portfolio_stops_at_the_first_setting_that_surely_meets_its_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest are not built, and said not to be needed; a higher target goes on where it stopped, none builds all."""
+    built: list[tuple[int, int]] = []
+    kind = type(index_of("faiss-hnsw"))
+    build = kind.build
+
+    def counted(self: Any, vectors: Any, metric: Any, **parameters: Any) -> None:
+        built.append((parameters["M"], parameters["ef_construction"]))
+        build(self, vectors, metric, **parameters)
+
+    monkeypatch.setattr(kind, "build", counted)
+    store, said = f"sqlite:///{tmp_path / 'store.db'}", list[str]()
+
+    def asked(**more: Any) -> rg.StudyResult:
+        built.clear()
+        return rg.ann(VECTORS, "faiss-hnsw", queries=QUERIES, rounds=1, portfolio=True, store=store, name="p", **more)
+
+    few = asked(target="ann_recall@10=0.96", say=said.append)
+    first, met, *rest = few.study.trials
+    lows = [mean.interval.low for one in (first, met) if (mean := few.figures.mean(one.name)) and mean.interval]
+    assert lows[0] < 0.96 <= lows[1]
+    assert built == [(16, 128), (32, 128)]
+    assert [(one.state, one.run_id) for one in rest] == [("pruned", "")] * 3
+    reason = f"not needed, since the whole interval of {met.name} meets ann_recall@10 ≥ 0.96"
+    assert {one.reason for one in rest} == {reason}
+    assert f"{reason[1:]}: {rest[0].name}" in few.to_markdown().replace("\\_", "_").replace("\n", " ")
+    assert sum(reason in line for line in said) == 3
+    assert few.recommendation.trial == met.name
+
+    lower = asked(target=0.85)
+    assert built == []
+    assert {one.reason.split(" of ")[1].split()[0] for one in lower.study.trials if one.reason} == {first.name}
+    more = asked(target="ann_recall@10=0.98")
+    assert built == [(16, 128), (64, 128), (128, 256)]
+    assert {trial.state for trial in more.study.trials} == {"complete"}
+    with pytest.raises(UnknownName, match="metric of this study"):
+        asked(target="recall@10=0.9")
+
+
+def test_each_filter_has_its_own_way_through_a_portfolio(tmp_path: Path) -> None:
+    """What meets the target unfiltered says nothing of a filter: there further settings are tried."""
+    found = rg.ann(
+        VECTORS, "faiss-hnsw", queries=QUERIES, rounds=1, portfolio=True, store=f"sqlite:///{tmp_path / 'store.db'}",
+        target=0.6, selectivity=(1, 0.1), labels="random", oversample=1,
+    )  # fmt: skip
+    made = {way: [one.state for one in found.study.trials if one.parameters.get("filter_by") == way]
+            for way in (None, "post", "inside")}  # fmt: skip
+    assert made[None].count("complete") < made["post"].count("complete") == 5
+    assert made[None].count("pruned") == 5 - made[None].count("complete") > 0

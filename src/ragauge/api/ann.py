@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,8 @@ def ann(wanted: AnnOptions) -> StudyResult:
         holdout: take so many of the vectors out and ask them.
         metric: cosine, l2 or ip.
         k: how many neighbours.
-        portfolio: OpenSearch's five settings of a graph in place of a grid.
+        portfolio: OpenSearch's five settings of a graph in place of a grid. With a target they are tried in its order,
+            until the whole interval of one meets it; the rest are not built, and kept as pruned.
         rounds: how often every query is timed.
         selectivity: shares of the vectors that pass a filter, such as (1, 0.1, 0.01); at 1 nothing is filtered. Every
             setting is a trial under each, by each way that its index has.
@@ -99,8 +101,30 @@ def _made(wanted: AnnOptions) -> StudyResult:
         label = corpus.eval_set.name
     name, store = wanted.name or f"ann-{label}", wanted.store
     queries = maker.eval_set(f"{label}-queries")
+    wanted.refuse_unscored([str(one) for one in maker.metrics])
+    if wanted.portfolio and wanted.target is not None:
+        maker.until = partial(_not_needed, name, wanted)
     conduct_study(name, maker, queries, grid, fresh=wanted.fresh, store=store, say=wanted.say)
-    return open_study(name, **{**wanted.reading, "metric": ""})
+    return open_study(name, **wanted.reading)
+
+
+def _not_needed(study: str, wanted: AnnOptions, parameters: Mapping[str, Any]) -> str:
+    """Why a setting of the portfolio is not needed: one before it, under the same filter, meets the target."""
+    from ragauge.analysis.studies.reading import surely_meets
+    from ragauge.api.studies import open_study
+    from ragauge.components.ann.index import portfolio_place, series_of
+
+    found = open_study(study, target=wanted.target, store=wanted.store).figures
+    place, goal = portfolio_place(parameters), found.target
+    if place is None or goal is None:
+        return ""
+    same = (one for one in found.complete if series_of(one.parameters) == series_of(parameters))
+    before = [one.name for one in same if (at := portfolio_place(one.parameters)) is not None and at < place]
+    for name in before:
+        mean = found.mean(name, goal.metric)
+        if mean is not None and surely_meets(mean, goal.value):
+            return f"not needed, since the whole interval of {name} meets {goal.metric} ≥ {goal.value:g}"
+    return ""
 
 
 @keywords(AnnCheckOptions)

@@ -330,7 +330,9 @@ class AnnOptions(ModelCallOptions, MakeStudyOptions):
         Literal["cosine", "l2", "ip"], Typed("Of the vectors.", kind=Literal["cosine", "l2", "ip"])
     ] = "cosine"
     k: Annotated[int, Typed("How many neighbours.", "-k", least=1)] = 10
-    portfolio: Annotated[bool, Typed("OpenSearch's five settings of a graph.")] = False
+    portfolio: Annotated[
+        bool, Typed("OpenSearch's five settings of a graph, with --target one by one until it is met.")
+    ] = False
     rounds: Annotated[int, Typed("How often every query is timed.", least=1)] = 3
     growth: Annotated[bool, Typed("Predict recall at two and four times as many vectors.")] = False
     selectivity: Annotated[
@@ -344,3 +346,8 @@ class AnnOptions(ModelCallOptions, MakeStudyOptions):
         str | int | Sequence[int], Typed("How many times k post-filtering asks for.")
     ] = "1,10"
     name: Annotated[str, Typed("Of the study; ann-FILE by default.")] = ""
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """As of any study; `metric` is that of the vectors here."""
+        return {**super().reading, "metric": ""}

@@ -69,7 +69,7 @@ class MakeStudyOptions(ReadStudyOptions):
         from ragauge.analysis.studies.figures import target_of
         from ragauge.metrics.catalogue import parse
 
-        for name in filter(None, (getattr(self, "metric", ""), target_of(self.target)[0])):
+        for name in filter(None, (self.reading.get("metric"), target_of(self.target)[0])):
             if str(parse(name)) not in known:
                 raise UnknownName("metric of this study", name, known, hint)
 

@@ -169,9 +169,14 @@ def _knee(reading: StudyReading) -> str:
 
 
 def _incomplete(found: StudyFigures) -> Iterator[str]:
+    needless: dict[str, list[str]] = {}
     for trial in found.study.trials:
-        if trial.state not in ("complete", "pruned"):     # what a race dropped has a table of its own
+        if trial.state == "pruned" and not trial.run_id:     # what a race dropped has a table of its own
+            needless.setdefault(trial.reason, []).append(trial.name)
+        elif trial.state not in ("complete", "pruned"):
             yield f"{trial.name}: {trial.state}{f': {trial.reason}' if trial.reason else ''}"
+    for reason, names in needless.items():
+        yield f"{reason[:1].upper()}{reason[1:]}: {', '.join(names)}."
 
 
 def _trials(found: StudyFigures) -> ReportTable | None:

@@ -205,6 +205,11 @@ def read_trials(
     return StudyReading(str(metric), cost, best, front, bend, names, taken)
 
 
+def surely_meets(one: TrialMean, value: float, *, lower: bool = False) -> bool:
+    """Whether the whole interval of a mean meets a value: from below where lower is better."""
+    return one.interval is not None and (one.interval.high <= value if lower else one.interval.low >= value)
+
+
 def measured_means(trials: Sequence[Trial], name: str) -> tuple[TrialMean, ...]:
     """A measurement of each trial in the form of a mean, for trials that have no scores."""
     found = []
@@ -362,7 +367,7 @@ def _cheapest_above(
 ) -> Recommendation:
     goal, aim = target.value, f"{target.metric} {'≤' if lower else '≥'} {target.value:g}"
     known = [(one, one.mean, one.interval) for one in means if one.mean is not None and one.interval is not None]
-    sure = [one.trial for one, _, i in known if (i.high <= goal if lower else i.low >= goal)]
+    sure = [one.trial for one, _, _ in known if surely_meets(one, goal, lower=lower)]
     if priced := [name for name in sure if name in costs or not cost]:
         taken = min(priced, key=lambda name: costs.get(name, 0.0))
         return Recommendation(taken, f"the cheapest whose whole interval meets {aim}")

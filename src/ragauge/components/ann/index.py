@@ -156,6 +156,17 @@ def grid_of(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
     return [{"index": name, **dict(zip(filled, choice, strict=True))} for choice in product(*filled.values())]
 
 
+def portfolio_place(parameters: Mapping[str, Any]) -> int | None:
+    """The place of a graph's setting in the portfolio, 0 being the first; None where it is not of the portfolio."""
+    setting = tuple(parameters.get(key) for key in START)
+    return PORTFOLIO.index(setting) if parameters["index"] in GRAPHS and setting in PORTFOLIO else None
+
+
+def series_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What settings of one portfolio share: the library, its other parameters, and the filter."""
+    return {key: value for key, value in parameters.items() if key not in START}
+
+
 def name_of(parameters: Mapping[str, Any]) -> str:
     """A trial's name: its index with the parameters in the order of the alphabet; of a dsn the host and database."""
     shown = {**parameters, "dsn": re.sub(r"^\w+://([^@/]*@)?", "", str(parameters.get("dsn") or "")).replace(":", ",")}

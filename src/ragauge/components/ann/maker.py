@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -52,6 +52,9 @@ class AnnMaker(TrialMaker):
         growth: whether indexes are built over n/16, n/8, n/4 and n/2 of the vectors too, to predict recall at 2n, 4n.
         source: the file of the vectors; "" = none.
 
+    Attributes:
+        until: parameters -> why a setting is not needed, after those before it; "" = it is. None: all are made.
+
     Raises:
         DataError: no vectors or queries, shapes that do not fit, or values that are not finite, with the row.
         UsageError: k or rounds below 1, or too few vectors for growth.
@@ -89,10 +92,17 @@ class AnnMaker(TrialMaker):
         self._built: dict[str, tuple[AnnIndex, float]] = {}
         self._open = 0     # trials
         self.corpus: SearchedCorpus | None = None
+        self.until: Callable[[Mapping[str, Any]], str] | None = None
 
     def of_corpus(self, corpus: SearchedCorpus) -> None:
         """Says what the vectors stand for: trials are asked the questions of its set, and scored by its labels too."""
         self.corpus, self.fixed = corpus, {**self.fixed, **corpus.about}
+
+    @property
+    def metrics(self) -> Sequence[Metric]:
+        """What trials are scored by: recall of neighbours, places filled, and recall by labels where there are any."""
+        labelled = self.corpus is not None and self.corpus.labelled
+        return (AnnRecall(self.k), Filled(self.k), *((Recall(k=self.k),) if labelled else ()))
 
     def eval_set(self, name: str) -> EvalSet:
         """The questions of the corpus's set, else the queries as examples: v0, v1 and so on."""
@@ -108,11 +118,20 @@ class AnnMaker(TrialMaker):
         return name_of(parameters)
 
     def groups(self, grid: Sequence[Mapping[str, Any]]) -> Iterable[Sequence[Mapping[str, Any]]]:
-        """Settings that search one index are open together, so that one index is in memory at a time."""
+        """Settings that search one index are open together, so that one index is in memory at a time.
+
+        With `until` each setting alone, under all of its filters: whether the next is needed is known after it.
+        """
         found: dict[str, list[Mapping[str, Any]]] = {}
         for parameters in grid:
-            found.setdefault(self._build_name(parameters), []).append(parameters)
+            alone = {key: value for key, value in parameters.items() if key not in KEYS}
+            name = self._build_name(parameters) if self.until is None else name_of(alone)
+            found.setdefault(name, []).append(parameters)
         return found.values()
+
+    def needless(self, parameters: Mapping[str, Any]) -> str:
+        """What `until` says; without it every trial is needed."""
+        return "" if self.until is None else self.until(parameters)
 
     def release(self) -> None:
         """A trial is closed; with the last that is open, the indexes go."""
@@ -229,8 +248,7 @@ class AnnTrial:
         source = {"vectors_file": maker.source} if maker.source else {}
         self.config: Mapping[str, Any] = {**maker.fixed, **parameters, **source}
         self.labels = maker.corpus if maker.corpus is not None and maker.corpus.labelled else None
-        by_labels = (Recall(k=maker.k),) if self.labels else ()
-        self.metrics: Sequence[Metric] = (AnnRecall(maker.k), Filled(maker.k), *by_labels)
+        self.metrics: Sequence[Metric] = maker.metrics
         self.index, self.overhead = index, 0.0
         self.truth, mask = maker.truth_of(parameters), maker.passing.mask(parameters)
         times = int(parameters.get("oversample", 0))

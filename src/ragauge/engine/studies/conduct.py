@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -92,13 +92,17 @@ class _Making:
             opened: list[tuple[Trial, OpenTrial]] = []
             for trial in trials:
                 self._begun += 1
+                if reason := self._maker.needless(trial.parameters):
+                    _tell(self._say, f"{trial.name} is {reason}")
+                    self._store.studies.put(self._study, replace(trial, state="pruned", reason=reason))
+                    continue
                 _tell(self._say, f"trial {self._begun} of {self._planned}: {trial.name}")
                 self._store.studies.put(self._study, trial)
                 if (one := self._tried(trial, partial(self._maker.open, trial.parameters))) is not None:
                     held.callback(one.close)
                     opened.append((trial, one))
             ready = [one for _, one in opened]
-            for trial, one in opened if self._prepared(opened, ready) else ():
+            for trial, one in opened if ready and self._prepared(opened, ready) else ():
                 result = self._tried(trial, partial(_result, one, self._set))
                 if result is not None:
                     self._keep(trial, result)

@@ -84,5 +84,13 @@ class TrialMaker(ABC):
         """The trials still to make, in the order and the groups in which they are open together; each alone here."""
         return ([parameters] for parameters in grid)
 
+    def needless(self, parameters: Mapping[str, Any]) -> str:
+        """Why a trial need not be made, known from those before it; "" = it is needed. Asked before its group is open.
+
+        Such a trial is kept as pruned, with this reason.
+        """
+        del parameters
+        return ""
+
     def together(self, opened: Sequence[OpenTrial]) -> None:     # noqa: B027 - most kinds have nothing to do
         """Called once a group, when all of it is open; what it raises fails the whole group."""
