@@ -145,7 +145,7 @@ def _with_other_runs(
     )
 
 
-class _Found(NamedTuple):
+class _Gathered(NamedTuple):
     """What the two passes gathered."""
 
     matches: tuple[IdGatherer, ...]
@@ -163,7 +163,7 @@ def _read(
     metrics: Sequence[Metric],
     index: ResponseIndex,
     held: RunPair,
-) -> _Found:
+) -> _Gathered:
     """The two passes."""
     from ragauge.analysis.card import Tables, read_metrics
     from ragauge.analysis.judges.use import UseGatherer
@@ -188,10 +188,10 @@ def _read(
         held.within(tables.segments.frame())
     columns = StoredColumns(store, run.run_id, judge_id, index, ahead=[str(metric) for metric in metrics])
     read_metrics(columns, metrics, (tables, values, *held.readers))
-    return _Found(matches, claims, use, beyond, tables, values)
+    return _Gathered(matches, claims, use, beyond, tables, values)
 
 
-def _overview(store: Store, found: _Found, failed: FailedResponses, card: Card) -> Overview:
+def _overview(store: Store, found: _Gathered, failed: FailedResponses, card: Card) -> Overview:
     """What was gathered beyond means; the questions of listed responses that were not kept are read again."""
     from ragauge.analysis.overview.listing import choose
 

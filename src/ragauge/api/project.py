@@ -28,7 +28,7 @@ LABELS = ("relevant", "references", "answerable")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SetSource:
     """The questions that are wanted.
 
     Attributes:
@@ -99,7 +99,7 @@ class Begun:
     made_up: bool
     written: tuple[Written, ...]
     notes: tuple[str, ...] = ()
-    asked: Asked = Asked()
+    asked: SetSource = SetSource()
 
     @property
     def command(self) -> str:
@@ -139,7 +139,7 @@ def begin(wanted: InitOptions) -> Begun:
     target, example = wanted.system or _target(project, writing), False
     if not target:
         target, example = _example(writing), True
-    asked = Asked(wanted.eval_set, wanted.columns or {}, named(wanted.segments))
+    asked = SetSource(wanted.eval_set, wanted.columns or {}, named(wanted.segments))
     questions, path, made_up = _questions(root, project, asked, target, writing)
     counts = {"answers": len(questions), **{name: _having(questions, name) for name in LABELS}}
     needs = needs_of(root, {} if target.startswith("reference:") else project.imports)
@@ -235,7 +235,7 @@ def _example(writing: _Writing) -> str:
 
 
 def _questions(
-    root: Path, project: Project, asked: Asked, target: str, writing: _Writing
+    root: Path, project: Project, asked: SetSource, target: str, writing: _Writing
 ) -> tuple[EvalSet, str, bool]:
     """The eval set, its path, and whether it was made here."""
     from ragauge.api import project_files as files
@@ -270,7 +270,7 @@ def _questions(
     return read_set(root / GOLDEN), GOLDEN, True
 
 
-def _read(path: Path, asked: Asked) -> EvalSet | None:
+def _read(path: Path, asked: SetSource) -> EvalSet | None:
     """A table as an eval set; None where it is none."""
     import warnings
 

@@ -188,13 +188,13 @@ def mark_set(wanted: MarkSetOptions) -> int:
         UsageError: an unknown state, nobody who looked, or neither ids nor all.
         UnknownName: a query_id that the set does not have.
     """
-    from ragauge.testsets.curate import Mark, marked
+    from ragauge.testsets.curate import ReviewMark, marked
 
     ids = named(wanted.ids)
     if bool(ids) is wanted.all:
         raise UsageError("testset mark: say which examples: --ids ID,ID or --all.")
     lines = _read(wanted.set, None)
-    changed, n = marked(lines, Mark(wanted.to, wanted.by, wanted.note), None if wanted.all else ids)  # type: ignore[arg-type] # checked there
+    changed, n = marked(lines, ReviewMark(wanted.to, wanted.by, wanted.note), None if wanted.all else ids)  # type: ignore[arg-type] # checked there
     if n:
         changed.write(wanted.set)
     return n

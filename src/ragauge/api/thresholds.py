@@ -116,12 +116,11 @@ def _read(store: Store, run: Run, metric: Metric, wanted: ThresholdsOptions) -> 
     examples = None if columns is None else by_example(columns)
     mean = summary(metric, examples, error=judge_errors(judge_id, store).get(str(metric)))
     values = None if examples is None else examples.value[examples.status == SCORED]
-    point = point_of(str(metric))
     name, others, good, without, outcome = _outcome(store, index, columns, metric, wanted)
     return Thresholds(
         run.name, run.run_id, str(metric), metric.direction, metric.scale, judge_id or "", mean.scored, mean.mean,
         mean.interval, () if values is None else reached(values, metric.direction), name, good, others, without,
-        outcome, mean.judged, None if point is None else point.value, "" if point is None else point.source,
+        outcome, mean.judged, point_of(str(metric)),
     )     # fmt: skip
 
 

@@ -94,15 +94,15 @@ def bounded(metric: Metric, values: Mapping[str, Any], facts: Facts) -> Measured
     if not reason:
         missing = sum(len(gap.places) for gap in gaps)
         reason = f"{missing} verdict{'s' if missing > 1 else ''} missing"
-    trial = _Trial(metric, known, gaps)
+    completion = _Completion(metric, known, gaps)
     if not gaps:
-        return trial.at(())
+        return completion.at(())
     size = prod(len(gap.options) for gap in gaps)
     if 0 < size <= (MOST_TRIED if metric.separable else MOST_COMPLETIONS):
         choices = product(*(range(len(gap.options)) for gap in gaps))
-        return _settled([trial.at(choice) for choice in choices], metric, reason)
+        return _settled([completion.at(choice) for choice in choices], metric, reason)
     if metric.separable:
-        return _settled(list(_searched(trial)), metric, reason, all_tried=False)
+        return _settled(list(_searched(completion)), metric, reason, all_tried=False)
     return Measured.failed(reason, metric.range)
 
 
@@ -116,7 +116,7 @@ def _settled(results: Sequence[Measured], metric: Metric, reason: str, *, all_tr
     return Measured("failed", low=min(scored), high=max(scored), reason=reason)
 
 
-class _Trial:
+class _Completion:
     """Computes the metric with its gaps filled in some way."""
 
     def __init__(self, metric: Metric, known: Mapping[str, Any], gaps: Sequence[Gap]) -> None:
@@ -138,34 +138,34 @@ class _Trial:
         return Measured.of(self.metric.value(**arguments))
 
 
-def _searched(trial: _Trial) -> Iterator[Measured]:
+def _searched(completion: _Completion) -> Iterator[Measured]:
     """Results among which are the least and the greatest of a separable metric."""
-    last = [len(gap.options) - 1 for gap in trial.gaps]
+    last = [len(gap.options) - 1 for gap in completion.gaps]
     size = len(last)
     starts = {
         tuple(last[i] if (i < cut) is from_top else 0 for i in range(size))
         for cut in range(size + 1)
         for from_top in (True, False)
     }
-    measured = {start: trial.at(start) for start in sorted(starts)}
+    measured = {start: completion.at(start) for start in sorted(starts)}
     yield from measured.values()
     if any(result.value is None for result in measured.values()):
         return
     for sign in (1.0, -1.0):
         best = max(measured, key=lambda start: sign * (measured[start].value or 0.0))
-        yield from _climb(trial, list(best), sign)
+        yield from _climb(completion, list(best), sign)
 
 
-def _climb(trial: _Trial, choice: list[int], sign: float) -> Iterator[Measured]:
+def _climb(completion: _Completion, choice: list[int], sign: float) -> Iterator[Measured]:
     """Improves one gap after another until nothing helps."""
-    current = trial.at(choice)
+    current = completion.at(choice)
     for _ in range(SWEEPS):
         before = current.value
-        for i, gap in enumerate(trial.gaps):
+        for i, gap in enumerate(completion.gaps):
             kept = choice[i]
             for number in range(len(gap.options)):
                 choice[i] = number
-                result = trial.at(choice)
+                result = completion.at(choice)
                 if result.value is None or current.value is None:
                     yield result
                     return

@@ -91,7 +91,7 @@ FORMS: Mapping[str, str] = {
     "passage_id": "=passage_id",
     "Thresholds": (
         "run_id name=run judge=judge_id metric direction n mean ci=interval judged_ci=judged "
-        "starting_point=starting_point() reached outcome good other_outcomes=others without_outcome by_outcome"
+        "starting_point reached outcome good other_outcomes=others without_outcome by_outcome"
     ),
     "Reached": "share value ci=interval",
     "ByOutcome": (

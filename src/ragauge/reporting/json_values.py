@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragauge.reporting.words import safe
 
 if TYPE_CHECKING:
-    from ragauge.analysis.history.thresholds import Thresholds
     from ragauge.analysis.judges.check import CheckedJudge, Differs, JudgeCheck
     from ragauge.analysis.overview.run_counts import RunCounts
     from ragauge.analysis.results.change import MetricChange
@@ -135,18 +134,6 @@ def graded_after(outcome: ExperimentOutcome) -> GradedAnswer:
 
 def _graded(answer: str, grade: int | None, sign: str) -> GradedAnswer:
     return GradedAnswer(answer, None if grade is None else ("wrong", "partly right", "right")[grade], sign)
-
-
-class StartingPoint(NamedTuple):
-    """Where a metric starts to be good where nothing else is known, and who says so."""
-
-    value: float
-    source: str
-
-
-def starting_point(thresholds: Thresholds) -> StartingPoint | None:
-    """Of the metric; None where none is known."""
-    return None if thresholds.point is None else StartingPoint(thresholds.point, thresholds.source)
 
 
 def before_id(row: HistoryRow) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragauge.analysis.diagnosis.readings import STARTING
+from ragauge.analysis.diagnosis.readings import STARTING, StartingPoint
 from ragauge.analysis.history.thresholds import ByOutcome, ScoreLevel, Thresholds
 from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, columns
 from ragauge.reporting.words import between, line
@@ -26,7 +26,7 @@ def sections(thresholds: Thresholds) -> Iterator[ReportSection]:
     """The levels with their shares and what follows, or what the run reaches."""
     by = f" · judged by {thresholds.judge_id}" if thresholds.judge_id else ""
     about = f"run {line(thresholds.run)} ({thresholds.run_id}){by}"
-    notes = (starting(thresholds),) if thresholds.point is not None else ()
+    notes = (starting(thresholds, thresholds.starting_point),) if thresholds.starting_point is not None else ()
     shares = thresholds.by_outcome
     if shares is None:
         yield _reached(thresholds, about, notes)
@@ -36,11 +36,11 @@ def sections(thresholds: Thresholds) -> Iterator[ReportSection]:
     yield ReportSection(thresholds.metric, about, (_about(thresholds, shares),), levels, after, notes)
 
 
-def starting(thresholds: Thresholds) -> str:
+def starting(thresholds: Thresholds, point: StartingPoint) -> str:
     """The starting point of the metric, and that it is one of this scale alone."""
     way = "at least" if thresholds.direction == "higher" else "at most"
-    point = number(thresholds.point or 0.0)
-    words = f"{STARTING.capitalize()} where nothing else is known ({thresholds.source}): {way} {point}, no target."
+    source = f"{STARTING.capitalize()} where nothing else is known ({point.source})"
+    words = f"{source}: {way} {number(point.value)}, no target."
     other = OTHER_SCALE.get(thresholds.metric)
     return f"{words} That of {other} is another: it counts on another scale." if other else words
 

@@ -13,7 +13,7 @@ from ragauge.errors import UnknownName, UsageError
 
 
 @dataclass(frozen=True)
-class Mark:
+class ReviewMark:
     """What examples are marked as.
 
     Attributes:
@@ -41,7 +41,7 @@ class Mark:
             object.__setattr__(self, "at", now)
 
 
-def marked(found: SetFile, mark: Mark, ids: Collection[str] | None) -> tuple[SetFile, int]:
+def marked(found: SetFile, mark: ReviewMark, ids: Collection[str] | None) -> tuple[SetFile, int]:
     """The set with examples marked, and how many were; those that are in that state by that person stay as they are.
 
     Args:

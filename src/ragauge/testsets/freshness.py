@@ -13,7 +13,7 @@ from ragauge.data.curation import Anchor
 from ragauge.data.example import Relevant, Span
 from ragauge.data.set_file import SetFile, SetLine
 from ragauge.stats.weighted import Interval
-from ragauge.testsets.locating import Evidence, Located, Locator, evidence_of
+from ragauge.testsets.locating import EvidenceSpan, Located, Locator, evidence_of
 from ragauge.testsets.lock import SetLock, gold_ids, sampled, text_hash
 
 Freshness = Literal["intact", "moved", "changed", "gone", "unwinnable", "no labels"]
@@ -34,7 +34,7 @@ class EvidenceState:
         now_text: its text now.
     """
 
-    was: Evidence
+    was: EvidenceSpan
     state: Freshness
     now: Located | None = None
     then_text: str = ""
@@ -128,7 +128,7 @@ def freshness(found: SetFile, texts: Mapping[str, str], lock: SetLock | None = N
     return SetFreshness(found.name, states, documents, lock is not None, same)
 
 
-def _evidence(line: SetLine, lock: SetLock | None) -> Iterator[tuple[Evidence, str]]:
+def _evidence(line: SetLine, lock: SetLock | None) -> Iterator[tuple[EvidenceSpan, str]]:
     """(evidence, its text where known): anchors, else gold spans, and gold documents that no span stands in."""
     anchors = line.curation.anchors
     spans: Sequence[Span] = line.example.gold_spans or ()
@@ -140,10 +140,11 @@ def _evidence(line: SetLine, lock: SetLock | None) -> Iterator[tuple[Evidence, s
         yield evidence_of(anchor.doc_id, anchor.start, anchor.end, anchor.quote), anchor.quote
     for span in spans if not anchors else ():
         covered.add(span.doc_id)
-        yield locked.get((span.doc_id, span.start, span.end)) or Evidence(span.doc_id, span.start, span.end, 0, ()), ""
+        was = EvidenceSpan(span.doc_id, span.start, span.end, 0, ())
+        yield locked.get((span.doc_id, span.start, span.end)) or was, ""
     for doc_id in gold_ids(line):
         if doc_id not in covered:
-            yield Evidence(doc_id, -1, -1, 0, ()), ""
+            yield EvidenceSpan(doc_id, -1, -1, 0, ()), ""
 
 
 class _Renamed:
@@ -184,7 +185,8 @@ class _Renamed:
 
 
 def _example(
-    line: SetLine, wanted: Sequence[tuple[Evidence, str]], texts: Mapping[str, str], locator: Locator, names: _Renamed
+    line: SetLine, wanted: Sequence[tuple[EvidenceSpan, str]], texts: Mapping[str, str], locator: Locator,
+    names: _Renamed,
 ) -> ExampleState:
     if not wanted:
         return ExampleState(line, "no labels")
@@ -196,7 +198,7 @@ def _example(
 
 
 def _stretch(
-    one: Evidence, then: str, texts: Mapping[str, str], locator: Locator, names: _Renamed
+    one: EvidenceSpan, then: str, texts: Mapping[str, str], locator: Locator, names: _Renamed
 ) -> EvidenceState:
     """One stretch of evidence, or a whole document, now."""
     text = texts.get(one.doc_id)
@@ -218,7 +220,7 @@ def _stretch(
     return EvidenceState(one, "moved" if exact else "changed", now, then, texts[now.doc_id][now.start : now.end])
 
 
-def _same_words(one: Evidence, text: str) -> bool:
+def _same_words(one: EvidenceSpan, text: str) -> bool:
     return evidence_of("", 0, 0, text).runs == one.runs
 
 

@@ -45,7 +45,7 @@ def _hash(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class EvidenceSpan:
     """A stretch of a document that answers a question.
 
     Attributes:
@@ -67,12 +67,12 @@ class Evidence:
     tail: int = 0
 
 
-def evidence_of(doc_id: str, start: int, end: int, text: str) -> Evidence:
+def evidence_of(doc_id: str, start: int, end: int, text: str) -> EvidenceSpan:
     """Evidence by its text."""
     placed = placed_words(text)
     lead, tail = (placed[0][1], len(text) - placed[-1][2]) if placed else (0, 0)
     words = [word for word, _, _ in placed]
-    return Evidence(doc_id, start, end, len(words), tuple(shingles(words)), lead, tail)
+    return EvidenceSpan(doc_id, start, end, len(words), tuple(shingles(words)), lead, tail)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Locator:
         wanted: all evidence that will be asked for.
     """
 
-    def __init__(self, texts: Mapping[str, str], wanted: Iterable[Evidence]) -> None:
+    def __init__(self, texts: Mapping[str, str], wanted: Iterable[EvidenceSpan]) -> None:
         self._texts = texts
         known = {run for one in wanted for run in one.runs}
         short = {one.words for one in wanted if one.words < RUN}
@@ -122,7 +122,7 @@ class Locator:
             for n in range(len(words) - length + 1):
                 yield n, _hash(" ".join(words[n : n + length]))
 
-    def find(self, evidence: Evidence) -> Located | None:
+    def find(self, evidence: EvidenceSpan) -> Located | None:
         """Where most of the evidence stands together, its own document before others; None where it is gone."""
         by_document: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for n, run in enumerate(evidence.runs):
@@ -141,7 +141,7 @@ class Locator:
             return None     # a few common words elsewhere
         return best[1]
 
-    def _placed(self, evidence: Evidence, doc_id: str, hits: list[tuple[int, int]]) -> Located:
+    def _placed(self, evidence: EvidenceSpan, doc_id: str, hits: list[tuple[int, int]]) -> Located:
         """The place in one document that holds most distinct shingles, told from where the first and last stand."""
         hits.sort()
         room = max(len(evidence.runs) * STRETCH, len(evidence.runs) + RUN)

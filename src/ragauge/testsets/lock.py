@@ -13,7 +13,7 @@ from ragauge.data.identity import folded, plain
 from ragauge.data.set_file import SetFile, SetLine
 from ragauge.data.writers.jsonl import written
 from ragauge.errors import DataError
-from ragauge.testsets.locating import Evidence, evidence_of, placed_words, shingles
+from ragauge.testsets.locating import EvidenceSpan, evidence_of, placed_words, shingles
 
 FORMAT = 1
 SAMPLED = 64     # of a document's shingles the smallest, by which a renamed one is found
@@ -46,7 +46,7 @@ class SetLock:
     version: str
     corpus: str
     documents: Mapping[str, LockedDocument]
-    spans: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
+    spans: Mapping[str, tuple[EvidenceSpan, ...]] = field(default_factory=dict)
 
     def write(self, path: Path) -> None:
         """Writes it as JSON, whole or not at all."""
@@ -74,7 +74,7 @@ def read_lock(path: Path) -> SetLock:
         gold = found["documents"].items()
         documents = {name: LockedDocument(one["sha256"], tuple(one["runs"])) for name, one in gold}
         spans = {
-            name: tuple(Evidence(**{**one, "runs": tuple(one["runs"])}) for one in listed)
+            name: tuple(EvidenceSpan(**{**one, "runs": tuple(one["runs"])}) for one in listed)
             for name, listed in found.get("spans", {}).items()
         }
         return SetLock(found["version"], found["corpus"], documents, spans)
@@ -118,7 +118,7 @@ def frozen(found: SetFile, texts: Mapping[str, str], corpus: str) -> SetLock:
         DataError: a gold document that the corpus does not have, or a span outside its document.
     """
     documents: dict[str, LockedDocument] = {}
-    spans: dict[str, tuple[Evidence, ...]] = {}
+    spans: dict[str, tuple[EvidenceSpan, ...]] = {}
     for line in found.lines:
         place = f"{line.source}, line {line.number}"
         for doc_id in gold_ids(line):
@@ -132,7 +132,7 @@ def frozen(found: SetFile, texts: Mapping[str, str], corpus: str) -> SetLock:
     return SetLock(found.eval_set.version, corpus, documents, held)
 
 
-def _spans(line: SetLine, texts: Mapping[str, str], place: str) -> Iterable[Evidence]:
+def _spans(line: SetLine, texts: Mapping[str, str], place: str) -> Iterable[EvidenceSpan]:
     for span in line.example.gold_spans or ():
         text = texts[span.doc_id]
         if not 0 <= span.start < span.end <= len(text):

@@ -23,6 +23,7 @@ from ragauge.text.messages import command
 if TYPE_CHECKING:
     import polars as pl
 
+NAME = "system_failed"     # of the cause, and of the row
 PASSAGES = ("k", "top_k", "topk", "n_passages", "num_passages", "max_passages")     # settings that say how many
 
 
@@ -77,7 +78,7 @@ def _is_number(value: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class SystemFailed(Metric):
+class FailedResponse(Metric):
     """Whether the system gave an error instead of a response, as the cause of this name says.
 
     system_failed = 1 where the response has an error, else 0
@@ -91,12 +92,16 @@ class SystemFailed(Metric):
     direction: ClassVar[Direction] = "lower"
     scale: ClassVar[Scale] = "rate"
 
+    @classmethod
+    def name(cls) -> str:
+        """The cause's name."""
+        return NAME
 
-NAME = SystemFailed.name()
+
 
 
 def unanswered(index: ResponseIndex, causes: pl.DataFrame) -> Columns:
-    """Which calls failed, as scores of `SystemFailed`, one entry an example.
+    """Which calls failed, as scores of `FailedResponse`, one entry an example.
 
     Args:
         index: the responses of a run.

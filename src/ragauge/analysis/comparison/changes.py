@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.comparison.alike import NAME, SystemFailed
+from ragauge.analysis.comparison.alike import NAME, FailedResponse
 from ragauge.analysis.comparison.correction import corrected_family
 from ragauge.analysis.comparison.pairs import Join, Pairs, pair
 from ragauge.analysis.comparison.regressions import Regressions
@@ -226,7 +226,7 @@ class Changes:
 
     def read_unanswered(self, new: Columns, base: Columns) -> Pairs | None:
         """Takes in which calls failed in both runs (see `unanswered`); where none did there is nothing to say."""
-        return self.read(SystemFailed(), new, base) if new.value.any() or base.value.any() else None
+        return self.read(FailedResponse(), new, base) if new.value.any() or base.value.any() else None
 
     def moved(self, pairs: Pairs) -> tuple[ExampleDelta, ...]:
         """The examples of these pairs that got worse; none of a metric without direction."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil, erfc, floor, sqrt
 from typing import TYPE_CHECKING, Literal
 
+from ragauge.analysis.diagnosis.readings import StartingPoint
 from ragauge.analysis.estimating import ScoreSample, interval_of_mean, interval_of_quantile, interval_of_rate
 from ragauge.errors import UsageError
 from ragauge.stats.correlation import spearman_of_marks
@@ -301,8 +302,7 @@ class Thresholds:
         by_outcome: None where no outcome is recorded.
         judged: interval of the mean with the judge's error; None where nobody judged, or that is not known. Levels are
             in the judge's own scores, and outcomes are no verdicts of it, so its error is no part of theirs.
-        point: the starting point of this metric, on its own scale; None where it has none.
-        source: whose point that is.
+        starting_point: of this metric, on its own scale; None where it has none.
     """
 
     run: str
@@ -321,5 +321,4 @@ class Thresholds:
     without_outcome: int = 0
     by_outcome: ByOutcome | None = None
     judged: Interval | None = None
-    point: float | None = None
-    source: str = ""
+    starting_point: StartingPoint | None = None

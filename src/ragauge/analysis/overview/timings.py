@@ -133,18 +133,18 @@ class LengthGatherer:
         self._places.append(visit.place)
         self._characters.append(sum(len(passage.text or "") for passage in response.passages or ()))
 
-    def lengths(self, values: Values) -> Lengths:
+    def lengths(self, values: Values) -> ContextLengths:
         """The length of every context by place, NaN where not known, and what it is counted in."""
         import numpy as np
 
         if TOKENS in values:
-            return Lengths(TOKENS, values.of(TOKENS))
+            return ContextLengths(TOKENS, values.of(TOKENS))
         characters = np.full(len(values.index), np.nan)
         characters[np.array(self._places, dtype=np.int64)] = self._characters
-        return Lengths(CHARACTERS, characters)
+        return ContextLengths(CHARACTERS, characters)
 
 
-class Lengths(NamedTuple):
+class ContextLengths(NamedTuple):
     """Lengths of contexts.
 
     Attributes:
@@ -156,7 +156,7 @@ class Lengths(NamedTuple):
     of: npt.NDArray[np.float64]
 
 
-def length_bands(values: Values, known: Lengths, level: float = 0.95) -> tuple[LengthBand, ...]:
+def length_bands(values: Values, known: ContextLengths, level: float = 0.95) -> tuple[LengthBand, ...]:
     """Quarters of the responses by context length, the shortest first, each with the means of quality.
 
     Equal lengths stay together, so that quarters may differ in size, and fewer than four are left where many are

@@ -26,7 +26,7 @@ class Piece:
 
 
 @dataclass
-class Alignment:
+class ChunkAlignment:
     """Where the chunks of one document stand, and what had to be done for it.
 
     Attributes:
@@ -44,7 +44,7 @@ class Alignment:
     changed: int = 0
 
 
-def align(doc_id: str, text: str, pieces: Sequence[Piece], *, allow_changed: bool = False) -> Alignment:
+def align(doc_id: str, text: str, pieces: Sequence[Piece], *, allow_changed: bool = False) -> ChunkAlignment:
     """The places of a document's chunks, in the order given.
 
     An offset counts if the text there is the chunk's; where that text also stands elsewhere, it has to fit the order of
@@ -54,7 +54,7 @@ def align(doc_id: str, text: str, pieces: Sequence[Piece], *, allow_changed: boo
     Raises:
         DataError: the text of a chunk is not in the document, unless `allow_changed`.
     """
-    result, squeezed = Alignment(), _Squeezed(text)
+    result, squeezed = ChunkAlignment(), _Squeezed(text)
     places = _verified(text, pieces)
     before_start, before_end = -1, 0
     for number, (piece, given) in enumerate(zip(pieces, places, strict=True), 1):

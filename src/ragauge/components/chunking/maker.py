@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from ragauge.analysis.estimating import interval_of_rate
 from ragauge.analysis.studies.chunking import CHUNKING
-from ragauge.components.chunking.alignment import Alignment, align
+from ragauge.components.chunking.alignment import ChunkAlignment, align
 from ragauge.components.chunking.chunkers import chunker_of, name_of
 from ragauge.components.chunking.tokens import TokenisedDocument
 from ragauge.data.example import Example, Span
@@ -130,7 +130,7 @@ class ChunkingMaker(TrialMaker):
 class Cuts:
     """Where a chunker's chunks stand in each document, and the seconds that it took."""
 
-    alignments: Mapping[str, Alignment]
+    alignments: Mapping[str, ChunkAlignment]
     seconds: float
 
 

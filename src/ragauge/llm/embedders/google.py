@@ -8,7 +8,7 @@ from typing import Any
 
 from ragauge.data.ask import ModelName, Reply
 from ragauge.errors import JudgeError, MissingExtra
-from ragauge.llm.embedders.remote import RemoteEmbedder, Vectors
+from ragauge.llm.embedders.remote import ProviderVectors, RemoteEmbedder
 from ragauge.llm.endpoints import hidden, key_of
 from ragauge.llm.errors import connection_error, status_error
 from ragauge.llm.model import CallError
@@ -38,11 +38,11 @@ def build(name: ModelName) -> RemoteEmbedder:
     http = AsyncClient(timeout=LONG)
     client = GoogleProvider(api_key=key, http_client=http, base_url=name.url).client
 
-    async def embed(texts: Sequence[str]) -> Vectors:
+    async def embed(texts: Sequence[str]) -> ProviderVectors:
         try:
             contents: Any = list(texts)     # the client asks for a list of a union, which lists of text are not
             said = await client.aio.models.embed_content(model=name.model, contents=contents)
-            return Vectors([one.values or [] for one in said.embeddings or []], 0, "")
+            return ProviderVectors([one.values or [] for one in said.embeddings or []], 0, "")
         except APIError as error:
             wait = RETRY.search(str(error))
             found = status_error(error.code, str(error), {"retry-after": wait[1]} if wait else {})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ragauge.data.ask import ModelName, Reply
 from ragauge.errors import JudgeError
-from ragauge.llm.embedders.remote import RemoteEmbedder, Vectors
+from ragauge.llm.embedders.remote import ProviderVectors, RemoteEmbedder
 from ragauge.llm.endpoints import hidden, key_of
 from ragauge.llm.errors import connection_error, status_error
 from ragauge.llm.model import CallError
@@ -31,11 +31,11 @@ def build(name: ModelName) -> RemoteEmbedder:
         api_key=key or NO_KEY, base_url=name.url, max_retries=0, timeout=None, http_client=Connections()
     )
 
-    async def embed(texts: Sequence[str]) -> Vectors:
+    async def embed(texts: Sequence[str]) -> ProviderVectors:
         try:
             said = await client.embeddings.create(input=list(texts), model=name.model, encoding_format="float")
             rows = [one.embedding for one in sorted(said.data, key=lambda one: one.index)]
-            return Vectors(rows, said.usage.prompt_tokens if said.usage else 0, hidden(said.model or ""))
+            return ProviderVectors(rows, said.usage.prompt_tokens if said.usage else 0, hidden(said.model or ""))
         except APIStatusError as error:
             found = status_error(error.status_code, str(error), error.response.headers)
             raise CallError("refused", found.reason) if isinstance(found, Reply) else found from None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST = 256     # texts in one request; providers take 2,048 and bound their tokens together
 
 
-class Vectors(NamedTuple):
+class ProviderVectors(NamedTuple):
     """What a provider says: a vector a text, the tokens paid for, who served them."""
 
     rows: Sequence[Sequence[float]]
@@ -25,7 +25,7 @@ class Vectors(NamedTuple):
     served: str
 
 
-Embed = Callable[[Sequence[str]], Awaitable[Vectors]]
+Embed = Callable[[Sequence[str]], Awaitable[ProviderVectors]]
 
 
 class RemoteEmbedder:

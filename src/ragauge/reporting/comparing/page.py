@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragauge.analysis.comparison.alike import NAME, SystemFailed
+from ragauge.analysis.comparison.alike import NAME, FailedResponse
 from ragauge.analysis.results.change import ExampleDelta, MetricChange
 from ragauge.analysis.results.comparison import Compared, Flip, RunComparison
 from ragauge.metrics.catalogue import describe, parse
@@ -85,7 +85,7 @@ def context(compared: Compared) -> dict[str, Any]:
         "c": compared, "anchors": anchors, "parts": tuple(_part(n, run, compared, anchors)
                                                          for n, run in enumerate(compared.runs, 1)),
         "overview": overview_table(compared) if len(compared.runs) > 1 else None, "method": words.method(compared),
-        "definitions": {name: describe(SystemFailed() if name == NAME else parse(name)) for name in names},
+        "definitions": {name: describe(FailedResponse() if name == NAME else parse(name)) for name in names},
         "title": " · ".join(line(run.name) for run in (compared.base, *(run.run for run in compared.runs))),
     }     # fmt: skip
 
