@@ -186,7 +186,8 @@ def _read(
     )
     if held.readers:
         held.within(tables.segments.frame())
-    columns = StoredColumns(store, run.run_id, judge_id, index, ahead=[str(metric) for metric in metrics])
+    names = [str(metric) for metric in metrics]
+    columns = StoredColumns(store, run.run_id, judge_id, index, ahead=names).labelled()
     read_metrics(columns, metrics, (tables, values, *held.readers))
     return _Gathered(matches, claims, use, beyond, tables, values)
 

@@ -108,7 +108,7 @@ class _Gate:
         # a part that is no sample says nothing of the rest, which then counts as not judged
         self._sample = is_sample(store, run.run_id, frozenset(numbers))
         self._index = self._evaluated if self._sample else self._every
-        self._scores = StoredColumns(store, run.run_id, self._judge_id, self._index)
+        self._scores = StoredColumns(store, run.run_id, self._judge_id, self._index).labelled()
         self._segments = store.runs.segments(run.run_id)
         self._refuse_unknown_segments()
 

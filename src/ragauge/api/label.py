@@ -277,7 +277,8 @@ def label_plan(wanted: LabelPlanOptions) -> LabelPlan:
         run = store.runs.find(str(wanted.run))
         index = store.runs.index(run.run_id, sorted(store.runs.order(run.run_id).numbers))
         judge_id = judged(store, run, wanted.judge)
-        found = StoredColumns(store, run.run_id, judge_id, index, values_only=True).column(wanted.metric)
+        columns = StoredColumns(store, run.run_id, judge_id, index, values_only=True)
+        found = columns.labelled().column(wanted.metric)
     if found is None:
         raise UsageError(f"run {run.name} has no scores of {wanted.metric}: evaluate it with -m {wanted.metric} first.")
     scored = np.isfinite(found.value)

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex
 from ragauge.analysis.scores.gather import Visit
@@ -54,7 +54,12 @@ class StoredColumns:
         self._judge_repeat, self._values_only = judge_repeat, values_only
         self._ahead = list(ahead)
         self._read: dict[str, Columns] = {}
-        self._people: tuple[PeopleScores, ...] | None = None
+        self._people: tuple[PeopleScores, ...] | None = ()
+
+    def labelled(self) -> Self:
+        """The same, with people's scores of what was drawn from the run beside a judge's."""
+        self._people = None     # read when they are first needed
+        return self
 
     def column(self, metric: str) -> Columns | None:
         """A metric's scores; None where it has none."""

@@ -91,7 +91,8 @@ class Paired:
         named = by_question(store, self.new.index, self.base.index)
         self.renamed = dict(zip(own, named.query_ids, strict=True)) if named is not self.base.index else {}
         if self.renamed:
-            self.base = StoredColumns(store, base.run_id, judge_id, named, ahead=names, values_only=True)
+            columns = StoredColumns(store, base.run_id, judge_id, named, ahead=names, values_only=True)
+            self.base = columns.labelled()
         self.join = Join(self.new.index.query_ids, self.base.index.query_ids)
 
     def pairs(self, metric: Metric, *, whole: bool = False) -> Pairs | None:
@@ -139,7 +140,7 @@ class Paired:
         if index is None:
             numbers = store.scores.evaluated(run.run_id, judge_id, list(dict.fromkeys(wide)) or names)
             index = self._matching(run, store.runs.index(run.run_id, numbers), keep or {})
-        return StoredColumns(store, run.run_id, judge_id, index, ahead=names, values_only=True)
+        return StoredColumns(store, run.run_id, judge_id, index, ahead=names, values_only=True).labelled()
 
     def _matching(self, run: Run, index: ResponseIndex, keep: Mapping[str, str]) -> ResponseIndex:
         """The responses that a filter lets through; of the baseline also those to examples of the new run."""
