@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pytest
 
 from ragauge.analysis.studies.effects import ParameterEffect, interactions, parameter_effects
 from ragauge.analysis.studies.race import losers
@@ -18,7 +15,6 @@ from ragauge.engine.studies.racing import idle_parameters
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.families import may_be_best
 
-XQUAD = Path(__file__).resolve().parents[3] / "shared" / "data" / "xquad" / "xquad.en.json"
 METRIC, N = parse("token_f1"), 300
 SPACE: dict[str, list[Any]] = {
     "model": ["small", "large"], "retriever": ["bm25", "hybrid"], "k": [1, 5], "tone": ["plain", "terse"],
@@ -26,7 +22,7 @@ SPACE: dict[str, list[Any]] = {
 }     # fmt: skip
 TRIALS: list[dict[str, Any]] = [dict(zip(SPACE, row, strict=True)) for row in product(*SPACE.values())]
 BASE = {name: values[0] for name, values in SPACE.items()}
-OWN = [     # context, answer, numeric
+TEXTS = [     # passages with the answers that stand in them
     ("The hub pairs with sixty devices. It blinks twice when it is full.", "sixty devices"),
     ("A parcel costs 9 euros. Heavy ones are collected at the counter.", "9 euros"),
     ("Users must be 16 years old. Schools may ask for an exception.", "16 years old"),
@@ -35,24 +31,13 @@ OWN = [     # context, answer, numeric
 ]
 
 
-def texts(real: bool) -> list[tuple[str, str]]:
-    """Passages with the answers that stand in them."""
-    if not real:
-        return [OWN[n % len(OWN)] for n in range(N)]
-    pages = json.loads(XQUAD.read_text(encoding="utf-8"))["data"]
-    return [
-        (paragraph["context"], asked["answers"][0]["text"])
-        for page in pages for paragraph in page["paragraphs"] for asked in paragraph["qas"]
-    ]     # fmt: skip
-
-
 def f1(text: str, wanted: str) -> float:
     """Token F1 by hand."""
     one, other = Counter(text.lower().split()), Counter(wanted.lower().split())
     return 2 * (one & other).total() / (one.total() + other.total())
 
 
-def asked(held: list[tuple[str, str]], seed: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def asked(seed: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """Scores of all trials on questions drawn from the texts, and which questions want a number.
 
     Right answers are the gold ones, wrong ones the passage's sentence that comes last. The large model is right 20
@@ -60,7 +45,7 @@ def asked(held: list[tuple[str, str]], seed: int) -> tuple[npt.NDArray[np.float6
     wanted.
     """
     rng = np.random.default_rng(seed)
-    drawn = [held[n] for n in rng.choice(len(held), N, replace=False)]
+    drawn = [TEXTS[n % len(TEXTS)] for n in rng.choice(N, N, replace=False)]
     wrong = np.array([f1(context.rstrip(".").split(". ")[-1], answer) for context, answer in drawn])
     numeric = np.array([any(letter.isdigit() for letter in answer) for _, answer in drawn])
     latent = 0.5 * rng.random((N, 1)) + 0.5 * rng.random((N, len(TRIALS)))
@@ -74,9 +59,9 @@ def asked(held: list[tuple[str, str]], seed: int) -> tuple[npt.NDArray[np.float6
     return np.where(right, 1.0, wrong[:, None]), numeric
 
 
-def read(held: list[tuple[str, str]], seed: int) -> dict[str, bool]:
+def read(seed: int) -> dict[str, bool]:
     """Which of the plants were read right."""
-    values, numeric = asked(held, seed)
+    values, numeric = asked(seed)
 
     def effects(rows: npt.NDArray[np.bool_]) -> dict[str, ParameterEffect]:
         return {one.parameter: one for one in parameter_effects(TRIALS, values[rows], METRIC, BASE)}
@@ -99,20 +84,9 @@ def read(held: list[tuple[str, str]], seed: int) -> dict[str, bool]:
 
 def test_plants_are_read_in_own_text() -> None:
     """In five of five seeds an ignored parameter, a hurt segment, an interaction and the best value are read right."""
-    held = texts(real=False)
     for seed in range(5):
-        assert all(read(held, seed).values()), (seed, read(held, seed))
-
-
-@pytest.mark.prove
-@pytest.mark.realdata
-@pytest.mark.skipif(not XQUAD.is_file(), reason="reads XQuAD beside the repository, which is not there")
-def test_plants_are_read_in_public_text() -> None:
-    """Over XQuAD's questions each plant is read right in at least 95 of 100 seeds."""
-    held, right = texts(real=True), Counter[str]()
-    for seed in range(100):
-        right.update({name: int(well) for name, well in read(held, seed).items()})
-    assert min(right.values()) >= 95, right
+        right = read(seed)
+        assert all(right.values()), (seed, right)
 
 
 def test_no_trial_falls_because_calls_failed() -> None:
