@@ -12,7 +12,7 @@ from tests.systems.pgvector_server import NOWHERE, PASSWORD, Server, binaries, r
 
 import ragauge as rg
 from ragauge.components.ann.index import grid_of, index_of, name_of
-from ragauge.components.ann.pgvector_index import DSN, SCHEMA
+from ragauge.components.ann.pgvector_index import DSN, SCHEMA, PgvectorIndex
 from ragauge.errors import UnknownName, UsageError
 
 pytest.importorskip("psycopg")
@@ -78,6 +78,30 @@ def test_a_filter_leaves_places_empty_unless_the_scan_goes_on(server: Server) ->
     assert filled(iterative_scan="strict_order") >= 0.95
     assert filled(iterative_scan="relaxed_order") >= 0.95
     index.close()
+    assert left(server) == []
+
+
+@pytest.mark.server
+def test_every_thread_has_a_connection_that_it_keeps(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three threads over all rounds and settings open three connections beside the first; memory is not told."""
+    opened: list[int] = []
+    close = PgvectorIndex.close
+
+    def counted(index: PgvectorIndex) -> None:
+        opened.append(len(index._opened))
+        close(index)
+
+    monkeypatch.setattr(PgvectorIndex, "close", counted)
+    found = rg.ann(
+        VECTORS[:500], "pgvector:m=4:ef_search=10,20,30", queries=QUERIES, threads=(1, 3), rounds=3,
+        store=f"sqlite:///{tmp_path / 'store.db'}",
+    )  # fmt: skip
+    assert max(opened) == 4
+    assert [one.state for one in found.study.trials] == ["complete"] * 3
+    assert all(one.measured("queries_per_second_at_3") for one in found.study.trials)
+    assert {one.measured("memory_bytes") for one in found.study.trials} == {None}
     assert left(server) == []
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.options import AnnCheckOptions, AnnOptions
+from ragauge.api.study_options import numbers
 from ragauge.api.verbs import aside
 from ragauge.components.ann.exact import exact_neighbours
 
@@ -48,6 +49,7 @@ def ann(wanted: AnnOptions) -> StudyResult:
         portfolio: OpenSearch's five settings of a graph in place of a grid. With a target they are tried in its order,
             until the whole interval of one meets it; the rest are not built, and kept as pruned.
         rounds: how often every query is timed.
+        threads: numbers of threads that ask at once, such as (1, 4): queries a second by each. One thread always.
         selectivity: shares of the vectors that pass a filter, such as (1, 0.1, 0.01); at 1 nothing is filtered. Every
             setting is a trial under each, by each way that its index has.
         labels: which vectors pass: random, or clustered = the nearest to one vector.
@@ -96,6 +98,7 @@ def _made(wanted: AnnOptions) -> StudyResult:
         source="" if file is None else str(Path(file).resolve()),
     )     # fmt: skip
     maker.passing.add(masks)
+    maker.with_threads(numbers("--threads", wanted.threads))
     if corpus is not None:
         maker.of_corpus(corpus)
         label = corpus.eval_set.name

@@ -334,6 +334,7 @@ class AnnOptions(ModelCallOptions, MakeStudyOptions):
         bool, Typed("OpenSearch's five settings of a graph, with --target one by one until it is met.")
     ] = False
     rounds: Annotated[int, Typed("How often every query is timed.", least=1)] = 3
+    threads: Annotated[str | int | Sequence[int], Typed("Queries a second by number of threads, such as 1,4.")] = "1"
     growth: Annotated[bool, Typed("Predict recall at two and four times as many vectors.")] = False
     selectivity: Annotated[
         str | float | Sequence[float], Typed("Search under filters that such shares pass: 1,0.1,0.01.")

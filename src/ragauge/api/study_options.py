@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 RACE = "Which trials, and how far"
 QUANTIZED = ("int8", "binary")
 PREFIX = "[EMBEDDER=]TEXT"
-Numbers = str | Sequence[int]
+Numbers = str | int | Sequence[int]
 Prefix = str | Sequence[str] | Mapping[str, str]
 Chunker = str | Mapping[str, Any]
 Decide = Literal["interval", "point"]
@@ -274,6 +274,7 @@ def numbers(option: str, given: Numbers) -> tuple[int, ...]:
     Raises:
         UsageError: something else; the option is named.
     """
+    given = [given] if isinstance(given, int) else given
     parts = [part for part in given.split(",") if part.strip()] if isinstance(given, str) else given
     try:
         return tuple(int(part) for part in parts)

@@ -7,14 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyKind, StudyTable, Told
 from ragauge.analysis.studies.filtered import filtered
 from ragauge.data.study import Measurement, Trial
-from ragauge.text.messages import number, signed
+from ragauge.text.messages import number, signed, three_digits
 
+AT_THREADS = "queries_per_second_at_"
 MEASURED, PREDICTED = "recall_at_", "predicted_at_"
 BY_LABELS, LOST = "labelled_recall_of_exact", "labelled_recall_lost"
 MOST_LINES = 8     # of a chart, so that they can be told apart
 
 
 def _tells(found: StudyFigures) -> Iterable[Told]:
+    yield _speed(found)
     yield from filtered(found)
     if labelled := [trial for trial in found.complete if trial.measured(LOST) is not None]:
         yield from _by_labels(labelled, found)
@@ -22,6 +24,42 @@ def _tells(found: StudyFigures) -> Iterable[Told]:
     if grown:
         yield _table(grown, found)
         yield _chart(grown, found)
+
+
+def _speed(found: StudyFigures) -> StudyTable:
+    """Latency of the slow queries, queries a second by threads, memory; a column that no trial has is left out."""
+    threads = sorted(int(one.removeprefix(AT_THREADS)) for one in found.measured if one.startswith(AT_THREADS))
+    heads = {
+        "latency_p95_ms": "p95 ms", "latency_p99_ms": "p99 ms", "queries_per_second": "queries/s",
+        **{f"{AT_THREADS}{count}": f"queries/s, {count} threads" for count in threads},
+        "memory_bytes": "memory MB", "null_overhead_ms": "null ms", "list_imbalance": "imbalance",
+    }  # fmt: skip
+    there = {one.name for trial in found.complete for one in trial.measurements if one.value is not None}
+    heads = {name: head for name, head in heads.items() if name in there}
+    rows = []
+    for trial in found.listed:
+        mine = {one.name: one for one in trial.measurements}
+        rows.append((found.short(trial.name), *(_amount(mine.get(name)) for name in heads)))
+    notes = ["null: an index that returns the first rows without searching, timed in the same rounds."]
+    if "memory_bytes" in heads:
+        notes.append("memory: by how much the process grew while the index was built.")
+    if "latency_p99_ms" not in heads:
+        notes.append("p99 is told from 1,000 timings on.")
+    if threads:
+        notes.append("With threads, each asks all queries, from Python: a library that holds the GIL gains nothing.")
+    if "list_imbalance" in heads:
+        notes.append("imbalance: 1 = all lists hold equally many vectors.")
+    shown = tuple(heads.values())
+    return StudyTable("Speed and memory", ("trial", *shown), tuple(rows), shown, (), (" ".join(notes),))
+
+
+def _amount(one: Measurement | None) -> str:
+    """Three digits, with the interval where there is one; bytes in MB."""
+    if one is None or one.value is None:
+        return "–"
+    scale = 1e6 if one.unit == "bytes" else 1.0
+    value, low, high = (None if end is None else three_digits(end / scale) for end in (one.value, one.low, one.high))
+    return f"{value}" if low is None or high is None else f"{value} [{low}, {high}]"
 
 
 def _by_labels(trials: Sequence[Trial], found: StudyFigures) -> Iterator[Told]:
@@ -107,5 +145,5 @@ def share_of(share: float) -> str:
 
 ANN = StudyKind(
     "ann", ("ann_recall@*",), ("latency_p50_ms", "index_bytes", "build_seconds"),
-    ("latency_p95_ms", "latency_p99_ms", "queries_per_second"), _tells, stratum=stratum,
+    tells=_tells, stratum=stratum,
 )     # fmt: skip

@@ -38,11 +38,13 @@ class AnnIndex:
         defaults: parameter -> its value where none is given.
         searched: those that may change without building anew.
         filters: whether a search takes a mask of what passes.
+        in_process: whether the index lies in the memory of this process.
     """
 
     defaults: ClassVar[Mapping[str, Any]] = {}
     searched: ClassVar[tuple[str, ...]] = ()
     filters: bool = False
+    in_process: ClassVar[bool] = True
 
     def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:
         """Indexes vectors of shape (n, d); ids are their rows."""

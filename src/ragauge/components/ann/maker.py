@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
 from hashlib import sha256
-from time import perf_counter, perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.studies.ann import ANN
-from ragauge.components.ann.exact import ExactSearch, VectorMetric, checked
+from ragauge.components.ann.exact import VectorMetric, checked
 from ragauge.components.ann.filtering import KEYS, UNFILTERED, FilteredSearch, Passing, Truth, stratum_of
 from ragauge.components.ann.index import AnnIndex, NullIndex, index_of, name_of
 from ragauge.components.ann.labels import SearchedCorpus
+from ragauge.components.ann.timing import BuiltIndex, Concurrency, ExactTimes, percentile, threads_of, timed
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Passage, Response
 from ragauge.data.study import Measurement
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
     Times = npt.NDArray[np.float64]
 
 ROUNDS = 3
-RESAMPLES = 300
-LEAST_P99 = 1_000     # timings
-EXACT_QUERIES = 100     # that exact search under a filter is timed with in each round
 GROWTH = (4, 3, 2, 1)     # parts of n: 1/16 to 1/2
 
 
@@ -89,7 +85,8 @@ class AnnMaker(TrialMaker):
             "dimensions": int(self.vectors.shape[1]), "k": k, "metric": metric, "rounds": rounds,
             **({"growth": True} if growth else {}),
         }     # fmt: skip
-        self._built: dict[str, tuple[AnnIndex, float]] = {}
+        self.threads: tuple[int, ...] = ()
+        self._built: dict[str, BuiltIndex] = {}
         self._open = 0     # trials
         self.corpus: SearchedCorpus | None = None
         self.until: Callable[[Mapping[str, Any]], str] | None = None
@@ -97,6 +94,11 @@ class AnnMaker(TrialMaker):
     def of_corpus(self, corpus: SearchedCorpus) -> None:
         """Says what the vectors stand for: trials are asked the questions of its set, and scored by its labels too."""
         self.corpus, self.fixed = corpus, {**self.fixed, **corpus.about}
+
+    def with_threads(self, numbers: Sequence[int]) -> None:
+        """Queries are asked from so many threads at once too. UsageError for a number below 1 or above 256."""
+        self.threads = threads_of(numbers)
+        self.fixed = {**self.fixed, **({"threads": list(self.threads)} if self.threads else {})}
 
     @property
     def metrics(self) -> Sequence[Metric]:
@@ -137,8 +139,8 @@ class AnnMaker(TrialMaker):
         """A trial is closed; with the last that is open, the indexes go."""
         self._open -= 1
         if not self._open:
-            for index, _ in self._built.values():
-                index.close()
+            for one in self._built.values():
+                one.index.close()
             self._built.clear()
 
     def truth_of(self, parameters: Mapping[str, Any]) -> Truth:
@@ -158,14 +160,8 @@ class AnnMaker(TrialMaker):
         called = self._build_name(parameters)
         if called not in self._built:
             index = index_of(str(parameters["index"]))
-            started = perf_counter()
-            try:
-                index.build(self.vectors, self.metric, **built_with(parameters, index))
-            except BaseException:
-                index.close()
-                raise
-            self._built[called] = (index, perf_counter() - started)
-        trial = AnnTrial(self, parameters, *self._built[called])
+            self._built[called] = BuiltIndex.of(index, self.vectors, self.metric, **built_with(parameters, index))
+        trial = AnnTrial(self, parameters, self._built[called])
         self._open += 1
         return trial
 
@@ -182,13 +178,14 @@ class AnnMaker(TrialMaker):
             for query in self.queries[:20]:
                 trial.search.search(query, self.k)
         exact = self._exact(trials)
-        for _ in range(self.rounds):
-            overhead.append(timed(null, self.queries, self.k)[0])
-            for n in rng.permutation(len(trials)):
-                trials[n].tune()
-                trials[n].round()
-            for one in exact:
-                one.round()
+        with closing(Concurrency(self.queries, self.k, self.threads)) as together:
+            for _ in range(self.rounds):
+                overhead.append(timed(null, self.queries, self.k)[0])
+                for n in rng.permutation(len(trials)):
+                    trials[n].tune()
+                    trials[n].round(together)
+                for one in exact:
+                    one.round()
         for trial in trials:
             trial.overhead = float(np.median(overhead))
             trial.exact = next((one for one in exact if one.truth is trial.truth), None)
@@ -214,50 +211,25 @@ class AnnMaker(TrialMaker):
         return self._grown[size]
 
 
-class ExactTimes:
-    """Exact search among the vectors that pass a filter, timed like an index, by the first queries."""
-
-    def __init__(self, truth: Truth) -> None:
-        import numpy as np
-
-        ids = np.arange(len(truth.vectors)) if truth.passing is None else np.flatnonzero(truth.passing)
-        self.truth, self._search = truth, ExactSearch(truth.vectors, truth.metric, ids)
-        self._times: list[Times] = []
-        self._passing, self._recalls = len(ids), np.zeros(0)
-
-    def round(self) -> None:
-        """The queries once, timed; recall is that of the last round."""
-        times, found = timed(self._search, self.truth.queries[:EXACT_QUERIES], self.truth.k)
-        self._times.append(times)
-        self._recalls = self.truth.recalls(found)
-
-    def measurements(self) -> Iterable[Measurement]:
-        """How many vectors pass, latency and recall of exact search among them."""
-        import numpy as np
-
-        recall = float(self._recalls.mean()) if self._recalls.size else None
-        yield Measurement("passing", float(self._passing), n=len(self.truth.vectors))
-        yield replace(percentile(np.stack(self._times), 50), name="exact_p50_ms")
-        yield Measurement("exact_recall", recall, n=self._recalls.size)
-
-
 class AnnTrial:
     """One setting of an index that is built, asked under a filter or without one."""
 
-    def __init__(self, maker: AnnMaker, parameters: Mapping[str, Any], index: AnnIndex, seconds: float) -> None:
+    def __init__(self, maker: AnnMaker, parameters: Mapping[str, Any], built: BuiltIndex) -> None:
         source = {"vectors_file": maker.source} if maker.source else {}
         self.config: Mapping[str, Any] = {**maker.fixed, **parameters, **source}
         self.labels = maker.corpus if maker.corpus is not None and maker.corpus.labelled else None
         self.metrics: Sequence[Metric] = maker.metrics
-        self.index, self.overhead = index, 0.0
+        index = self.index = built.index
+        self.overhead = 0.0
         self.truth, mask = maker.truth_of(parameters), maker.passing.mask(parameters)
         times = int(parameters.get("oversample", 0))
         self.search: AnnIndex | FilteredSearch = index if mask is None else FilteredSearch(index, mask, times)
         self.exact: ExactTimes | None = None     # among the same vectors, where some trials are filtered
         self.parameters, self.built_with = parameters, built_with(parameters, index)
         self.recalls: dict[int, Times] = {}     # vectors indexed -> recall of each query
-        self._maker, self._seconds = maker, seconds
+        self._maker, self._built = maker, built
         self._times: list[Times] = []
+        self._seconds: dict[int, list[float]] = {}     # threads -> of each round
         self._found: list[Any] = []
         self._by_labels: list[Measured] = []
 
@@ -266,10 +238,12 @@ class AnnTrial:
         tuned, given = index or self.index, self.parameters
         tuned.tune(**{key: given[key] for key in tuned.searched if key in given})
 
-    def round(self) -> None:
-        """Every query once, timed; ids are those of the first round."""
+    def round(self, together: Concurrency) -> None:
+        """Every query once, timed, then from several threads; ids are those of the first round."""
         times, found = timed(self.search, self._maker.queries, self._maker.k)
         self._times.append(times)
+        for count, seconds in together.seconds(self.search).items():
+            self._seconds.setdefault(count, []).append(seconds)
         self._found = self._found or found
 
     def answers(self, examples: Sequence[Example]) -> Iterable[tuple[Response, Sequence[Measured]]]:
@@ -288,17 +262,23 @@ class AnnTrial:
             yield response, [*(Measured.of(metric.value(found[n])) for metric in near), *self._by_labels[n : n + 1]]
 
     def measurements(self) -> Sequence[Measurement]:
-        """Percentiles of latency with intervals over queries, queries a second, build time and size."""
+        """Percentiles of latency with intervals over queries, queries a second, build time, memory and size."""
         import numpy as np
 
         times = np.stack(self._times)
-        size, imbalance = self.index.size(), self.index.imbalance()
+        size, imbalance, memory = self.index.size(), self.index.imbalance(), self._built.memory
+        asked = {count: count * len(self._maker.queries) * len(taken) for count, taken in self._seconds.items()}
         return (
             *(percentile(times, share) for share in (50, 95, 99)),
             Measurement("queries_per_second", 1_000 / float(times.mean()), "1/s", n=times.size),
+            *(
+                Measurement(f"queries_per_second_at_{count}", asked[count] / sum(taken), "1/s", n=asked[count])
+                for count, taken in self._seconds.items()
+            ),
             Measurement("null_overhead_ms", self.overhead, "ms", n=times.size),
-            Measurement("build_seconds", self._seconds, "s"),
+            Measurement("build_seconds", self._built.seconds, "s"),
             Measurement("index_bytes", None if size is None else float(size), "bytes"),
+            Measurement("memory_bytes", None if memory is None else float(memory), "bytes"),
             *(() if imbalance is None else (Measurement("list_imbalance", imbalance),)),
             *self._growth(),
             *(() if self.exact is None else self.exact.measurements()),
@@ -340,32 +320,3 @@ class AnnTrial:
 def built_with(parameters: Mapping[str, Any], index: AnnIndex) -> dict[str, Any]:
     """The parameters that an index is built with, without those that it is searched with."""
     return {key: value for key, value in parameters.items() if key not in ("index", *KEYS, *index.searched)}
-
-
-def timed(index: AnnIndex | FilteredSearch | ExactSearch, queries: Vectors, k: int) -> tuple[Times, list[Any]]:
-    """Milliseconds of each query, one at a time, and what was found."""
-    import numpy as np
-
-    search, times, found = index.search, [], []
-    for query in queries:
-        started = perf_counter_ns()
-        ids = search(query, k)
-        times.append(perf_counter_ns() - started)
-        found.append(ids)
-    return np.asarray(times) / 1e6, found
-
-
-def percentile(times: Times, share: int) -> Measurement:
-    """A percentile of times of shape (rounds, queries); its interval is that of resampled queries, rounds together.
-
-    The 99th is told from 1,000 timings on.
-    """
-    import numpy as np
-
-    name, n = f"latency_p{share}_ms", times.size
-    if share == 99 and n < LEAST_P99:
-        return Measurement(name, None, "ms", n=n)
-    rng, count = np.random.default_rng(7), times.shape[1]
-    drawn = [np.percentile(times[:, rng.integers(count, size=count)], share) for _ in range(RESAMPLES)]
-    low, high = np.percentile(drawn, (2.5, 97.5))
-    return Measurement(name, float(np.percentile(times, share)), "ms", float(low), float(high), n)

@@ -33,6 +33,7 @@ class PgvectorIndex(AnnIndex):
     """
 
     filters = True
+    in_process = False
     defaults: ClassVar[Mapping[str, Any]] = {
         "M": 16, "ef_construction": 64, "ef_search": 40, "iterative_scan": "off", "dsn": "",
     }  # fmt: skip
