@@ -2,13 +2,17 @@
 
 # no `from __future__ import annotations` here: what these classes declare is read where commands are made of it
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from ragauge.api.inputs.typed import Columns, Typed
+from ragauge.api.inputs.calls import ModelCallOptions
+from ragauge.api.inputs.typed import Columns, Store, Typed
 from ragauge.data.writers.sets import SetForm
+
+if TYPE_CHECKING:
+    from ragauge.engine.execute import Progress
 
 Corpus = Annotated[Any, Typed("The documents: a folder, a file or table with ids and texts.", metavar="CORPUS")]
 
@@ -71,14 +75,21 @@ class MarkSetOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerateSetOptions:
+class GenerateSetOptions(ModelCallOptions):
     """What a set is made from.
 
     Attributes:
         corpus: the documents.
         output: the file to write.
         n: how many questions.
+        model: who writes them; "" = nobody: known-item queries.
+        judge: who checks them; "" = the same model.
+        types: type of question -> share.
+        existing: a set whose questions are not written again.
+        rejected: a file for what was not kept.
         seed: of the drawing.
+        store: where replies are kept.
+        progress: called with what is done of each round.
     """
 
     corpus: Annotated[
@@ -86,7 +97,16 @@ class GenerateSetOptions:
     ] = field(kw_only=False)
     output: Annotated[Path, Typed("The set to write, .jsonl.", "-o --output", kind=Path)]
     n: Annotated[int, Typed("How many questions.", "-n", least=1)] = 100
+    model: Annotated[str, Typed("Who writes them: openai:MODEL and others; nobody: known-item queries.")] = ""
+    judge: Annotated[str, Typed("Who checks them; the same model by default.")] = ""
+    types: Annotated[
+        str | Mapping[str, float], Typed("Shares of the types: single=40,multi_hop=15,…", kind=str)
+    ] = ""
+    existing: Annotated[Any, Typed("A set whose questions are not written again.", metavar="SET")] = None
+    rejected: Annotated[Path | None, Typed("Write here what was not kept, and why: .jsonl.", kind=Path)] = None
     seed: Annotated[int, Typed("Of the drawing: equal seeds make equal sets.")] = 7
+    store: Store = None
+    progress: Callable[["Progress"], None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

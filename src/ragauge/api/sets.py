@@ -21,9 +21,11 @@ from ragauge.errors import UsageError
 if TYPE_CHECKING:
     from ragauge.data.set_file import SetFile
     from ragauge.reporting.sections import ReportSection
+    from ragauge.testsets.corpus_view import CorpusView
     from ragauge.testsets.curate import SetDifference
     from ragauge.testsets.freshness import SetFreshness
     from ragauge.testsets.generating import GeneratedSet
+    from ragauge.testsets.rounds import Wanted, Writers
 
 STALE = 3     # exit code
 FEWER = 4
@@ -219,32 +221,120 @@ def diff_sets(old: str | Path, new: str | Path) -> SetDiff:
 def generate_set(wanted: GenerateSetOptions) -> GeneratedSetResult:
     """Makes a set of questions with labels from a corpus, as drafts.
 
-    Without a model: known-item queries, terms drawn from documents, each with its document as label.
+    Without a model: known-item queries, terms drawn from documents, each with its document as label. With one: it
+    writes questions with answers and gold spans, which are filtered and checked by a judge. What models say is kept in
+    the store: the same call again pays nothing, and after a stop goes on where it was.
 
     Options:
         corpus: a folder of text files, a BEIR folder, a file or table with ids and texts, a mapping.
         output: the file to write, JSON lines.
         n: how many questions.
-        seed: of the drawing; equal seeds make equal sets.
+        model: who writes, such as openai:gpt-5-mini; "" = nobody.
+        judge: who checks the answers, as `evaluate` takes it; "" = the same model.
+        types: shares of single, boundary, multi_hop, comparison, temporal, unanswerable, false_premise, ambiguous, as a
+            mapping or "single=40,multi_hop=15"; empty = a mix of all that the corpus allows.
+        existing: a set whose questions are not asked again.
+        rejected: a file for what was not kept, each with the filter and the reason.
+        seed: of the drawing; equal seeds and replies make equal sets.
+        store: URL of the store that keeps replies; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+        progress: called with what is done of each round.
+        concurrency: calls to a model in flight to begin with; with max_concurrency, max_cost and timeout as in
+            `ModelCallOptions`.
 
     Raises:
-        UsageError: an output that is not JSON lines, or fewer than one question.
+        UsageError: an output that is not JSON lines, fewer than one question, what needs a model without one.
         DataError: a corpus that cannot be read, or holds no document of use.
+        JudgeError: the model cannot be asked at all.
     """
     from ragauge.api.results.files import make_folder
+    from ragauge.api.verbs import finish
     from ragauge.data.readers.corpus import read_corpus
-    from ragauge.data.set_file import ENDINGS, SetFile
+    from ragauge.data.set_file import SetFile
     from ragauge.testsets.generating import generated
 
-    path = Path(wanted.output)
-    if path.suffix not in ENDINGS:
-        raise UsageError(f"testset generate: -o {path}: expected a file that ends in .jsonl.")
-    if wanted.n < 1:
-        raise UsageError(f"testset generate: -n must be at least 1, got {wanted.n}.")
-    found = generated(read_corpus(wanted.corpus), wanted.n, wanted.seed)
+    path = _checked_generation(wanted)
+    if wanted.model:
+        found = finish(lambda: _written(wanted))
+        if wanted.rejected is not None and found.written is not None:
+            make_folder(Path(wanted.rejected))
+            SetFile(path.stem, found.written.rejected).write(wanted.rejected)
+    else:
+        found = generated(read_corpus(wanted.corpus), wanted.n, wanted.seed)
     make_folder(path)
     SetFile(path.stem, found.lines).write(path)
     return GeneratedSetResult(found, path)
+
+
+def expect_set(wanted: GenerateSetOptions) -> dict[str, Any]:
+    """What generating would ask and cost at least, as JSON types; nothing is asked or written."""
+    from ragauge.api.inputs.sources import store_url
+    from ragauge.store.open import open_store
+    from ragauge.testsets.rounds import SetWriting
+
+    _checked_generation(wanted)
+    if not wanted.model:
+        return {"questions": wanted.n, "calls": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
+    corpus, asked, by = _writing(wanted)
+    writing = SetWriting(corpus, asked, by)
+    types = {one.type: one.wanted for one in writing.strata}
+    with open_store(store_url(wanted.store)) as opened:
+        return {"questions": wanted.n, "types": types, **writing.expected(opened).plain()}
+
+
+def _checked_generation(wanted: GenerateSetOptions) -> Path:
+    """The file to write.
+
+    Raises:
+        UsageError: what cannot be made.
+    """
+    from ragauge.data.set_file import ENDINGS
+
+    path = Path(wanted.output)
+    for option, file in (("-o", path), ("--rejected", wanted.rejected)):
+        if file is not None and Path(file).suffix not in ENDINGS:
+            raise UsageError(f"testset generate: {option} {file}: expected a file that ends in .jsonl.")
+    if wanted.n < 1:
+        raise UsageError(f"testset generate: -n must be at least 1, got {wanted.n}.")
+    if not wanted.model:
+        named_alone = {
+            name: getattr(wanted, name) for name in ("judge", "types", "existing", "rejected") if getattr(wanted, name)
+        }
+        if named_alone:
+            told = f"{', '.join(named_alone)} without a model, which writes no questions but known-item queries"
+            raise UsageError(f"testset generate: got {told}. Add --model openai:MODEL.")
+    return path
+
+
+def _writing(wanted: GenerateSetOptions) -> tuple[CorpusView, Wanted, Writers]:
+    """What is written, from what, and by whom."""
+    from ragauge.data.document import Document
+    from ragauge.data.readers.corpus import read_corpus
+    from ragauge.data.readers.source import read_set
+    from ragauge.engine.judges import build_judge
+    from ragauge.engine.set_writing import build_writer
+    from ragauge.testsets.corpus_view import CorpusView
+    from ragauge.testsets.rounds import Wanted, Writers
+    from ragauge.testsets.writing.draft import shares_of
+
+    writer = build_writer(wanted.model)
+    judge = build_judge(wanted.judge or wanted.model)
+    existing = () if wanted.existing is None else read_set(wanted.existing).examples
+    documents: list[Document] = list(read_corpus(wanted.corpus))
+    asked = Wanted(wanted.n, shares_of(wanted.types), wanted.seed, existing)
+    return CorpusView(documents), asked, Writers(writer, judge)
+
+
+async def _written(wanted: GenerateSetOptions) -> GeneratedSet:
+    from ragauge.api.inputs.sources import store_url
+    from ragauge.engine.set_writing import Session
+    from ragauge.store.open import open_store
+    from ragauge.testsets.generating import written_set
+
+    corpus, asked, by = _writing(wanted)
+    calling = wanted.of(by.writer, by.judge)
+    with open_store(store_url(wanted.store)) as opened:
+        async with Session(opened, calling, wanted.progress) as session:
+            return await written_set(corpus, asked, by, session)
 
 
 @keywords(ExportSetOptions)

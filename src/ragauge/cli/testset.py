@@ -48,11 +48,22 @@ def front() -> None:
 
 @app.command()
 @options.grouped
-def generate(wanted: GenerateSetOptions, as_json: options.Json = False) -> None:
-    """Make questions with labels from a corpus: known-item queries, without a model. Exit 4: fewer than wanted."""
-    from ragauge.api.sets import generate_set
+def generate(
+    wanted: GenerateSetOptions,
+    only_plan: options.DryRun = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Make questions with labels from a corpus: known-item queries, or a model's. Exit 4: fewer than wanted."""
+    from ragauge.api.sets import expect_set, generate_set
 
-    found = generate_set(**vars(wanted))
+    if only_plan:
+        planned = expect_set(wanted)
+        told = f"{plural(planned['questions'], 'question')}: {expected_calls(planned)}"
+        show_json(planned) if as_json else show(told)
+        return
+    with kept_on_interrupt("Every reply so far is kept."), progress_line(quiet or not wanted.model, "done") as progress:
+        found = generate_set(**vars(replace(wanted, progress=progress)))
     show_result(found, as_json=as_json)
     raise typer.Exit(found.exit_code)
 

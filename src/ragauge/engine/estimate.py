@@ -71,6 +71,15 @@ class CostEstimate:
                 seen.add(key)
                 self.add(name, ask, price)
 
+    def join(self, other: CostEstimate) -> None:
+        """Adds what another estimate counts."""
+        self.calls, self.characters = self.calls + other.calls, self.characters + other.characters
+        mine, theirs = self.tokens, other.tokens
+        self.tokens = Usage(mine.input_tokens + theirs.input_tokens, mine.output_tokens + theirs.output_tokens)
+        self.cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        for question, calls in other.by_question.items():
+            self.by_question[question] = self.by_question.get(question, 0) + calls
+
     def plain(self) -> dict[str, Any]:
         """Calls, tokens and price, as JSON types."""
         tokens = {"input_tokens": self.tokens.input_tokens, "output_tokens": self.tokens.output_tokens}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragauge.testsets.curate import SetDifference
     from ragauge.testsets.freshness import EvidenceState, SetFreshness
     from ragauge.testsets.generating import GeneratedSet
+    from ragauge.testsets.rounds import WrittenSet
 
 MOST = 20     # rows of a table of examples
 TEXT = 120     # characters of a text
@@ -153,7 +154,9 @@ def generated_sections(found: GeneratedSet, path: str) -> Iterator[ReportSection
         f"{plural(found.corpus.documents, 'document')} in {plural(found.topics, 'topic')}, all drafts.",
         found.fit,
     ]
-    if len(found.lines) < found.wanted:
+    if found.written is not None:
+        lead.append(_by(found))
+    elif len(found.lines) < found.wanted:
         lead.append("Fewer than wanted: the documents hold too few words for more queries that differ.")
     segments = [one.example.segments for one in found.lines]
     counted = Counter((one.get("type", ""), one.get("difficulty", "")) for one in segments)
@@ -165,6 +168,36 @@ def generated_sections(found: GeneratedSet, path: str) -> Iterator[ReportSection
     commands = (f"ragauge testset freeze {path} --corpus CORPUS", f"ragauge run SYSTEM {path}")
     table = ReportTable(columns("type", "difficulty", numbers=("questions",)), rows)
     yield ReportSection("testset generate", safe(path), tuple(lead), table, notes=notes, commands=commands)
+    if found.written is not None:
+        yield from _rejections(found.written)
+
+
+def _by(found: GeneratedSet) -> str:
+    """Who wrote and judged, and what that took."""
+    writer, judge = found.by
+    itself = judge.rpartition("#")[0] == writer.partition("@")[0]
+    judged = "which checked them too: another model would see more" if itself else f"checked by {judge}"
+    took = ""
+    if (calls := found.calling) is not None:
+        took = f"; {plural(calls.calls, 'call')}, {plural(calls.reused, 'stored reply', 'stored replies')}"
+    return safe(f"Written by {writer}, {judged}{took}.")
+
+
+def _rejections(written: WrittenSet) -> Iterator[ReportSection]:
+    """What was not kept, by filter and type, and why a type ended early."""
+    counted: Counter[str] = Counter()
+    for stratum in written.strata:
+        counted += stratum.rejected
+    rows = tuple(
+        (name, f"{n:,}", ", ".join(f"{one.type} {one.rejected[name]}" for one in written.strata if one.rejected[name]))
+        for name, n in counted.most_common()
+    )
+    ended = tuple(
+        safe(f"{one.type}: {len(one.kept)} of {one.wanted}, since {one.ended}.") for one in written.strata if one.ended
+    )
+    if rows or ended:
+        heads = (ReportColumn("filter"), ReportColumn("rejected", "number"), ReportColumn("of the type", fold=True))
+        yield ReportSection("Not kept", table=ReportTable(heads, rows) if rows else None, notes=ended)
 
 
 def generated_value(found: GeneratedSet, path: str) -> dict[str, Any]:
@@ -176,4 +209,19 @@ def generated_value(found: GeneratedSet, path: str) -> dict[str, Any]:
             "copies": dict(found.corpus.copies), "huge": list(found.corpus.huge),
         },
         "difficulty": dict(Counter(one.example.segments.get("difficulty", "") for one in found.lines)),
+        **({} if found.written is None else _written_value(found, found.written)),
+    }     # fmt: skip
+
+
+def _written_value(found: GeneratedSet, written: WrittenSet) -> dict[str, Any]:
+    writer, judge = found.by
+    return {
+        "model": writer, "judge": judge, "stopped": written.stopped,
+        "types": {
+            one.type: {
+                "wanted": one.wanted, "kept": len(one.kept), "ended": one.ended, "rejected": dict(one.rejected),
+            }
+            for one in written.strata
+        },
+        **({} if found.calling is None else found.calling.plain()),
     }     # fmt: skip

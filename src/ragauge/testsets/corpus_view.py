@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.data.document import Document
@@ -91,6 +92,20 @@ class CorpusView:
     @cached_property
     def _embedder(self) -> Embedder:
         return local_embedder()
+
+    def embedded(self, query: str) -> npt.NDArray[np.float32]:
+        """A query's vector, by the same embedder."""
+        vector: npt.NDArray[np.float32] = self._embedder.embed([query])[0]
+        return vector
+
+    def best(self, query: str, n: int) -> list[str]:
+        """The n best documents by BM25 and by embeddings, one of each in turn."""
+        import numpy as np
+
+        lexical = [hit.passage_id for hit in self.bm25.search(query, n)]
+        dense = [self.ids[row] for row in np.argsort(-(self.vectors @ self.embedded(query)), kind="stable")[:n]]
+        mixed = [doc_id for pair in zip_longest(lexical, dense) for doc_id in pair if doc_id is not None]
+        return list(dict.fromkeys(mixed))[:n]
 
     @cached_property
     def bm25(self) -> Bm25:

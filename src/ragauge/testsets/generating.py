@@ -7,8 +7,12 @@ from dataclasses import dataclass
 
 from ragauge.data.document import Document
 from ragauge.data.set_file import SetLine
+from ragauge.engine.caller import CallCounts
+from ragauge.engine.set_writing import Session
 from ragauge.testsets.corpus_view import CorpusCounts, CorpusView
 from ragauge.testsets.known_item import FIT, known_items
+from ragauge.testsets.rounds import FIT as WRITTEN_FIT
+from ragauge.testsets.rounds import SetWriting, Wanted, Writers, WrittenSet
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,9 @@ class GeneratedSet:
         corpus: what it holds.
         topics: groups of documents that were drawn from evenly.
         fit: what the set serves, and what not.
+        written: what a model wrote and what of it was rejected; None = no model was asked.
+        by: who wrote and who judged, by their specs; () = no model was asked.
+        calling: calls to models; None = no model was asked.
     """
 
     lines: tuple[SetLine, ...]
@@ -28,6 +35,9 @@ class GeneratedSet:
     corpus: CorpusCounts
     topics: int
     fit: str
+    written: WrittenSet | None = None
+    by: tuple[str, ...] = ()
+    calling: CallCounts | None = None
 
 
 def generated(documents: Sequence[Document], n: int, seed: int = 7) -> GeneratedSet:
@@ -43,3 +53,22 @@ def generated(documents: Sequence[Document], n: int, seed: int = 7) -> Generated
     """
     corpus = CorpusView(documents)
     return GeneratedSet(tuple(known_items(corpus, n, seed)), n, corpus.counts, len(corpus.topics), FIT)
+
+
+async def written_set(corpus: CorpusView, wanted: Wanted, by: Writers, session: Session) -> GeneratedSet:
+    """Questions that a model writes about documents, filtered.
+
+    Args:
+        corpus: what is drawn from.
+        wanted: how many, of which types.
+        by: who writes and who judges.
+        session: asks them; replies are kept as they arrive.
+
+    Raises:
+        JudgeError: a model cannot be asked at all.
+    """
+    found = await SetWriting(corpus, wanted, by).write(session)
+    names = (str(by.writer.spec.default), by.judge.judge_id)
+    return GeneratedSet(
+        found.lines, wanted.n, corpus.counts, len(corpus.topics), WRITTEN_FIT, found, names, session.counts
+    )

@@ -1,0 +1,1 @@
+"""Questions written by a model: what is drawn, what is asked, what comes back."""
