@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ragauge.api.queries.shown import scored_metrics
 from ragauge.data.response import Run
-from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
     from ragauge.analysis.results.explanation import ExampleExplained, RunExplained
-    from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
 
@@ -40,7 +39,7 @@ def explain_example(
 
     judge_id = judged(store, run, judge)
     view = view_of(store, run.run_id, query_id, repeat, judge_id)
-    chosen = None if not metrics else [str(metric) for metric in _chosen(metrics, list(view.scores))]
+    chosen = None if not metrics else [str(metric) for metric in scored_metrics(metrics, list(view.scores))]
     (ranking,) = of_responses([(view.example, view.response)])
     facts = Facts(view.example, view.response, view.evidence, ranking)
     listing = store.listings.read(run.run_id)
@@ -74,23 +73,9 @@ def explain_run(
 
     judge_id = judged(store, run, judge)
     names = store.scores.metrics(run.run_id, judge_id)
-    chosen = _chosen(metrics or names, names)
+    chosen = scored_metrics(metrics or names, names)
     card = stored_card(store, run, judge_id, baseline)
     index = store.runs.index(run.run_id, store.scores.evaluated(run.run_id, judge_id, names))
     means = MeansExplained(card.card.level, card.card.judge.errors)
     read_metrics(StoredColumns(store, run.run_id, judge_id, index), chosen, (means,))
     return explain(card.card, means.found)
-
-
-def _chosen(metrics: Sequence[Any], scored: Sequence[str]) -> list[Metric]:
-    """The metrics of names and presets that were scored; a name of its own must have been."""
-    from ragauge.metrics.catalogue import PRESETS, select
-
-    names = [str(name) for name in metrics]
-    for metric in select([name for name in names if name not in PRESETS]):
-        if str(metric) not in scored:
-            raise UnknownName("score in this run of", str(metric), scored, "Evaluate the run with it first.")
-    chosen = [metric for metric in select(names) if str(metric) in scored]
-    if not chosen:
-        raise UsageError(f"nothing of {', '.join(names)} was scored in this run. Evaluate the run with it first.")
-    return chosen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.api.inputs.arguments import path_of, text_of
 from ragauge.api.inputs.sources import named, run_of, store_url
 from ragauge.api.inputs.typed import keywords
-from ragauge.api.queries.options import RunsOptions
+from ragauge.api.queries.options import ExamplesOptions, RunsOptions
 from ragauge.data.identity import plain
 from ragauge.data.response import Run
 from ragauge.errors import UsageError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.explanation import ExampleExplained, RunExplained
     from ragauge.analysis.results.gap_rows import Gaps
     from ragauge.analysis.results.scorecard import ExampleView
+    from ragauge.api.queries.examples import ExampleRow
     from ragauge.api.results.scorecard import Scorecard
     from ragauge.data.study import Study
     from ragauge.store.open import Store
@@ -89,6 +90,40 @@ class OpenRun:
         judges, query_id = self.judges(), text_of(query_id, "the query_id", "q1")
         with self._store() as store:
             return view_of(store, self.run.run_id, query_id, repeat, judges[0] if judges else None)
+
+    def examples(
+        self, limit: int | None = 50, after: object = None, sort: str = "", filter: Mapping[str, str] | None = None,
+        metrics: str | Sequence[object] = (), judge: str | None = None,
+    ) -> list[ExampleRow]:     # fmt: skip
+        """The examples of the run, a page at a time, a row a response.
+
+        Args:
+            limit: most rows, at least 1; None = all.
+            after: the row that the page before ended with, its (query_id, repeat), or its query_id; None = from the
+                start.
+            sort: "" = as in the eval set; a metric that was scored, the worst first (of one without a better direction
+                the largest first); quality, the lowest first; or cause, the most frequent first. Rows without a value
+                come last, equal ones as in the eval set.
+            filter: a segment, tag, cause or status (failed, passed, unknown) -> its value; all must match. A segment
+                that is itself called cause or status cannot be filtered by.
+            metrics: names and presets to show; () = all that were scored.
+            judge: whose verdicts; None = the last judge's.
+
+        Raises:
+            UnknownName: no such order, filter, value, scored metric or judge, or no such example in `after`; the
+                nearest names are in the text.
+            UsageError: a limit below 1, or no metric of a preset was scored.
+        """
+        from ragauge.api.cards import judged
+        from ragauge.api.queries.examples import examples_of
+
+        wanted = ExamplesOptions(
+            limit=limit, after=after, sort=sort, filter=filter, metrics=metrics, judge=judge
+        )
+        with self._store() as store:
+            scored = judge is not None or store.scores.judges(self.run.run_id)
+            judge_id = judged(store, self.run, judge) if scored else None
+            return examples_of(store, self.run, judge_id, wanted)
 
     def explain(
         self, metrics: str | Sequence[object] = (), *, judge: str | None = None, baseline: Any = None

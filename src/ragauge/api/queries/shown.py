@@ -6,13 +6,14 @@ Examples with everything that was found about them, read from the store.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.api.queries.columns import KEY, causes_of, keys, questions_at
+from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.analysis.scores.known import Unknown
     from ragauge.data.writers.scores_jsonl import View
+    from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
 def view_of(
@@ -158,3 +160,17 @@ def _questions(store: Store, index: ResponseIndex, rows: pl.DataFrame) -> pl.Dat
     questions = questions_at(store, index, wanted["place"].to_list())
     queries = [questions.get(index) for index in wanted["place"].to_list()]
     return wanted.select(KEY).with_columns(pl.Series("query", queries, dtype=pl.String))
+
+
+def scored_metrics(metrics: Sequence[Any], scored: Sequence[str]) -> list[Metric]:
+    """The metrics of names and presets that were scored; a name of its own must have been."""
+    from ragauge.metrics.catalogue import PRESETS, select
+
+    names = [str(name) for name in metrics]
+    for metric in select([name for name in names if name not in PRESETS]):
+        if str(metric) not in scored:
+            raise UnknownName("score in this run of", str(metric), scored, "Evaluate the run with it first.")
+    chosen = [metric for metric in select(names) if str(metric) in scored]
+    if not chosen:
+        raise UsageError(f"nothing of {', '.join(names)} was scored in this run. Evaluate the run with it first.")
+    return chosen
