@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from tests.building import answer_facts, claim, evidence, example, passage, reference_facts, response
 
-from ragauge.analysis.card import Tables, build, read_metrics, warn
+from ragauge.analysis.card import EvaluatedRun, Tables, build, read_metrics, warn
 from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.ranking.id_match import MOST_SHOWN, MOST_WAITING, IdGatherer, IdMatch
 from ragauge.analysis.results.scorecard import Cause, JudgeNote, ScorecardData, Summary
@@ -41,9 +41,10 @@ def score(query_id: str, metric: str, result: Measured, repeat: int = 0) -> Scor
 
 
 RUN = Run("r1", "k=5")
+NOTHING: Mapping[str, Any] = {}
 
 
-def card_of(every: Sequence[Facts], run: Run = RUN, **more: Any) -> ScorecardData:
+def card_of(every: Sequence[Facts], run: Run = RUN, about: Mapping[str, Any] = NOTHING, **more: Any) -> ScorecardData:
     """Everything that an evaluation does after the judge."""
     measured = [measure_all(METRICS, facts) for facts in every]
     scores = [
@@ -53,7 +54,7 @@ def card_of(every: Sequence[Facts], run: Run = RUN, **more: Any) -> ScorecardDat
     ]
     failed = FailedResponses.of(cause_frame((facts.example.query_id, 0, attribute(facts)) for facts in every))
     tables = tables_of(scores, (facts.example for facts in every))
-    return build(run, JUDGE, len(every), 0, METRICS, tables, failed, **more)
+    return build(EvaluatedRun(run, METRICS, len(every), **about), JUDGE, tables, failed, **more)
 
 
 def tables_of(scores: Sequence[Score], examples: Iterable[Example], metrics: Sequence[Metric] = METRICS) -> Tables:
@@ -95,7 +96,7 @@ def test_card_of_a_run() -> None:
     """Counts, causes, segments and findings of 60 examples belong together."""
     every = [good(n, segments={"type": "single"}) for n in range(40)]
     every += [missed(n, segments={"type": "multi_hop"}) for n in range(40, 60)]
-    card = card_of(every, took={"seconds": 1.0}, warnings=["from the caller"])
+    card = card_of(every, about={"took": {"seconds": 1.0}, "warnings": ["from the caller"]})
     assert (card.n, card.failed_examples, dict(card.causes)) == (60, 20, {"retrieval_miss": 20})
     recall = next(summary for summary in card.summaries if summary.metric == "context_recall")
     assert recall.mean == pytest.approx((40 * 1 + 20 * 0.5) / 60)
@@ -128,7 +129,9 @@ def test_retrieval_is_not_blamed_for_passages_that_were_handed(variant: Variant)
 
 def test_nothing_evaluated_yet() -> None:
     """A run with everything pending has an empty card that renders."""
-    empty = build(Run("r", "n"), JUDGE, 0, 9, METRICS, tables_of([], []), FailedResponses.of(cause_frame([])))
+    empty = build(
+        EvaluatedRun(Run("r", "n"), METRICS, 0, 9), JUDGE, tables_of([], []), FailedResponses.of(cause_frame([]))
+    )
     assert (empty.n, empty.pending, empty.failed_examples, empty.findings) == (0, 9, 0, ())
     assert [summary.n for summary in empty.summaries] == [0] * len(METRICS)
     assert empty.warnings == ()
@@ -169,7 +172,7 @@ def test_pending_examples_are_in_no_segment() -> None:
     every = [good(n, segments={"type": "ab"[n % 2]}) for n in range(20)]
     scores = [score(f.example.query_id, "faithfulness", measure_all(METRICS, f)[0]) for f in every[:12]]
     tables = tables_of(scores, (facts.example for facts in every), METRICS[:1])
-    card = build(Run("r", "n"), JUDGE, 12, 8, METRICS[:1], tables, FailedResponses.of(cause_frame([])))
+    card = build(EvaluatedRun(Run("r", "n"), METRICS[:1], 12, 8), JUDGE, tables, FailedResponses.of(cause_frame([])))
     assert [value[0].n for value in card.segments["type"].values()] == [6, 6]
 
 

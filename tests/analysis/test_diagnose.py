@@ -12,7 +12,7 @@ import pytest
 
 from ragauge.analysis.causes.attribute import BY_NAME, ROWS
 from ragauge.analysis.diagnosis.concentration import Concentration, clearest
-from ragauge.analysis.diagnosis.diagnose import confidence, diagnose
+from ragauge.analysis.diagnosis.diagnose import SegmentView, confidence, diagnose
 from ragauge.analysis.diagnosis.patterns import Match, matches
 from ragauge.analysis.diagnosis.readings import STARTING_POINTS, against_point, level_of, measured, words
 from ragauge.analysis.diagnosis.words import UNEXPLAINED, WORDS
@@ -50,7 +50,7 @@ def causes(counts: Mapping[str, int], basis: str = "labels") -> pl.DataFrame:
 
 
 def found(counts: Mapping[str, int], n: int = 200, **means: float) -> tuple[Finding, ...]:
-    return diagnose(summaries(**means), {}, causes(counts), n)
+    return diagnose(summaries(**means), causes(counts), n)
 
 
 def said(what: Match | Finding) -> str:
@@ -228,7 +228,7 @@ def test_of_as_many_failures_the_surer_finding_comes_first() -> None:
     for order in (("hallucinated", "retrieval_miss"), ("retrieval_miss", "hallucinated")):
         frame = causes(dict.fromkeys(order, 6))
         basis = pl.when(pl.col("cause") == "retrieval_miss").then(pl.lit("labels")).otherwise(pl.lit("guess"))
-        held = diagnose(summaries(), {}, frame.with_columns(basis.alias("basis")), 40)
+        held = diagnose(summaries(), frame.with_columns(basis.alias("basis")), 40)
         assert names(held)[:2] == ["retrieval_miss", "hallucinated"]
 
 
@@ -260,7 +260,7 @@ def test_no_cause_is_named_twice() -> None:
     everything = {part: mean for _, means in READINGS for part, mean in means.items()}
     for _, means in READINGS:
         held = diagnose(
-            summaries(**{**everything, **means}), {}, causes({row.name: 5 for row in ROWS}), 200
+            summaries(**{**everything, **means}), causes({row.name: 5 for row in ROWS}), 200
         )
         assert len(names(held)) == len(set(names(held)))
 
@@ -299,7 +299,8 @@ def test_concentrated_segment() -> None:
     kind = ["multi_hop"] * 45 + ["single"] * 17 + ["multi_hop"] * 15 + ["single"] * 123
     of_segment = {"type": {"multi_hop": summaries(recall=0.41), "single": summaries(recall=0.9)}}
     (finding,) = diagnose(
-        summaries(recall=0.78), of_segment, causes({"retrieval_miss": 62}), 200, segments=segments(type=kind)
+        summaries(recall=0.78), causes({"retrieval_miss": 62}), 200,
+        within=SegmentView(Segments.of(segments(type=kind)), of_segment),
     )
     assert finding.segment == "type=multi_hop"
     assert finding.headline == (
@@ -308,7 +309,8 @@ def test_concentrated_segment() -> None:
     )
     assert "With type=multi_hop it is 45 of 60 examples (75%), elsewhere 17 of 140 (12%; p < 0.0001" in finding.evidence
     tenant = diagnose(
-        summaries(recall=0.78), {}, causes({"retrieval_miss": 62}), 200, segments=segments(tenant=kind)
+        summaries(recall=0.78), causes({"retrieval_miss": 62}), 200,
+        within=SegmentView(Segments.of(segments(tenant=kind))),
     )[0]
     said_so = "where tenant is multi_hop (recall@5 0.78 [0.75, 0.81] over all, 45 of 60"     # not the segment's number
     assert said_so in tenant.headline
@@ -317,9 +319,9 @@ def test_concentrated_segment() -> None:
 def test_even_spread_names_no_segment() -> None:
     """A cause that is as frequent everywhere, or in too few examples to tell, names no segment."""
     even = segments(type=["a", "b"] * 100)
-    assert diagnose((), {}, causes({"noise": 60}), 200, segments=even)[0].segment == ""
+    assert diagnose((), causes({"noise": 60}), 200, within=SegmentView(Segments.of(even)))[0].segment == ""
     few = segments(type=["a"] * 3 + ["b"] * 197)
-    assert diagnose((), {}, causes({"noise": 2, "ignored": 1}), 200, segments=few)[0].segment == ""
+    assert diagnose((), causes({"noise": 2, "ignored": 1}), 200, within=SegmentView(Segments.of(few)))[0].segment == ""
 
 
 def test_of_two_segments_alike_neither_is_named() -> None:
@@ -332,7 +334,7 @@ def test_of_two_segments_alike_neither_is_named() -> None:
         kind = inside + ["typo"] * 30 + ["slang"] * (100 - second) + ["plain"] * 255
         # a column that goes with the cause far less must not step into the place of the one that is tied
         frame = segments(kind=kind, tenant=["a"] * 100 + ["b"] * 85 + ["a"] * 100 + ["b"] * 215)
-        (only,) = diagnose((), {}, causes({"retrieval_miss": 115 + second}), 500, segments=frame)
+        (only,) = diagnose((), causes({"retrieval_miss": 115 + second}), 500, within=SegmentView(Segments.of(frame)))
         return only
 
     tied = finding(70)
@@ -351,7 +353,7 @@ def misled(above: int, below: int) -> Finding:
     rows = cause_frame(
         (f"q{n}", 0, Cause("noise", "facts", "fix", part, basis="judge")) for n, part in enumerate(parts)
     )
-    (finding,) = diagnose((), {}, rows, 200)
+    (finding,) = diagnose((), rows, 200)
     return finding
 
 
@@ -383,7 +385,7 @@ def missing(
         (f"q{i}", 0, Cause(cause, "facts", basis=basis, lacking=(lacking,), p=0.95, shown_by=shown_by))
         for i in range(count)
     )
-    return diagnose(summaries(**(means or {})), {}, rows, n, judge_id=judge_id)
+    return diagnose(summaries(**(means or {})), rows, n, judge_id=judge_id)
 
 
 @pytest.mark.parametrize("cause", ["retrieval_miss", "compound"])
@@ -478,7 +480,7 @@ def test_values_without_a_name_are_never_the_segment() -> None:
 def test_the_clearest_example_is_shown() -> None:
     """The example in the evidence is the one about which least is unknown."""
     rows = [("q1", 0, Cause("noise", "vague", lacking=("a", "b"))), ("q2", 0, Cause("noise", "clear", lacking=("a",)))]
-    (finding,) = diagnose((), {}, cause_frame(rows), 10)
+    (finding,) = diagnose((), cause_frame(rows), 10)
     assert "Such as q2: clear." in finding.evidence
 
 
@@ -528,5 +530,5 @@ def test_confidence(bases: list[str], judge_id: str, level: str) -> None:
 def test_repeats_are_one_failure() -> None:
     """An example that failed three times counts once."""
     rows = [(f"q{i}", repeat, Cause("noise", "x", basis="judge")) for i in range(4) for repeat in range(3)]
-    (finding,) = diagnose((), {}, cause_frame(rows), 10)
+    (finding,) = diagnose((), cause_frame(rows), 10)
     assert (finding.explains, finding.failures) == (4, 4)

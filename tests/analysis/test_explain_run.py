@@ -166,7 +166,7 @@ def test_findings_against_a_baseline() -> None:
     """Against a baseline a reading is a difference with its interval, and the count before is shown."""
     held = against([change("faithfulness", 0.0), change("context_recall", -0.2, base=0.9)])
     counts = {"retrieval_miss": 20}
-    findings = diagnose(summaries(), {}, causes(counts), 200, against=held)
+    findings = diagnose(summaries(), causes(counts), 200, against=held)
     made = explain_run(card(findings, counts, baseline=held.baseline), ())
     assert made.against == "main"
     assert made.failures == "20 / 200 examples failed = 10%"

@@ -301,14 +301,14 @@ def test_table_is_whole() -> None:
 def test_did_not_fall_has_to_be_shown(half: float, told: bool) -> None:
     """Of a metric whose interval reaches a fall by 0.15 nobody says that it did not fall, nor that all is well."""
     held = against([change(name, 0.0, half=half) for name in ("faithfulness", "context_recall")])
-    found = diagnose([], {}, causes({}), 200, against=held)
+    found = diagnose([], causes({}), 200, against=held)
     assert [one.cause for one in found if one.against == "baseline"] == (["working"] if told else [])
 
 
 def test_findings_carry_what_they_rest_on() -> None:
     """A finding keeps its readings and what they were read against, with what to fix, leave and measure again."""
     held = against([change("faithfulness", 0.0), change("context_recall", -0.2, base=0.9)])
-    (finding,) = diagnose([], {}, causes({"retrieval_miss": 20}), 200, against=held)
+    (finding,) = diagnose([], causes({"retrieval_miss": 20}), 200, against=held)
     assert finding.against == "baseline"
     assert [(r.metric, r.level, r.difference) for r in finding.readings] == [
         ("faithfulness", "high", 0.0), ("context_recall", "low", -0.2),
@@ -321,9 +321,9 @@ def test_findings_carry_what_they_rest_on() -> None:
     )
     assert finding.leave
     assert finding.measure_again
-    alone = diagnose([], {}, causes({}), 200, against=held)
+    alone = diagnose([], causes({}), 200, against=held)
     assert [(one.cause, one.against, one.explains) for one in alone] == [("retrieval_miss", "baseline", 0)]
-    counted = diagnose([], {}, causes({"noise": 4}), 200)
+    counted = diagnose([], causes({"noise": 4}), 200)
     assert (counted[0].against, counted[0].readings) == ("", ())
 
 
@@ -337,7 +337,7 @@ def test_empty_retrieval_is_read_over_answerable_questions() -> None:
 
 def test_an_incomplete_run_is_never_called_a_baseline() -> None:
     """The finding that all is well, which a part of a run can have too, keeps a complete run alone."""
-    (finding,) = diagnose(planted({"faithfulness": "high", "context_recall": "high"}), {}, causes({}), 200)
+    (finding,) = diagnose(planted({"faithfulness": "high", "context_recall": "high"}), causes({}), 200)
     assert "keep the complete run as the baseline" in finding.fix
 
 

@@ -220,14 +220,14 @@ def test_many_segments_are_shown_by_what_they_say() -> None:
 
 def test_labels_and_series_are_told_apart() -> None:
     """Labels of a chart stand a line apart where they would cover each other; no two of 18 series look alike."""
-    from ragauge.analysis.studies.figures import ChartPoint, StudyChart
+    from ragauge.analysis.results.chart import ChartPoint, ReportChart
     from ragauge.reporting.charts import studies as charts
 
     points = tuple(
         ChartPoint(float(x), 0.5 + n / 1_000, "beaten", 0.4, 0.6, f"chunker:size={n}")
         for n, x in enumerate((100, 101, 100, 101, 200))
     )
-    rows = [charts._row(StudyChart("c", "points", "cost", "recall", points), one) for one in points]
+    rows = [charts._row(ReportChart("c", "points", "cost", "recall", points), one) for one in points]
     placed = charts._apart(rows, log=False)
     assert len(placed) == 5
     heights = sorted(row["label_y"] for row in placed if row["x"] < 200)

@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from ragauge.analysis.results.chart import ChartPoint, ReportChart
 from ragauge.analysis.scores.arrays import ScoreArrays
 from ragauge.analysis.studies.context import context_told
-from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyTable
+from ragauge.analysis.studies.figures import StudyFigures, StudyTable
 from ragauge.analysis.studies.front import knee, paired_knee
 from ragauge.analysis.studies.kinds import kind_of
 from ragauge.analysis.studies.sweep_charts import heat_map, precision_recall
@@ -207,7 +208,7 @@ def test_knee_of_recall_against_precision_is_drawn() -> None:
     })     # fmt: skip
     words, chart = precision_recall(found)
     assert isinstance(words, str)
-    assert isinstance(chart, StudyChart)
+    assert isinstance(chart, ReportChart)
     assert words.startswith("Knee of context_recall against 1 − context_precision: k=3, at 0.80 and 0.20")
     assert "k=3 (knee)" in study_chart(chart)
 
@@ -235,7 +236,7 @@ def test_forest_draws_intervals_around_no_change() -> None:
     points = (
         ChartPoint("k=5", 6.0, "matters", 4.0, 8.0), ChartPoint("k=10", 0.5, "inside the noise", -1.0, 2.0),
     )     # fmt: skip
-    svg = study_chart(StudyChart("Effects", "forest", "", "points against the base's value", points))
+    svg = study_chart(ReportChart("Effects", "forest", "", "points against the base's value", points))
     assert svg.count('fill="var(--accent)"') == 2     # the mark of k=5, and that of the legend
     assert svg.count('fill="var(--soft)"') == 2
     assert "stroke-dasharray" in svg

@@ -16,7 +16,7 @@ from ragauge.analysis.results.scorecard import Finding
 
 def worse(*changes: MetricChange, judge_id: str = "", failed: int = 0) -> list[Finding]:
     """The findings that say plainly what got worse."""
-    found = diagnose([], {}, causes({"noise": failed}), 200, judge_id=judge_id, against=against(changes))
+    found = diagnose([], causes({"noise": failed}), 200, judge_id=judge_id, against=against(changes))
     return [finding for finding in found if finding.cause.startswith("worse_")]
 
 
@@ -53,7 +53,7 @@ def test_every_metric_that_got_worse_is_in_a_finding() -> None:
         "answer_recall": -0.3, "token_f1": 0.2, "completeness": 0.0,
     }     # fmt: skip
     changes = [change(name, shift) for name, shift in shifts.items()]
-    found = diagnose([], {}, causes({"hallucinated": 9}), 200, against=against(changes))
+    found = diagnose([], causes({"hallucinated": 9}), 200, against=against(changes))
     every = [one for finding in found for one in finding.readings]
     read = [one.metric for one in every if one.interval.high < 0 or one.interval.low > 0]
     assert sorted(read) == sorted(one.metric for one in changes if one.verdict == "worse")
@@ -98,5 +98,5 @@ def test_without_examples_in_both() -> None:
 def test_order_of_findings() -> None:
     """What explains failures comes first, then what got worse, then failures without a cause."""
     counts = causes({"noise": 5, "": 4})
-    found: Sequence[Finding] = diagnose([], {}, counts, 200, against=against([change("token_f1", -0.2)]))
+    found: Sequence[Finding] = diagnose([], counts, 200, against=against([change("token_f1", -0.2)]))
     assert [finding.cause for finding in found] == ["noise", "worse_end_to_end", ""]

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import ragauge as rg
-from ragauge.analysis.studies.figures import StudyChart, StudyTable
+from ragauge.analysis.results.chart import ReportChart
+from ragauge.analysis.studies.figures import StudyTable
 from ragauge.analysis.studies.filtered import crossover
 from ragauge.components.ann.exact import ExactSearch, exact_neighbours
 from ragauge.components.ann.filtering import FilteredSearch, Passing, Truth, filtered_grid
@@ -256,7 +257,7 @@ def test_findings_under_filters_are_told_in_words_tables_and_charts(tmp_path: Pa
     )
     assert len(under.rows) == 1 + 2 * 2 * 2
     assert {row[1:3] for row in wins.rows} == {(way, one) for way in ("post ×10", "inside") for one in means}
-    charts = [one for one in found.figures.told if isinstance(one, StudyChart)]
+    charts = [one for one in found.figures.told if isinstance(one, ReportChart)]
     assert [one.y for one in charts] == ["ann_recall@10", "filled@10", "p50 ms"]
     assert {(point.x, point.series) for point in charts[0].points} == {
         (share, f"{way}, {labels}") for share in (0.2, 0.02) for way in ("post ×10", "inside") for labels in means

@@ -7,7 +7,7 @@ import re
 import pytest
 from rich.console import Console
 
-from ragauge.analysis.studies.figures import ChartPoint, StudyChart
+from ragauge.analysis.results.chart import ChartPoint, ReportChart
 from ragauge.reporting.html import sections_page
 from ragauge.reporting.lists import Anchors, ServedLinks
 from ragauge.reporting.sections import Bar, Phrase, ReportColumn, ReportItem, ReportSection, ReportTable, columns
@@ -124,7 +124,7 @@ def test_a_page_has_every_part_of_a_section() -> None:
 
 def test_any_sections_make_a_page() -> None:
     """Title, contents that land, what to know first in the head, charts after their table, no tag of the data."""
-    chart = StudyChart("Shares", "bars", "", "share", (ChartPoint("a", 0.5), ChartPoint("b", 0.25)))
+    chart = ReportChart("Shares", "bars", "", "share", (ChartPoint("a", 0.5), ChartPoint("b", 0.25)))
     found = (
         ReportSection("<b>Found</b>", lead=("first words",), warnings=("mind this",)),
         ReportSection("Numbers", table=a_table(("cell", "", "0.50")), charts=(chart,)),

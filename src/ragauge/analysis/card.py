@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragauge.analysis.causes.attribute import BY_NAME
 from ragauge.analysis.diagnosis.concentration import ANSWERABLE
-from ragauge.analysis.diagnosis.diagnose import component_of, diagnose
+from ragauge.analysis.diagnosis.diagnose import SegmentView, component_of, diagnose
 from ragauge.analysis.diagnosis.findings import before_labels, with_errors, with_lost_evidence
 from ragauge.analysis.diagnosis.patterns import PATTERNS
 from ragauge.analysis.diagnosis.readings import Against
@@ -122,53 +122,68 @@ class Tables:
         return None if self._kept is None else tuple(self._answerable)
 
 
+@dataclass(frozen=True, slots=True)
+class EvaluatedRun:
+    """What was evaluated.
+
+    Attributes:
+        run: whose responses.
+        metrics: in the order asked.
+        n: examples evaluated, an example of several repeats once.
+        pending: examples not yet evaluated.
+        warnings: of the caller; the scorecard's own come after them.
+        took: facts of the evaluation.
+    """
+
+    run: Run
+    metrics: Sequence[Metric]
+    n: int
+    pending: int = 0
+    warnings: Sequence[str] = ()
+    took: Mapping[str, Any] = field(default_factory=dict)
+
+
 def build(
-    run: Run,
+    evaluated: EvaluatedRun,
     judge_note: JudgeNote,
-    n: int,
-    pending: int,
-    metrics: Sequence[Metric],
     tables: Tables,
     failed: FailedResponses,
-    worst: Sequence[ExampleView] = (),
-    warnings: Sequence[str] = (),
-    took: Mapping[str, Any] | None = None,
     *,
+    worst: Sequence[ExampleView] = (),
     matches: Sequence[IdMatch] = (),
     against: Against | None = None,
 ) -> ScorecardData:
     """The scorecard of a run.
 
     Args:
-        run: whose responses.
+        evaluated: the run, what was asked of it, and what is left to do.
         judge_note: who judged.
-        n: examples evaluated, an example of several repeats once.
-        pending: examples not yet evaluated.
-        metrics: in the order asked.
         tables: after they have read every metric.
         failed: the failed responses.
         worst: the examples to look at first; `pick_worst` says which.
-        warnings: of the caller; ours come after them.
-        took: evaluation facts.
         matches: of labelled with retrieved ids, of documents and of chunks.
         against: what the run is held against, after it has read every metric; None = starting points alone.
     """
-    in_segments = tables.in_segments
+    run, metrics, in_segments = evaluated.run, evaluated.metrics, tables.in_segments
     handed = HANDED.get(run.variant, "")
     matches = () if handed else matches     # whatever came was not found by the system
     of_examples = failed.by_example()
     counts, shown_by = Counter(of_examples.cause), Counter(of_examples.shown_by)
     diagnosed = [finding for finding in diagnose(
-        tables.summaries, in_segments, failed, n, segments=tables.segments, judge_id=judge_note.judge_id,
+        tables.summaries, failed, evaluated.n, within=SegmentView(tables.segments, in_segments),
+        judge_id=judge_note.judge_id,
         answerable=tables.answerable, against=against,
     ) if not (handed and _of_retrieval(finding, of_examples))]     # fmt: skip
     return ScorecardData(
-        run, _with_error(judge_note, metrics), n, pending, tables.summaries, in_segments,
+        run, _with_error(judge_note, metrics), evaluated.n, evaluated.pending, tables.summaries, in_segments,
         findings=_findings(diagnosed, matches, failed, run, None if handed else against, judge_note.judge_id),
         causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
-        warnings=(*([handed] if handed else []), *warnings, *warn(tables.summaries, judge_note, n, matches)),
+        warnings=(
+            *([handed] if handed else []), *evaluated.warnings,
+            *warn(tables.summaries, judge_note, evaluated.n, matches),
+        ),
         definitions={str(metric): describe(metric) for metric in metrics},
-        level=tables.level, took=dict(took or {}), baseline=against.baseline if against is not None else None,
+        level=tables.level, took=dict(evaluated.took), baseline=against.baseline if against is not None else None,
         unknown=tables.known.unknown(failed, judge_note.judge_id).counts(),
         failed_by=dict(shown_by.most_common()), labels_alone=tables.known.labels_alone, named=tables.named,
     )     # fmt: skip

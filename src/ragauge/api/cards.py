@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.analysis.results.scorecard import Summary
@@ -77,18 +77,27 @@ def judged(store: Store, run: Run, judge: str | None) -> str | None:
     return judge_id
 
 
+@dataclass(frozen=True, slots=True)
+class CardScope:
+    """Which responses of a run a scorecard is over.
+
+    Attributes:
+        keep: segment column or "tag" -> value; only examples that match.
+        total: responses asked for; None = all of the run.
+        whole: only responses that have a score of every metric, so that all means are over the same ones.
+        took: facts of their evaluation, shown as they are.
+    """
+
+    keep: Mapping[str, str] = field(default_factory=dict)
+    total: int | None = None
+    whole: bool = False
+    took: Mapping[str, Any] = field(default_factory=dict)
+
+
 def card_of(
-    store: Store,
-    run: Run,
-    metrics: Sequence[Metric],
-    judge_id: str | None,
-    *,
-    keep: Mapping[str, str] | None = None,
-    total: int | None = None,
-    whole: bool = False,
-    took: Mapping[str, Any] | None = None,
+    store: Store, run: Run, metrics: Sequence[Metric], judge_id: str | None, scope: CardScope = CardScope(),
     baseline: Run | None = None,
-) -> Scorecard:
+) -> Scorecard:     # fmt: skip
     """The scorecard of some metrics.
 
     Args:
@@ -96,36 +105,33 @@ def card_of(
         run: whose responses.
         metrics: in the order of the report.
         judge_id: who judged; None = nobody.
-        keep: segment column or "tag" -> value; only examples that match.
-        total: responses asked for; None = all of the run.
-        whole: only responses that have a score of every metric, so that all means are over the same ones.
-        took: facts of the evaluation, shown as they are.
+        scope: which of them.
         baseline: the run to hold it against.
     """
-    from ragauge.analysis.card import build
+    from ragauge.analysis.card import EvaluatedRun, build
     from ragauge.analysis.scores.quality import pick_worst
     from ragauge.api.queries.costs import note, use_of
 
-    numbers, done = _evaluated(store, run, metrics, judge_id, keep or {}, whole=whole)
+    keep = scope.keep
+    numbers, done = _evaluated(store, run, metrics, judge_id, keep, whole=scope.whole)
     shown = ShownScores(store.url, run.run_id, judge_id, tuple(str(metric) for metric in metrics), numbers)
     index = store.runs.index(run.run_id, numbers)
-    held = RunPair(store, run, baseline, metrics, judge_id, index, keep or {})
+    held = RunPair(store, run, baseline, metrics, judge_id, index, keep)
     found = _read(store, run, judge_id, metrics, index, held)
     failed = failed_of(store, run.run_id, judge_id, index)
     unknown = found.tables.known.unknown(failed, judge_id).by_id()
     worst = pick_worst(failed, found.tables.quality.values(), MOST_WORST)
     use = use_of(store, run, judge_id, found.use, metrics, index)
+    total = store.runs.size(run.run_id) if scope.total is None else scope.total
+    warnings = (*_warnings(store, run), *held.warnings)
+    evaluated = EvaluatedRun(run, metrics, len(index.query_ids), max(0, total - done), warnings, scope.took)
     built = build(
-        run, note(store, run, judge_id, found.claims.claims, use), len(index.query_ids),
-        max(0, (store.runs.size(run.run_id) if total is None else total) - done),
-        metrics, found.tables, failed,
+        evaluated, note(store, run, judge_id, found.claims.claims, use), found.tables, failed,
         worst=[view_of(store, run.run_id, *one, judge_id, unknown.get(one[0], "")) for one in worst],
-        warnings=(*_warnings(store, run), *held.warnings),
-        took=dict(took or {}),
         matches=[one.found() for one in found.matches], against=held.against(),
     )     # fmt: skip
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
-    beside = _with_other_runs(store, replace(built, use=use), judge_id, metrics, index, keep or {})
+    beside = _with_other_runs(store, replace(built, use=use), judge_id, metrics, index, keep)
     return Scorecard(replace(beside, overview=_overview(store, found, failed, built)), shown)
 
 

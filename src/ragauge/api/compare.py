@@ -200,7 +200,7 @@ class _ComparedRun:
         """What changed, after the correction."""
         import polars as pl
 
-        from ragauge.analysis.comparison.alike import config_diff, handed_on_more
+        from ragauge.analysis.comparison.alike import config_diff
         from ragauge.analysis.comparison.changes import failures_of
         from ragauge.analysis.comparison.runs import findings_of, grown
         from ragauge.analysis.results.comparison import Flips, RunComparison
@@ -228,9 +228,8 @@ class _ComparedRun:
         )     # fmt: skip
         hurt = any(part.change.verdict == "worse" for part in changes.segments) or bool(failing(changes.metrics))
         findings = findings_of(
-            self.comparer, result, new_causes, self._judge_id or "", traffic=run.kind == "traffic",
+            self.comparer, result, new_causes, self._judge_id or "", quiet=hurt,
             more_often=grown(new_causes, base_causes, len(known), self._level) if self.paired else (),
-            more=handed_on_more(run.config, base.config), quiet=hurt,
         )     # fmt: skip
         return replace(result, findings=findings)
 

@@ -143,14 +143,14 @@ def planned(wanted: EvaluateOptions, store: Store) -> Planned:
 
 async def evaluated(wanted: EvaluateOptions) -> Scorecard:
     """Stores what is not stored, judges what is not judged, and returns the scorecard."""
-    from ragauge.api.cards import card_of
+    from ragauge.api.cards import CardScope, card_of
     from ragauge.store.open import open_store
 
     with open_store(place_of(wanted.inputs(), wanted.store)) as opened:
         todo, took = await _judged(wanted, opened)
         plan = todo.plans[0]
-        shown: dict[str, Any] = {"keep": wanted.filter or {}, "total": plan.total, "whole": True, "took": took}
-        return card_of(opened, todo.run, plan.metrics, plan.judge_id, **shown, baseline=todo.base)
+        scope = CardScope(wanted.filter or {}, plan.total, whole=True, took=took)
+        return card_of(opened, todo.run, plan.metrics, plan.judge_id, scope, todo.base)
 
 
 async def _judged(wanted: EvaluateOptions, store: Store) -> tuple[Planned, dict[str, Any]]:

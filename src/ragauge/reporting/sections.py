@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from ragauge.analysis.studies.figures import StudyChart
+    from ragauge.analysis.results.chart import ReportChart
 
 Tone = Literal["", "plain", "strong", "faint", "good", "bad", "unsure", "title", "link"]
 Kind = Literal["text", "number", "bar"]
@@ -169,7 +169,7 @@ class ReportSection:
     warnings: tuple[str, ...] = ()
     top: bool = False
     skip: tuple[Form, ...] = ()
-    charts: tuple[StudyChart, ...] = ()
+    charts: tuple[ReportChart, ...] = ()
 
 
 def columns(*heads: str, numbers: tuple[str, ...] = ()) -> tuple[ReportColumn, ...]:

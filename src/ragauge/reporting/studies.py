@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyTable
+from ragauge.analysis.results.chart import ChartPoint, ReportChart
+from ragauge.analysis.studies.figures import StudyTable
 from ragauge.errors import UsageError
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable, columns
@@ -76,9 +77,9 @@ def _pair(found: StudyFigures, runs: Sequence[str]) -> tuple[str, str]:
     return base, taken or next(run for run in runs if run != base)
 
 
-def study_charts(found: StudyFigures) -> Iterator[StudyChart]:
+def study_charts(found: StudyFigures) -> Iterator[ReportChart]:
     """What the kind draws, then quality against each cost with the front and its knee."""
-    yield from (one for one in found.told if isinstance(one, StudyChart))
+    yield from (one for one in found.told if isinstance(one, ReportChart))
     if not (found.complete and found.metric):
         return
     for cost, reading in found.readings.items():
@@ -97,7 +98,7 @@ def study_charts(found: StudyFigures) -> Iterator[StudyChart]:
                 points.append(ChartPoint(price, one.mean, series, low, high, label))
         log = found.logarithmic and min(prices.values()) > 0
         by = f", by {', '.join(found.varied)}" if found.kind.ranked else ""
-        yield StudyChart(f"{found.metric} against {cost}{by}", "points", cost, found.metric, tuple(points), log)
+        yield ReportChart(f"{found.metric} against {cost}{by}", "points", cost, found.metric, tuple(points), log)
 
 
 def study_html(found: StudyFigures, *, framed: bool = False) -> str:

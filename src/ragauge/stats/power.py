@@ -235,7 +235,6 @@ def detectable(
     clusters: Clusters | None = None,
     power: float = 0.8,
     alpha: float = 0.05,
-    sides: Sides = 2,
 ) -> float | None:
     """What a comparison that was made could have found: the least difference with this power, from its own pairs.
 
@@ -250,8 +249,7 @@ def detectable(
         weights: shape (n,), of the pairs, not negative; None = all alike.
         clusters: shape (n,), labels of what pairs depend on.
         power: chance to find it.
-        alpha: level of the test.
-        sides: 1 or 2.
+        alpha: level of the two-sided test.
 
     Returns:
         The difference, above 0; None for fewer than two pairs or clusters, where no pair differs (nothing tells how
@@ -272,8 +270,8 @@ def detectable(
     alike = weights is None or effective_number(np.asarray(weights, dtype=float), x.size) > x.size - 1e-9
     changed = int((x != y).sum())
     if kind != "amount" and groups is None and alike and changed <= COUNTED and binary(x, y):
-        return detectable_rate(changed / x.size, x.size, power=power, alpha=alpha, sides=sides)
-    return _least_shift(spread.df, power, alpha, sides) * spread.error
+        return detectable_rate(changed / x.size, x.size, power=power, alpha=alpha)
+    return _least_shift(spread.df, power, alpha, 2) * spread.error
 
 
 def design_effect_of(differences: Values, clusters: Clusters, weights: Values | None = None) -> float | None:

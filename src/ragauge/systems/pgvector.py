@@ -6,6 +6,7 @@ What PostgreSQL's errors mean to someone who points at a table of vectors.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -114,6 +115,30 @@ OPERATORS: Mapping[Metric, tuple[str, str]] = {
 COLUMNS = {"passage_id": "id", "doc_id": "", "text": "text", "embedding": "embedding"}
 
 
+@dataclass(frozen=True, slots=True)
+class VectorTable:
+    """A table of passages with their vectors.
+
+    Attributes:
+        name: with its schema where that is not on the search path: schema.table.
+        columns: passage_id (default "id"), doc_id (none: the passage is the document), text ("text"; "" = there is
+            none), embedding ("embedding") -> what the table calls it.
+        where: column -> value that a row must have; None = there is none in it.
+
+    Raises:
+        UnknownName: another column.
+    """
+
+    name: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for column in self.columns:
+            if column not in COLUMNS:
+                raise UnknownName("column of pgvector", column, COLUMNS)
+
+
 class PgvectorRetriever(System):
     """Finds the rows of a table whose vectors are nearest to the question's; there are passages and no answer.
 
@@ -122,44 +147,38 @@ class PgvectorRetriever(System):
 
     Args:
         url: postgresql://user:password@host/database.
-        table: with its schema where that is not on the search path: schema.table.
+        table: a table, or the name of one with the usual columns.
         embed: text -> vector, by the model that made the table's vectors.
-        columns: passage_id (default "id"), doc_id (none: the passage is the document), text ("text"; "" = there is
-            none), embedding ("embedding") -> what the table calls it.
         metric: cosine, l2, l1 or inner_product.
         k: how many passages.
-        where: column -> value that a row must have; None = there is none in it.
         name: of the system; by default the URL without user and password, and the table.
         config: its settings, for the record.
 
     Raises:
         MissingExtra: psycopg is not installed.
-        UnknownName: another metric or column.
+        UnknownName: another metric.
         UsageError: k below 1.
     """
 
     implement = "a class with retrieve(query) and generate(query, passages): a table does not answer"
 
     def __init__(
-        self, url: str, table: str, embed: Callable[[str], Any], *, columns: Mapping[str, str] | None = None,
-        metric: Metric = "cosine", k: int = 10, where: Mapping[str, Any] | None = None, name: str = "",
-        config: Mapping[str, Any] | None = None,
+        self, url: str, table: str | VectorTable, embed: Callable[[str], Any], *, metric: Metric = "cosine",
+        k: int = 10, name: str = "", config: Mapping[str, Any] | None = None,
     ) -> None:     # fmt: skip
         if metric not in OPERATORS:
             raise UnknownName("metric of pgvector", str(metric), get_args(Metric))
-        for column in columns or {}:
-            if column not in COLUMNS:
-                raise UnknownName("column of pgvector", column, COLUMNS)
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
             raise UsageError(f"pgvector: k must be an integer of at least 1, got {k!r}.")
-        self._columns = {**COLUMNS, **(columns or {})}
-        said = {"table": table, "columns": self._columns, "metric": metric, "k": k, "score": OPERATORS[metric][1]}
+        table = VectorTable(table) if isinstance(table, str) else table
+        self._columns, where = {**COLUMNS, **table.columns}, table.where
+        said = {"table": table.name, "columns": self._columns, "metric": metric, "k": k, "score": OPERATORS[metric][1]}
         filtered = {"where": dict(where)} if where else {}
-        super().__init__(name or f"{_shown(url)} {table}", {**(config or {}), **said, **filtered})
+        super().__init__(name or f"{_shown(url)} {table.name}", {**(config or {}), **said, **filtered})
         self.secrets = _secrets(url)
-        self._url, self._embed, self._table = url, embed, table
-        self._query = _query(table, self._columns, OPERATORS[metric][0], where or {})
-        self._values = [*(value for value in (where or {}).values() if value is not None), k]
+        self._url, self._embed, self._table = url, embed, table.name
+        self._query = _query(table.name, self._columns, OPERATORS[metric][0], where)
+        self._values = [*(value for value in where.values() if value is not None), k]
         self._idle: list[Any] = []
         self._threads = Threads()
 
@@ -286,8 +305,8 @@ def adapt(target: str, name: str, settings: Mapping[str, Any]) -> System:
     embed = settings["embed"]
     said = {"embed": embed} if isinstance(embed, str) else {}
     return PgvectorRetriever(
-        target, str(settings["table"]), load(embed) if isinstance(embed, str) else embed,
-        columns=settings.get("columns"), metric=settings.get("metric", "cosine"), k=settings.get("k", 10),
-        where=settings.get("where"), name=str(settings.get("name") or ""),
+        target, VectorTable(str(settings["table"]), settings.get("columns") or {}, settings.get("where") or {}),
+        load(embed) if isinstance(embed, str) else embed, metric=settings.get("metric", "cosine"),
+        k=settings.get("k", 10), name=str(settings.get("name") or ""),
         config={**said, **(settings.get("config") or {})},
     )  # fmt: skip

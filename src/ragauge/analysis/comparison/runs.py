@@ -6,12 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ragauge.analysis.comparison.alike import handed_on_more
 from ragauge.analysis.comparison.changes import Changes, amount_of, change_of
 from ragauge.analysis.comparison.correction import Correction, corrected_family
 from ragauge.analysis.comparison.flips import FlipGatherer
 from ragauge.analysis.comparison.pairs import Join, Pairs
 from ragauge.analysis.comparison.regressions import coded
-from ragauge.analysis.diagnosis.diagnose import diagnose
+from ragauge.analysis.diagnosis.diagnose import SegmentView, diagnose
 from ragauge.analysis.diagnosis.patterns import WORKING
 from ragauge.analysis.diagnosis.readings import BASELINE, Against
 from ragauge.analysis.results.change import WORSE, MetricChange
@@ -20,7 +21,7 @@ from ragauge.analysis.results.findings import Finding
 from ragauge.analysis.results.summary import Summary
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex
 from ragauge.analysis.scores.frames import failures
-from ragauge.analysis.scores.segments import tidy
+from ragauge.analysis.scores.segments import Segments, tidy
 from ragauge.analysis.scores.summarize import NO_ERRORS, summary
 from ragauge.metrics.base import Metric
 from ragauge.stats.families import holm
@@ -158,7 +159,7 @@ def grown(new: pl.DataFrame, base: pl.DataFrame, n: int, level: float) -> frozen
 
 def findings_of(
     comparer: Comparer, comparison: RunComparison, causes: pl.DataFrame, judge_id: str,
-    *, more_often: Collection[str] = (), traffic: bool, more: str, quiet: bool,
+    *, more_often: Collection[str] = (), quiet: bool,
 ) -> tuple[Finding, ...]:     # fmt: skip
     """What the diagnosis reads from the change; findings that rest on one run alone are left out.
 
@@ -168,14 +169,14 @@ def findings_of(
         causes: cause frame of the new run, of the examples compared.
         judge_id: who judged; "" = nobody.
         more_often: causes that clearly more examples fail by than in the baseline.
-        traffic: the new run is production traffic.
-        more: how more passages are handed on than before, in words.
         quiet: leave out that nothing got worse, because a segment did, or scores failed.
     """
+    run, more = comparison.run, handed_on_more(comparison.run.config, comparison.base.config)
     held, matched = replace(comparison, metrics=comparer.whole.as_read(comparison.metrics)), comparison.matched
+    segments = None if comparer.segments is None else Segments.of(comparer.segments)
     findings = diagnose(
-        comparer.summaries, {}, causes, max(1, matched.pairs or matched.here), segments=comparer.segments,
-        judge_id=judge_id, against=Against(held, None, traffic, more),
+        comparer.summaries, causes, max(1, matched.pairs or matched.here), within=SegmentView(segments),
+        judge_id=judge_id, against=Against(held, None, run.kind == "traffic", more),
     )  # fmt: skip
     read = [
         replace(finding, against=BASELINE) if finding.cause in more_often and not finding.against else finding

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.analysis.causes.attribute import BY_NAME
@@ -36,13 +37,27 @@ SMALL = 0.05          # a fall that "did not fall" should have ruled out
 KINDS = ("type", "question_type", "kind", "query_length")
 
 
+class SegmentView(NamedTuple):
+    """The segments of a run, in one of which a cause may be concentrated.
+
+    Attributes:
+        segments: tidy, with the column answerable where it is labelled; None = none is looked for.
+        summaries: column -> value -> summaries.
+    """
+
+    segments: Segments | None = None
+    summaries: BySegment = MappingProxyType({})
+
+
+NO_SEGMENTS = SegmentView()
+
+
 def diagnose(
     summaries: Sequence[Summary],
-    segment_summaries: BySegment,
     causes: pl.DataFrame | FailedResponses,
     n: int,
     *,
-    segments: pl.DataFrame | Segments | None = None,
+    within: SegmentView = NO_SEGMENTS,
     judge_id: str = "",
     answerable: Sequence[Summary] | None = None,
     against: Against | None = None,
@@ -57,16 +72,14 @@ def diagnose(
 
     Args:
         summaries: over all examples.
-        segment_summaries: column -> value -> summaries.
         causes: the failed responses, or a cause frame; repeats of an example count as one failure.
         n: examples evaluated.
-        segments: tidy, or such a frame, with the column answerable where it is labelled; None = none is looked for.
+        within: the segments, with their summaries.
         judge_id: who judged; a judge whose id begins with "local" lowers the confidence.
         answerable: summaries over the examples not labelled unanswerable; None = none is labelled so.
         against: what the run is held against; None = starting points alone.
     """
     failed = (causes if isinstance(causes, FailedResponses) else FailedResponses.of(causes)).by_example()
-    within = segments if segments is None or isinstance(segments, Segments) else Segments.of(segments)
     counts = Counter(failed.cause)
     large = [
         cause
@@ -74,7 +87,7 @@ def diagnose(
         if cause and (count >= LEAST_COUNT or count >= LEAST_SHARE * len(failed))
     ]
     before = against.changed if against is not None else None
-    seen = _CauseInputs(failed, n, summaries, segment_summaries, within, judge_id, before)
+    seen = _CauseInputs(failed, n, summaries, within, judge_id, before)
     findings = {cause: _of_cause(cause, seen) for cause in large}
     open_ = 2 * counts["undecided"] > len(failed)
     held = [match for match in matches(summaries, answerable, against) if not (open_ and match.pattern.decided)]
@@ -136,14 +149,13 @@ class _CauseInputs(NamedTuple):
     failed: FailedResponses
     n: int
     summaries: Sequence[Summary]
-    by_segment: BySegment
-    segments: Segments | None
+    within: SegmentView
     judge_id: str
     before: RunComparison | None
 
 
 def _of_cause(cause: str, seen: _CauseInputs) -> Finding:
-    failed, n, summaries, by_segment, segments, judge_id, before = seen
+    failed, n, summaries, (segments, by_segment), judge_id, before = seen
     rows, row = failed.of_cause(cause), BY_NAME[cause]
     fault = row.at(component_of(rows))
     words = ELSEWHERE.get((cause, fault.component), WORDS[cause])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyKind, StudyTable, Told
+from ragauge.analysis.results.chart import ChartPoint, ReportChart
+from ragauge.analysis.studies.figures import StudyFigures, StudyKind, StudyTable, Told
 from ragauge.analysis.studies.filtered import filtered
 from ragauge.data.study import Measurement, Trial
 from ragauge.text.messages import number, signed, three_digits
@@ -121,7 +122,7 @@ def _cell(one: Measurement, *, signs: bool = False) -> str:
     return "not built" if one.value is None else f"{told(one.value)}{ends}"
 
 
-def _chart(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures) -> StudyChart:
+def _chart(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures) -> ReportChart:
     best = [name for name in found.reading.front if name in grown]
     shown = [*best, *(name for name in grown if name not in best)][:MOST_LINES]
     points = tuple(
@@ -129,7 +130,7 @@ def _chart(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures)
         for name in shown for size, one in grown[name] if one.value is not None
     )     # fmt: skip
     axis = "vectors; with an interval: predicted"
-    return StudyChart("Recall as vectors are added", "lines", axis, found.metric, points, log=True)
+    return ReportChart("Recall as vectors are added", "lines", axis, found.metric, points, log=True)
 
 
 def stratum(trial: Trial) -> str:

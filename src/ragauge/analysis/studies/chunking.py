@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyKind, StudyTable, Told
+from ragauge.analysis.results.chart import ChartPoint, ReportChart
+from ragauge.analysis.studies.figures import StudyFigures, StudyKind, StudyTable, Told
 from ragauge.analysis.studies.reading import trial_means
 from ragauge.data.study import Trial
 from ragauge.metrics.base import Metric
@@ -115,10 +116,10 @@ def _losses(found: StudyFigures) -> StudyTable | None:
     return StudyTable("What recall lacks", heads, tuple(rows), heads[1:], (lead,), (note,) if marked else ())
 
 
-def _charts(found: StudyFigures) -> Iterator[StudyChart]:
+def _charts(found: StudyFigures) -> Iterator[ReportChart]:
     iou = found.metric.replace("token_recall", "token_iou")
     if iou in found.names:
-        yield StudyChart(f"{iou} by chunker", "bars", "", iou, tuple(_points(found, iou)))
+        yield ReportChart(f"{iou} by chunker", "bars", "", iou, tuple(_points(found, iou)))
     for over, title in (("budget", "tokens in the context"), ("k", "chunks in the context")):
         metrics = [one for name in found.names if name.startswith("token_recall") for one in [parse(name)]]
         known = [
@@ -131,7 +132,7 @@ def _charts(found: StudyFigures) -> Iterator[StudyChart]:
                 for trial in found.complete for at, name in sorted(known)
                 if (one := found.mean(trial.name, name)) is not None and one.mean is not None
             ]     # fmt: skip
-            yield StudyChart(f"Recall by {over}", "lines", title, "token_recall", tuple(points), log=True)
+            yield ReportChart(f"Recall by {over}", "lines", title, "token_recall", tuple(points), log=True)
 
 
 def _points(found: StudyFigures, metric: str) -> Iterator[ChartPoint]:

@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.analysis.estimating import examples_to_decide, ratio_of_means
+from ragauge.analysis.results.chart import ChartPoint, ReportChart
 from ragauge.analysis.scores.arrays import by_example
-from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyKind, StudyTable, Told
+from ragauge.analysis.studies.figures import StudyFigures, StudyKind, StudyTable, Told
 from ragauge.data.study import Trial
 from ragauge.metrics.catalogue import parse
 from ragauge.text.messages import number
@@ -180,7 +181,7 @@ def _depths(found: StudyFigures) -> Iterator[Told]:
         if (one := found.mean(trial.name, name)) is not None and one.mean is not None
     ]     # fmt: skip
     if points:
-        yield StudyChart("nDCG by k", "lines", "documents looked at, k", "ndcg", tuple(points), log=True)
+        yield ReportChart("nDCG by k", "lines", "documents looked at, k", "ndcg", tuple(points), log=True)
 
 
 EMBEDDINGS = StudyKind(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, log
 
-from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, StudyTable, Told
+from ragauge.analysis.results.chart import ChartPoint, ReportChart
+from ragauge.analysis.studies.figures import StudyFigures, StudyTable, Told
 from ragauge.analysis.studies.reading import trial_means
 from ragauge.data.study import Trial
 from ragauge.metrics.catalogue import parse
@@ -199,7 +200,7 @@ def _crossovers(rows: Sequence[FilteredTrial]) -> StudyTable | None:
     return StudyTable("Exact search wins", ("trial", "way", "labels", "share passing"), tuple(cells), (), (), (note,))
 
 
-def _charts(found: StudyFigures, rows: Sequence[FilteredTrial]) -> Iterator[StudyChart]:
+def _charts(found: StudyFigures, rows: Sequence[FilteredTrial]) -> Iterator[ReportChart]:
     """Recall, places filled and latency by the share that passes, a line for each way and kind of labels."""
     drawn = [one for one in rows if one.trial.parameters.get("selectivity") is not None and one.share]
     if not drawn:
@@ -219,10 +220,12 @@ def _charts(found: StudyFigures, rows: Sequence[FilteredTrial]) -> Iterator[Stud
                 if mean is not None and mean.mean is not None:
                     ends = (mean.interval.low, mean.interval.high) if mean.interval else (None, None)
                     points.append(ChartPoint(one.share, mean.mean, series, *ends))
-        yield StudyChart(f"{name} under filters, of {setting}", "lines", "share passing", name, tuple(points), log=True)
+        title = f"{name} under filters, of {setting}"
+        yield ReportChart(title, "lines", "share passing", name, tuple(points), log=True)
     times = [ChartPoint(one.share, one.latency, series) for series, line in joined.items() for one in line]
     labels = drawn[0].labels
     times += [ChartPoint(one.share, one.exact, "exact") for one in {
         one.share: one for one in (*plain, *drawn) if one.labels in ("", labels)
     }.values()]     # fmt: skip
-    yield StudyChart(f"Latency under filters, of {setting}", "lines", "share passing", "p50 ms", tuple(times), log=True)
+    title = f"Latency under filters, of {setting}"
+    yield ReportChart(title, "lines", "share passing", "p50 ms", tuple(times), log=True)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
+from ragauge.analysis.results.chart import ChartPoint, ReportChart
 from ragauge.analysis.studies.context import TrialValues
 from ragauge.analysis.studies.effects import ParameterEffect
-from ragauge.analysis.studies.figures import ChartPoint, StudyChart, StudyFigures, Told
+from ragauge.analysis.studies.figures import StudyFigures, Told
 from ragauge.analysis.studies.front import paired_knee, pareto_front
 from ragauge.data.identity import canonical
 from ragauge.metrics.catalogue import parse
@@ -17,23 +18,23 @@ from ragauge.text.messages import number
 RECALLS = ("context_recall", "recall", "token_recall")
 
 
-def race_chart(found: StudyFigures) -> Iterator[StudyChart]:
+def race_chart(found: StudyFigures) -> Iterator[ReportChart]:
     """How far each trial came."""
     trials = found.study.trials
     if any(trial.state == "pruned" for trial in trials):
         points = [ChartPoint(found.short(one.name), one.measured("questions") or 0.0) for one in trials]
         title = f"The race: questions that each trial was asked, by {', '.join(found.varied)}"
-        yield StudyChart(title, "bars", "", "questions", tuple(points))
+        yield ReportChart(title, "bars", "", "questions", tuple(points))
 
 
-def forest_chart(effects: Sequence[ParameterEffect], metric: str) -> Iterator[StudyChart]:
+def forest_chart(effects: Sequence[ParameterEffect], metric: str) -> Iterator[ReportChart]:
     """What each value changes, with its interval, around the line of no change."""
     points = [
         ChartPoint(f"{one.parameter}={one.value}", 100 * one.difference, one.verdict, 100 * ends.low, 100 * ends.high)
         for one in effects if one.difference is not None and (ends := one.interval) is not None
     ]     # fmt: skip
     if points:
-        yield StudyChart(f"Effects on {metric}", "forest", "", "points against the base's value", tuple(points))
+        yield ReportChart(f"Effects on {metric}", "forest", "", "points against the base's value", tuple(points))
 
 
 def precision_recall(found: StudyFigures) -> Iterator[Told]:
@@ -64,7 +65,7 @@ def precision_recall(found: StudyFigures) -> Iterator[Told]:
             f"({bend.agreement:.0%} of resamples agree)."
         )
     title = f"{pair[0]} against {pair[1]}, by {', '.join(found.varied)}"
-    yield StudyChart(title, "points", f"1 − {pair[1]}", pair[0], tuple(points))
+    yield ReportChart(title, "points", f"1 − {pair[1]}", pair[0], tuple(points))
 
 
 def _pair(found: StudyFigures) -> tuple[str, str] | None:
@@ -77,7 +78,7 @@ def _pair(found: StudyFigures) -> tuple[str, str] | None:
     return None
 
 
-def heat_map(found: StudyFigures) -> Iterator[StudyChart]:
+def heat_map(found: StudyFigures) -> Iterator[ReportChart]:
     """Two parameters, the others as in the trial that is recommended, or the best, or the base."""
     trials = {trial.name: trial for trial in found.study.trials}
     centre = trials.get(found.reading.recommendation.trial or found.base or found.reading.best_set[0])
@@ -103,7 +104,7 @@ def heat_map(found: StudyFigures) -> Iterator[StudyChart]:
         rest = {name: value for name, value in centre.parameters.items() if name not in (across, down)}
         at = f", at {', '.join(f'{name}={value}' for name, value in rest.items())}" if rest else ""
         title = f"{found.metric} by {across} and {down}{at}{'' if whole else '; blank: not asked everything'}"
-        yield StudyChart(title, "heat", across, down, tuple(cells))
+        yield ReportChart(title, "heat", across, down, tuple(cells))
 
 
 def _ordered(values: Sequence[Any]) -> list[Any]:

@@ -4,7 +4,7 @@ A kind is three things. `ragauge chunking` is the example of each:
 
 1. A `StudyKind`, declared once in `analysis/studies/<kind>.py` and named in `analysis/studies/kinds.py`: the metrics
    that decide, in order; the measurements that are costs, the first deciding; further measurements that are columns;
-   and `tells`, a generator that reads the `StudyFigures` and yields sentences, `StudyTable`s and `StudyChart`s. They
+   and `tells`, a generator that reads the `StudyFigures` and yields sentences, `StudyTable`s and `ReportChart`s. They
    appear in terminal, Markdown, HTML and JSON without a line elsewhere. Means, intervals, the set that may be best,
    fronts, knee and recommendation are the same for all kinds. A stored study of a kind that is not named there is an
    error.

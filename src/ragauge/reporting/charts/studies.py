@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
+from ragauge.analysis.results.chart import ChartPoint, ReportChart
 from ragauge.analysis.studies.effects import Verdict
-from ragauge.analysis.studies.figures import ChartPoint, StudyChart
 from ragauge.reporting.charts.drawing import FONT, ROW, colour, data, draw, names_axis
 from ragauge.reporting.words import line
 from ragauge.text.messages import three_digits
@@ -28,7 +28,7 @@ PLOT = 340     # pixels at least that points spread over, beside the room for la
 FARTHEST = 4     # lines that a label is moved by; one that has no room even there is left to the table
 
 
-def study_chart(chart: StudyChart) -> str:
+def study_chart(chart: ReportChart) -> str:
     """One chart as SVG; "" where it has no point."""
     if not chart.points:
         return ""
@@ -37,7 +37,7 @@ def study_chart(chart: StudyChart) -> str:
     return drawn(chart, rows)
 
 
-def _row(chart: StudyChart, one: ChartPoint) -> dict[str, Any]:
+def _row(chart: ReportChart, one: ChartPoint) -> dict[str, Any]:
     ends = "" if one.low is None or one.high is None else f" [{three_digits(one.low)}, {three_digits(one.high)}]"
     at = "" if isinstance(one.x, str) else f" at {three_digits(one.x)}"
     named = " ".join(filter(None, (one.x if isinstance(one.x, str) else "", one.series, one.label)))
@@ -92,7 +92,7 @@ def _apart(rows: list[dict[str, Any]], log: bool) -> list[dict[str, Any]]:
     return found
 
 
-def _bars(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
+def _bars(chart: ReportChart, rows: list[dict[str, Any]]) -> str:
     import altair as alt
 
     names = list(dict.fromkeys(row["series"] for row in rows))
@@ -108,7 +108,7 @@ def _bars(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
     return draw(alt.layer(bar, rule), ROW * len(rows), WIDTH)
 
 
-def _forest(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
+def _forest(chart: ReportChart, rows: list[dict[str, Any]]) -> str:
     import altair as alt
 
     hues = _colours(rows, [*VERDICTS], ("accent", "soft", "warn"))
@@ -120,7 +120,7 @@ def _forest(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
     return draw(alt.layer(none, ends, point), ROW * len({row["x"] for row in rows}), WIDTH)
 
 
-def _heat(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
+def _heat(chart: ReportChart, rows: list[dict[str, Any]]) -> str:
     """A cell the darker the greater it is; faint enough for its number to be read in light and dark."""
     import altair as alt
 
@@ -134,7 +134,7 @@ def _heat(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
     return draw(alt.layer(cell, base.mark_text().encode(text="label:N")), 34 * len({r["series"] for r in rows}), WIDTH)
 
 
-def _over_numbers(chart: StudyChart, rows: list[dict[str, Any]]) -> str:
+def _over_numbers(chart: ReportChart, rows: list[dict[str, Any]]) -> str:
     import altair as alt
 
     at = sorted({float(row["x"]) for row in rows})

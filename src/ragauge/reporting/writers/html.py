@@ -26,7 +26,7 @@ from ragauge.reporting.words import opened, safe
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from ragauge.analysis.studies.figures import StudyChart
+    from ragauge.analysis.results.chart import ReportChart
 
 CLASSES = {"strong": "strong", "faint": "soft", "good": "better", "bad": "worse", "unsure": "warn"}
 
@@ -233,7 +233,7 @@ def _section(section: ReportSection, links: LinkResolver, level: int) -> Iterato
         yield Markup("<pre>{}</pre>\n").format("\n".join(map(safe, section.commands)))
 
 
-def _figure(chart: StudyChart) -> Markup:
+def _figure(chart: ReportChart) -> Markup:
     from markupsafe import Markup
 
     from ragauge.reporting.charts.studies import study_chart
