@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.api.inputs.arguments import path_of, text_of
 from ragauge.api.inputs.sources import named, run_of, store_url
 from ragauge.api.inputs.typed import keywords
-from ragauge.api.queries.options import ExamplesOptions, RunsOptions
+from ragauge.api.queries.options import RunsOptions
 from ragauge.data.identity import plain
 from ragauge.data.response import Run
 from ragauge.errors import UsageError
@@ -115,11 +115,9 @@ class OpenRun:
             UsageError: a limit below 1, or no metric of a preset was scored.
         """
         from ragauge.api.cards import judged
-        from ragauge.api.queries.examples import examples_of
+        from ragauge.api.queries.examples import ExamplePage, examples_of
 
-        wanted = ExamplesOptions(
-            limit=limit, after=after, sort=sort, filter=filter, metrics=metrics, judge=judge
-        )
+        wanted = ExamplePage(limit=limit, after=after, sort=sort, filter=filter, metrics=metrics)
         with self._store() as store:
             scored = judge is not None or store.scores.judges(self.run.run_id)
             judge_id = judged(store, self.run, judge) if scored else None

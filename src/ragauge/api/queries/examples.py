@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.analysis.scores.failed import FailedResponses
-    from ragauge.api.queries.options import ExamplesOptions
     from ragauge.data.response import Run
     from ragauge.store.open import Store
 
@@ -28,6 +27,21 @@ if TYPE_CHECKING:
 STATUSES = ("failed", "passed", "unknown")
 OWN_FILTERS = ("cause", "status", "tag")     # beside the segments
 OWN_SORTS = ("cause", "quality")             # beside the metrics
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExamplePage:
+    """Which examples are listed, and how. Each field is an argument of `OpenRun.examples`, which explains it."""
+
+    limit: int | None = 50
+    after: object = None
+    sort: str = ""
+    filter: Mapping[str, str] | None = None
+    metrics: str | Sequence[object] = ()
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise UsageError(f"examples: limit must be at least 1, got {self.limit}. None lists all.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +69,7 @@ class ExampleRow:
     values: Mapping[str, float | None]
 
 
-def examples_of(store: Store, run: Run, judge_id: str | None, wanted: ExamplesOptions) -> list[ExampleRow]:
+def examples_of(store: Store, run: Run, judge_id: str | None, wanted: ExamplePage) -> list[ExampleRow]:
     """A page of a run's examples, a row a response.
 
     What is known of each response is read over the whole run, so that a row is the same on whichever page it stands.

@@ -124,22 +124,6 @@ class RunsOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExamplesOptions:
-    """Which examples of a stored run are listed. Each field is an argument of `OpenRun.examples`, which explains it."""
-
-    limit: int | None = 50
-    after: Any = None
-    sort: str = ""
-    filter: Mapping[str, str] | None = None
-    metrics: str | Sequence[object] = ()
-    judge: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.limit is not None and self.limit < 1:
-            raise UsageError(f"examples: limit must be at least 1, got {self.limit}. None lists all.")
-
-
-@dataclass(frozen=True, kw_only=True)
 class LogOptions:
     """Which rows the log has. Each field is an argument of `log`, whose documentation explains it."""
 
