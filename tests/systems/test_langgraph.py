@@ -11,9 +11,11 @@ pytest.importorskip("langgraph")
 
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
+from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import InMemoryVectorStore
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
+from tests.systems.answering_contract import KEPT, AnsweringContract
 from tests.systems.langchain_vectors import Vectors
 from tests.systems.one_index import K, answered, golden, one_response, pieces, plain_system, say
 
@@ -127,3 +129,41 @@ def test_state_without_a_question(store: Any) -> None:
     with pytest.raises(UsageError, match=r"takes topic, context, answer.*Set input: topic"):
         system_of(compiled)
     assert len(one_response(system_of(compiled, {"input": "topic"}), "How heavy?").passages or ()) == 1
+
+
+def kept(found: list[Document]) -> list[Document]:
+    """The reranker: the farthest first, two of them."""
+    return found[::-1][:KEPT]
+
+
+class Reranked(BaseRetriever):  # type: ignore[misc]
+    """A retriever that reranks what another one found, as contextual compression does."""
+
+    base: Any
+
+    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        return kept(self.base.invoke(query, config={"callbacks": run_manager.get_child()}))
+
+
+class TestGraphOfMessages(AnsweringContract):
+    @pytest.fixture
+    def target(self, store: Any) -> Any:
+        reranked = Reranked(base=store.as_retriever(search_kwargs={"k": K}))
+
+        def respond(state: Any) -> dict[str, Any]:
+            found = reranked.invoke(state["messages"][-1].content)
+            return {"messages": [AIMessage(say([one.page_content for one in found]))]}
+
+        return StateGraph(MessagesState).add_node("respond", respond).add_edge(START, "respond").compile()
+
+
+class TestGraphOfState(AnsweringContract):
+    @pytest.fixture
+    def target(self, store: Any) -> Any:
+        retriever = store.as_retriever(search_kwargs={"k": K})
+
+        def retrieve(state: Any) -> dict[str, Any]:
+            return {"context": kept(retriever.invoke(state["question"]))}
+
+        graph = StateGraph(State).add_sequence([("retrieve", retrieve), ("generate", generate)])
+        return graph.add_edge(START, "retrieve").compile()

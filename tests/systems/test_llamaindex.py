@@ -19,8 +19,10 @@ from llama_index.core.llms import CustomLLM
 from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor import SimilarityPostprocessor
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine
 from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
+from tests.systems.answering_contract import KEPT, AnsweringContract
 from tests.systems.one_index import (
     K,
     answered,
@@ -231,3 +233,36 @@ def test_chat_engine(index: Any) -> None:
     expected = [one.passage_id for one, _ in nearest("How do I pair a device?")]
     assert [one.passage_id for one in second.passages or ()] == expected
     assert system.variants == {"own"}
+
+
+class Reversed(BaseNodePostprocessor):  # type: ignore[misc]
+    """The reranker: the farthest first, two of them."""
+
+    def _postprocess_nodes(self, nodes: list[Any], query_bundle: Any = None) -> list[Any]:
+        return nodes[::-1][:KEPT]
+
+
+class Chatting(Model):
+    """Says the last sentence of the first passage in the system's message."""
+
+    @llm_completion_callback()  # type: ignore[untyped-decorator]
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
+        context = prompt.partition("<context>")[2].partition("</context>")[0]
+        first = max((one.text for one in pieces() if context.startswith(one.text)), key=len)
+        return CompletionResponse(text=say([first]))
+
+
+class TestQueryEngine(AnsweringContract):
+    @pytest.fixture
+    def target(self, index: Any) -> Any:
+        return engine(index, [Reversed()])
+
+
+class TestChatEngine(AnsweringContract):
+    @pytest.fixture
+    def target(self, index: Any) -> Any:
+        return ContextChatEngine.from_defaults(
+            retriever=index.as_retriever(similarity_top_k=K), llm=Chatting(),
+            node_postprocessors=[Reversed()], context_template="<context>{context_str}</context>",
+            memory=ChatMemoryBuffer.from_defaults(token_limit=10_000, tokenizer_fn=str.split),
+        )  # fmt: skip
