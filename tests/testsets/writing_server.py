@@ -23,7 +23,7 @@ def corpus(n: int = 40) -> list[Document]:
     """Pages of four facts each, about things in places; neighbours share the name of their keeper."""
     found = []
     for k in range(n):
-        name = f"{THINGS[k % len(THINGS)]} of {PLACES[k % len(PLACES)]}"
+        name = f"{THINGS[k % len(THINGS)]} of {PLACES[k % len(PLACES)]}"     # no two alike below 180
         keeper = f"Ingrid Tarn{k // 2:02d}"
         text = (
             f"The {name} was opened in {1801 + k} by merchants. Its height is {30 + k} metres above the water. "
@@ -84,7 +84,7 @@ def writing(fault: Fault | None = None, every: int = 1) -> Callable[[str, str, M
         nonlocal counted
         fields = schema.get("properties", {})
         if "answers" in fields:
-            return {"answers": "no", "sentence": ""}
+            return {"answers": "yes" if "looks after" in user else "no", "sentence": ""}
         if "questions" not in fields or "evidence" not in str(fields):
             return answer(system, user, schema)
         blocks = {name: _items(text) for name, _, text in BLOCK.findall(user)}

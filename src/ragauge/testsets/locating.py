@@ -172,7 +172,7 @@ class Locator:
 def quoted(quote: str, text: str) -> tuple[int, int] | None:
     """Where a text holds a quotation: verbatim, else where its words stand in their order, as alike as 0.9.
 
-    Alike = 2 m / (q + t) with m words in common order, q words of the quotation, t of the stretch found.
+    Alike = m / max(q, t) with m words in common order, q words of the quotation, t of the stretch found.
 
     Returns:
         (start, end) in characters; None where it holds none such.
@@ -192,7 +192,7 @@ def quoted(quote: str, text: str) -> tuple[int, int] | None:
     high = min(len(words), seed.b - seed.a + len(wanted) + slack)
     matched = SequenceMatcher(None, wanted, words[low:high], autojunk=False).get_matching_blocks()[:-1]
     first, last = low + matched[0].b, low + matched[-1].b + matched[-1].size
-    if 2 * sum(block.size for block in matched) < ALIKE * (len(wanted) + last - first):
+    if sum(block.size for block in matched) < ALIKE * max(len(wanted), last - first):
         return None
     start, end = there[first][1], there[last - 1][2]
     tail = quote[own[-1][2] :].strip()

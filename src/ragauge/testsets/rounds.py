@@ -95,7 +95,7 @@ class Stratum:
         """The calls of the next round: no more questions than are missing."""
         missing = 0 if self.ended else self.wanted - len(self.kept)
         sizes = [min(A_CALL, missing - begin) for begin in range(0, missing, A_CALL)][: self.width]
-        passages = list(islice(self.drawn, len(sizes)))
+        passages = list(dict.fromkeys(islice(self.drawn, len(sizes))))     # the same twice would write the same
         if missing and not passages:
             self.ended = "no document of the corpus will do" if not self.calls else "no document is left"
         return [
