@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from ragauge.analysis.studies.effects import ParameterEffect, interactions, parameter_effects
 from ragauge.analysis.studies.race import losers
@@ -87,6 +88,16 @@ def test_plants_are_read_in_own_text() -> None:
     for seed in range(5):
         right = read(seed)
         assert all(right.values()), (seed, right)
+
+
+def test_idle_parameter_hides_no_interaction() -> None:
+    """A parameter that changes nothing is not counted among the interactions that p-values are corrected for."""
+    values, _ = asked(0)
+    rows = [n for n, trial in enumerate(TRIALS) if not trial["shown"]]
+    alone = interactions([TRIALS[n] for n in rows], values[:, rows], METRIC, BASE, rate=1.1)
+    assert [one.p_value for one in interactions(TRIALS, values, METRIC, BASE, rate=1.1)] == [
+        pytest.approx(one.p_value) for one in alone
+    ]
 
 
 def test_no_trial_falls_because_calls_failed() -> None:

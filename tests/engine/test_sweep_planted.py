@@ -19,16 +19,16 @@ from ragauge.text.sentences import split
 
 XQUAD = Path(__file__).resolve().parents[3] / "shared" / "data" / "xquad" / "xquad.en.json"
 SPACE: dict[str, list[Any]] = {
-    "retriever": ["bm25", "hybrid"], "k": [1, 5], "rerank": ["none", "strict"], "model": ["small", "large"],
+    "retriever": ["bm25", "hybrid"], "k": [1, 10], "rerank": ["none", "strict"], "model": ["small", "large"],
     "temperature_note": ["calm", "lively"],
 }     # fmt: skip
 LEFT_OUT: list[dict[str, Any]] = [     # 14 trials are left, of each parameter some pairs that are otherwise equal
-    {"model": "small", "rerank": "strict"}, {"temperature_note": "lively", "k": 5},
+    {"model": "small", "rerank": "strict"}, {"temperature_note": "lively", "k": 10},
     {"temperature_note": "lively", "model": "large"},
 ]     # fmt: skip
 OBJECTIVE = {"composite": {"recall": 1, "token_f1": 3}}
-BEST = {"retriever": "hybrid", "k": 5, "rerank": "strict", "model": "large"}
-DEPTH = 20     # passages of a stored ranking
+BEST = {"retriever": "hybrid", "k": 10, "rerank": "strict", "model": "large"}
+DEPTH = 100     # passages of a stored ranking
 
 pytestmark = [
     pytest.mark.realdata,
@@ -85,7 +85,7 @@ def planted(text: SearchedText, seed: int) -> Callable[..., Callable[[str], dict
 
     temperature_note is read by nobody. More passages help hybrid alone: from the second on, bm25 hands them on from the
     end of its ranking. The large model answers 25 points more often from a gold passage. Strict reranking costs half;
-    after it both models answer 30 points more often, but it drops the gold passage where a number is asked for.
+    after it both models answer 40 points more often, but it drops the gold passage where a number is asked for.
     """
     known = {one.query: one for one in text.asked}
 
@@ -93,8 +93,8 @@ def planted(text: SearchedText, seed: int) -> Callable[..., Callable[[str], dict
         async def answer(question: str) -> dict[str, Any]:
             one, ranking = known[question], text.ranked[retriever][question]
             found = ranking[:k] if retriever == "hybrid" else [*ranking[:1], *ranking[1:][::-1][: k - 1]]
-            chance = 0.35 + 0.25 * (model == "large")
-            chance += 0.3 * (rerank == "strict") if one.kind == "words" else 0.15
+            chance = 0.3 + 0.25 * (model == "large")
+            chance += 0.4 * (rerank == "strict") if one.kind == "words" else 0.1
             if rerank == "strict" and one.kind == "number":
                 found = [passage for passage in found if passage != one.gold]
             own = random.Random(f"{seed} {question} {retriever} {k} {rerank} {model}")
@@ -143,7 +143,7 @@ def read(text: SearchedText, seed: int, folder: Path, *, race: bool) -> dict[str
     right["ignored"] &= idle[4] == "+0.0" and idle[-1] == "inside the noise"
     right["best value"] &= model[4].startswith("+") and model[-1] == "matters"
     together = [note for note in found.notes if "together beyond what each does alone" in note]
-    right["interaction"] = any(note.startswith("k=5 and retriever=hybrid do +") for note in together)
+    right["interaction"] = any(note.startswith("k=10 and retriever=hybrid do +") for note in together)
     right["interaction"] &= not any("temperature_note" in note for note in together)
     return right
 
@@ -159,16 +159,13 @@ def test_plants_are_read(text: SearchedText, tmp_path: Path, race: bool) -> None
 
 @pytest.mark.prove
 @pytest.mark.timeout(7_200)
-@pytest.mark.parametrize("race", [False, True])
-def test_plants_are_read_in_95_of_100_seeds(
-    text: SearchedText, tmp_path: Path, race: bool, record_property: Any
-) -> None:
+def test_plants_are_read_in_95_of_100_seeds(text: SearchedText, tmp_path: Path, record_property: Any) -> None:
     """Each plant is read right in at least 95 of 100 seeds, each with other questions and other noise."""
     missed: dict[str, list[int]] = {}
     for seed in range(100):
-        for name, well in read(text, seed, tmp_path, race=race).items():
+        for name, well in read(text, seed, tmp_path, race=False).items():
             missed.setdefault(name, []).extend([] if well else [seed])
         (tmp_path / f"{seed}.db").unlink()
     told = ", ".join(f"{name} {100 - len(seeds)} (missed: {seeds})" for name, seeds in missed.items())
-    record_property("figure", f"plants read right in 100 sweeps, {'raced' if race else 'not raced'}: {told}")
+    record_property("figure", f"plants read right in 100 sweeps: {told}")
     assert max(map(len, missed.values())) <= 5, told

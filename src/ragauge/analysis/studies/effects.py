@@ -209,7 +209,7 @@ def _interaction(
     new = values[:, parts[:, 0]] + values[:, parts[:, 3]]
     old = values[:, parts[:, 1]] + values[:, parts[:, 2]]
     mean_new, mean_old, rows = _means(new / 2, old / 2)
-    if rows.sum() < 2:
+    if rows.sum() < 2 or (mean_new == mean_old).all():     # a parameter that is idle here is no hypothesis
         return None
     sides = ScoreSample.pair(metric, mean_new, mean_old, None, None if clusters is None else clusters[rows])
     tested, interval = difference_test(*sides), interval_of_difference(*sides)
