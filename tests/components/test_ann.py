@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +26,7 @@ from ragauge.data.response import Response
 from ragauge.errors import DataError, UnknownName, UsageError
 from ragauge.metrics.ann.ann_recall import AnnRecall
 from ragauge.metrics.facts import Facts
+from ragauge.store.open import open_store
 
 RNG = np.random.default_rng(0)
 VECTORS = RNG.standard_normal((5_000, 24), dtype=np.float32)
@@ -314,3 +321,75 @@ def test_each_filter_has_its_own_way_through_a_portfolio(tmp_path: Path) -> None
             for way in (None, "post", "inside")}  # fmt: skip
     assert made[None].count("complete") < made["post"].count("complete") == 5
     assert made[None].count("pruned") == 5 - made[None].count("complete") > 0
+
+
+KILLED = """
+import sys, time
+import numpy as np
+import ragauge as rg
+from ragauge.components.ann.faiss_index import FaissIvf
+url, log, lists = sys.argv[1:]
+build = FaissIvf.build
+def noted(self, vectors, metric, **parameters):
+    with open(log, "a") as file:
+        file.write(f"{parameters['nlist']}\\n")
+    time.sleep(0.05)
+    build(self, vectors, metric, **parameters)
+FaissIvf.build = noted
+vectors = np.random.default_rng(0).standard_normal((2_000, 8), dtype=np.float32)
+rg.ann(vectors[20:], f"faiss-ivf:nlist={lists}:nprobe=1,2", queries=vectors[:20], store=url, rounds=1, name="killed")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("builds", "kills"), [(8, 3), pytest.param(42, 20, marks=pytest.mark.prove)])
+def test_a_killed_study_makes_no_complete_trial_again(tmp_path: Path, builds: int, kills: int) -> None:
+    """After kill -9 what is complete stays as it is, and the results are those of an undisturbed study."""
+    url, log, draw = f"sqlite:///{tmp_path / 'killed.db'}", tmp_path / "log", random.Random(21)
+    lists = list(range(2, 2 + builds))
+    words = [sys.executable, "-c", KILLED]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    def begun(store: str, note: Path) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([*words, store, str(note), ",".join(map(str, lists))], env=environment)
+
+    def complete() -> dict[str, Any]:
+        with open_store(url) as store:
+            known = store.studies.read("killed").trials if store.studies.has("killed") else ()
+            for one in known:
+                assert (store.runs.size(one.run_id) == 20) if one.state == "complete" else not one.run_id
+        return {one.name: one for one in known if one.state == "complete"}
+
+    kept: dict[str, Any] = {}
+    for _ in range(kills):
+        log.unlink(missing_ok=True)
+        child, wanted = begun(url, log), draw.randint(1, 2)
+        while child.poll() is None and not (log.exists() and len(log.read_text().split()) >= wanted):
+            time.sleep(0.005)
+        time.sleep(draw.uniform(0, 0.15))
+        child.send_signal(signal.SIGKILL)
+        assert child.wait() == -signal.SIGKILL
+        whole = {n for n in lists if sum(f"nlist={n}:" in name for name in kept) == 2}
+        assert not whole & set(map(int, log.read_text().split()))
+        now = complete()
+        assert {name: now.get(name) for name in kept} == kept
+        kept = now
+    assert 0 < len(kept) < 2 * builds
+    other = f"sqlite:///{tmp_path / 'whole.db'}"
+    for store in (url, other):
+        assert begun(store, log).wait() == 0
+    found = complete()
+    assert {name: found[name] for name in kept} == kept
+    assert len(found) == 2 * builds
+
+    def results(store_url: str) -> dict[str, Any]:
+        with open_store(store_url) as store:
+            assert len(store.runs.list(study="killed")) == 2 * builds
+            found = {}
+            for one in store.studies.read("killed").trials:
+                scores = store.scores.frame(one.run_id, None).sort("metric", "query_id")
+                values = scores.select("metric", "query_id", "status", "value").rows()
+                found[one.name] = one.measured("index_bytes"), one.measured("list_imbalance"), values
+            return found
+
+    assert results(url) == results(other)

@@ -146,13 +146,16 @@ def test_speed_and_memory_are_shown_and_threads_are_a_setting_of_the_study(tmp_p
     assert next(one.n for one in lists.measurements if one.name == "queries_per_second_at_2") == 2 * 200 * 5
     (table,) = (one for one in found.figures.told if isinstance(one, StudyTable))
     assert table.heading == "Speed and memory"
-    assert table.columns[:5] == ("trial", "p95 ms", "p99 ms", "queries/s", "queries/s, 2 threads")
+    assert table.columns[:4] == ("trial", "p95 ms", "p99 ms", "queries/s, 1, 2 threads")
     assert table.columns[-2:] == ("null ms", "imbalance")
     cells = dict(zip(table.columns, table.rows[0], strict=True))
     for head, name in (("p95 ms", "latency_p95_ms"), ("p99 ms", "latency_p99_ms")):
         one = next(one for one in lists.measurements if one.name == name)
         value, low, high = (float(part.strip("[],")) for part in cells[head].split())
         assert (value, low, high) == pytest.approx((one.value, one.low, one.high), rel=0.006)
+    rates = [float(part) for part in cells["queries/s, 1, 2 threads"].split(" / ")]
+    told = [lists.measured("queries_per_second"), lists.measured("queries_per_second_at_2")]
+    assert rates == pytest.approx(told, rel=0.006)
     assert float(cells["imbalance"]) == pytest.approx(lists.measured("list_imbalance"), rel=0.006)
     assert table.rows[1][-1] == "–"
     assert graph.measured("list_imbalance") is None

@@ -30,9 +30,9 @@ def _tells(found: StudyFigures) -> Iterable[Told]:
 def _speed(found: StudyFigures) -> StudyTable:
     """Latency of the slow queries, queries a second by threads, memory; a column that no trial has is left out."""
     threads = sorted(int(one.removeprefix(AT_THREADS)) for one in found.measured if one.startswith(AT_THREADS))
+    by = f", {', '.join(map(str, (1, *threads)))} threads" if threads else ""
     heads = {
-        "latency_p95_ms": "p95 ms", "latency_p99_ms": "p99 ms", "queries_per_second": "queries/s",
-        **{f"{AT_THREADS}{count}": f"queries/s, {count} threads" for count in threads},
+        "latency_p95_ms": "p95 ms", "latency_p99_ms": "p99 ms", "queries_per_second": f"queries/s{by}",
         "memory_bytes": "memory MB", "null_overhead_ms": "null ms", "list_imbalance": "imbalance",
     }  # fmt: skip
     there = {one.name for trial in found.complete for one in trial.measurements if one.value is not None}
@@ -40,7 +40,10 @@ def _speed(found: StudyFigures) -> StudyTable:
     rows = []
     for trial in found.listed:
         mine = {one.name: one for one in trial.measurements}
-        rows.append((found.short(trial.name), *(_amount(mine.get(name)) for name in heads)))
+        cells = {name: _amount(mine.get(name)) for name in heads}
+        rates = ("queries_per_second", *(f"{AT_THREADS}{count}" for count in threads))
+        cells["queries_per_second"] = " / ".join(_amount(mine.get(one)) for one in rates)
+        rows.append((found.short(trial.name), *(cells[name] for name in heads)))
     notes = ["null: an index that returns the first rows without searching, timed in the same rounds."]
     if "memory_bytes" in heads:
         notes.append("memory: by how much the process grew while the index was built.")
