@@ -1,44 +1,16 @@
-"""Haystack: a pipeline, or a retriever that takes the question as text.
-
-A Haystack component that gives documents which are handed in.
-"""
+"""Haystack: a pipeline, or a retriever that takes the question as text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from haystack import Document, component
-
 from ragauge.data.citing import with_numbers
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UsageError
 from ragauge.systems.base import EVERY, OWN, Question, System, Threads, checked, known_settings
 from ragauge.systems.haystack_graph import PipelineParts, parts_of, with_given
-from ragauge.systems.returned import RETRIEVED_ONLY, as_metadata, bases, counted, deeper, document, response_of
-
-
-@component
-class GivenDocumentsComponent:
-    """Gives the documents that it was made with.
-
-    Args:
-        output: what the output is called.
-        passages: what the documents are made of.
-    """
-
-    def __init__(self, output: str, passages: Sequence[Passage]) -> None:
-        component.set_output_types(self, **{output: list[Document]})
-        self._output = output
-        self._documents = [
-            Document(id=passage.passage_id, content=passage.text or "", score=passage.score, meta=as_metadata(passage))
-            for passage in passages
-        ]
-
-    def run(self) -> Mapping[str, Any]:
-        """The documents."""
-        return {self._output: list(self._documents)}
-
+from ragauge.systems.returned import RETRIEVED_ONLY, bases, counted, deeper, document, response_of
 
 PACKAGE = "haystack"
 SETTINGS = ("name", "config", "inputs", "documents", "candidates", "answer", "id_key", "citations")
@@ -104,6 +76,8 @@ class HaystackSystem(System):
             return {"passages": self._items(found.get("documents")), "missing": RETRIEVED_ONLY}
         pipeline, bypassed = self._target, set()
         if passages is not None and parts.documents is not None:
+            from ragauge.systems.haystack_given import GivenDocumentsComponent
+
             pipeline = with_given(pipeline, parts.documents, GivenDocumentsComponent(parts.documents[1], passages))
             bypassed = {parts.documents[0]}     # it has no inputs now: a ranker in its place takes no question
         inputs = parts.filled(query, set(pipeline.graph.nodes) - bypassed)
