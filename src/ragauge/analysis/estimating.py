@@ -12,11 +12,8 @@ from dataclasses import dataclass
 from math import ceil, inf
 from typing import TYPE_CHECKING, Literal
 
-from ragauge.stats.difference import paired_test, unpaired_test
 from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
 from ragauge.stats.intervals import mean_interval, order_statistics, wilson
-from ragauge.stats.paired import paired_interval, unpaired_interval
-from ragauge.stats.power import detectable
 from ragauge.stats.rectified import LabelSample, Rectified, rectified_difference, rectified_mean
 from ragauge.stats.weighted import Alternative, Interval, Tested
 
@@ -125,6 +122,8 @@ def interval_of_difference(
         level: in (0, 1).
         paired: by `stats.paired.paired_interval`; else of two samples, by `unpaired_interval`.
     """
+    from ragauge.stats.paired import paired_interval, unpaired_interval
+
     if paired:
         return paired_interval(
             new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, level=level,
@@ -166,6 +165,8 @@ def difference_test(
 
     By `stats.difference.paired_test` or `unpaired_test`; "greater" asks whether new is greater.
     """
+    from ragauge.stats.difference import paired_test, unpaired_test
+
     if paired:
         return paired_test(
             new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, alternative=alternative
@@ -181,6 +182,8 @@ def detectable_difference(new: ScoreSample, base: ScoreSample, level: float = 0.
 
     None where nothing tells how much pairs vary, or so few changed that no difference of them is found.
     """
+    from ragauge.stats.power import detectable
+
     return detectable(
         new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, alpha=1 - level
     )

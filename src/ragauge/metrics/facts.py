@@ -11,8 +11,8 @@ from ragauge.data.facts import AnswerFacts, Claim, Evidence, Rating, ReferenceCl
 from ragauge.data.ranking import Ranking
 from ragauge.data.response import REDACTED, Response
 from ragauge.metrics.base import Failed, NotApplicable, NotAsked
+from ragauge.metrics.char_spans import char_spans, token_spans
 from ragauge.metrics.retrieval.ranks import of_chunks
-from ragauge.metrics.spans.char_spans import char_spans, token_spans
 from ragauge.metrics.specifics import used
 from ragauge.text.sentences import split
 

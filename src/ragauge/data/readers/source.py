@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.identity import folded
-from ragauge.data.readers import beir, jsonl, tabular
+from ragauge.data.readers import jsonl, tabular
 from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.lines import BOM, PARQUET, ZIP, Rows, head
 from ragauge.data.readers.record_reader import Options, RecordReader, Warn, warn_user
@@ -81,8 +81,12 @@ def read_set(
     examples: dict[str, Example] = {}
     for record in records(source, columns=columns, segments=segments, split=split, system=system, warn=warn):
         examples.setdefault(record.example.query_id, record.example)
-    folder = Path(source) if isinstance(source, str | Path) and Path(source).is_dir() else None
-    return EvalSet(name or name_of(source), tuple(examples.values()), beir.fingerprint(folder) if folder else None)
+    version = None
+    if isinstance(source, str | Path) and Path(source).is_dir():
+        from ragauge.data.readers import beir
+
+        version = beir.fingerprint(Path(source))
+    return EvalSet(name or name_of(source), tuple(examples.values()), version)
 
 
 def joined(
@@ -203,6 +207,8 @@ def _held(source: Mapping[Any, Any]) -> Rows:
 
 
 def _folder(path: Path, split: str | None) -> Rows:
+    from ragauge.data.readers import beir
+
     if not beir.reads(path):
         problem = "the folder is not a BEIR data set (queries.jsonl, qrels/test.tsv)."
         raise DataError(problem, source=str(path), hint=ACCEPTED)

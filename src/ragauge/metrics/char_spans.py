@@ -6,7 +6,6 @@ from ragauge.data.example import Example
 from ragauge.data.ranking import GoldOverlap
 from ragauge.data.response import Response
 from ragauge.metrics.base import Failed, NotApplicable
-from ragauge.metrics.spans.filling import merged
 
 
 def char_spans(example: Example, response: Response) -> GoldOverlap | NotApplicable | Failed:
@@ -21,6 +20,8 @@ def char_spans(example: Example, response: Response) -> GoldOverlap | NotApplica
     known = [span for span in spans if span is not None]
     if len(known) < len(spans):
         return NotApplicable("where the passages stand in their documents is not recorded (span)")
+    from ragauge.metrics.spans.filling import merged
+
     return GoldOverlap(merged(example.gold_spans), tuple(known))
 
 
