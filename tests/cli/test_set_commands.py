@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Cli
+from tests.loopback.server import FaultyServer
+from tests.testsets.writing_server import corpus as pages
+from tests.testsets.writing_server import writing
 
 import ragauge as rg
 from ragauge.errors import UsageError
@@ -98,3 +101,34 @@ def test_fewer_questions_than_wanted_end_with_4(cli: Cli, tmp_path: Path) -> Non
     assert "Fewer than wanted" in done.out
     with pytest.raises(UsageError, match="-n must be at least 1"):
         rg.generate_set({"a": "b"}, output=tmp_path / "x.jsonl", n=0)
+
+
+@pytest.mark.server
+def test_a_model_writes_a_set(cli: Cli, tmp_path: Path) -> None:
+    """A dry run tells the calls, which the run then makes; what is not kept is told by filter; options need a model."""
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for page in pages(24):
+        folder.joinpath(f"{page.doc_id}.md").write_text(page.text, encoding="utf-8")
+    Path("plan.yaml").write_text("styles: {keywords: 1}\n", encoding="utf-8")
+    with FaultyServer(reply=writing()) as server:
+        model = f"openai-chat:any@{server.url}"
+        words = ("testset", "generate", folder, "-o", "set.jsonl", "-n", "9", "--model", model, "--types",
+                 "single=2,unanswerable=1", "--plan", "plan.yaml", "--rejected", "no.jsonl")  # fmt: skip
+        planned = cli(*words, "--dry-run", "--json").json()
+        assert planned["types"] == {"single": 6, "unanswerable": 3}
+        assert not server.requests
+        made = cli(*words, "-q", "--json")
+        assert made.code == 0, made.err
+        assert made.json()["calls"] == len(server.requests) == planned["calls"] == 2 + 1 + 9
+        again = cli(*words, "-q")
+        assert "0 calls" in again.out
+        assert "which checked them too" in again.out
+        assert len(server.requests) == 12
+    rows = [json.loads(line) for line in Path("set.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["segments"]["style"] for row in rows] == ["keywords"] * 9
+    assert Path("no.jsonl").read_text(encoding="utf-8") == ""
+    alone = cli("testset", "generate", folder, "-o", "set.jsonl", "--types", "single=1")
+    assert alone.code == 2
+    assert "got types without a model" in alone.err
+    assert "expected a language model" in cli("testset", "generate", folder, "-o", "s.jsonl", "--model", "local").err

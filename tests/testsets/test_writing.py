@@ -8,12 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.docs.pages import taken
 from tests.loopback.server import FaultyServer
 from tests.testsets.writing_server import corpus, writing
 
 import ragauge as rg
+from ragauge.data.document import Document
+from ragauge.errors import DataError, UnknownName, UsageError
+from ragauge.testsets.corpus_view import CorpusView
+from ragauge.testsets.writing.plan import manners, pool, pools_of, read_plan
 
 pytestmark = pytest.mark.server
+(PLAN,) = taken("docs/test-sets.md", "yaml")
 
 
 @pytest.fixture
@@ -102,3 +108,41 @@ def test_questions_of_an_existing_set_are_not_written_again(texts: dict[str, str
     old = {row["query"] for row in _rows(tmp_path / "old.jsonl")}
     assert not old & {row["query"] for row in _rows(tmp_path / "set.jsonl")}
     assert found.to_dict()["types"]["single"]["rejected"] == {"duplicate": 6}
+
+
+def test_a_plan_says_how_questions_are_put(texts: dict[str, str], tmp_path: Path) -> None:
+    """What is drawn from a plan stands in the request and is a segment of the question; shares hold in many draws."""
+    plan = {"styles": {"keywords": 1, "a full question": 3}, "personas": {"a visitor": 1}}
+    with FaultyServer(reply=writing()) as server:
+        found = _generate(server, texts, tmp_path, n=12, plan=plan, documents="niche=6")
+        sent = "".join(str(request.body) for request in server.requests)
+    assert "persona: a visitor" in sent
+    assert "style: keywords" in sent
+    rows = _rows(tmp_path / "set.jsonl")
+    assert {row["segments"]["persona"] for row in rows} == {"a visitor"}
+    assert {row["meta"]["origin"]["persona"] for row in rows} == {"a visitor"}
+    assert found.to_dict()["types"].keys() == {"single", "single niche"}
+    drawn = manners(read_plan(plan), "7")
+    keywords = sum(next(drawn)["style"] == "keywords" for _ in range(2_000))
+    assert 0.21 < keywords / 2_000 < 0.29
+
+
+def test_pools_are_the_newest_documents_and_the_smallest_topics(tmp_path: Path) -> None:
+    """Recent are those of the latest dates; wrong plans and pools are named with what was expected."""
+    dated = [Document(f"d{n}", "", f"Page {n} is about ships.", f"2026-01-{n + 1:02d}") for n in range(20)]
+    assert pool("recent", CorpusView(dated)) == frozenset({"d19", "d18"})
+    niche = pool("niche", CorpusView(corpus(100)))
+    assert niche is not None
+    assert 10 <= len(niche) < 60
+    with pytest.raises(UsageError, match="none has one"):
+        pool("recent", CorpusView(corpus(5)))
+    with pytest.raises(UsageError, match="more than the 10 in all"):
+        pools_of("recent=11", 10)
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN.text, encoding="utf-8")
+    assert read_plan(path)["style"] == {"a full question": 3.0, "keywords": 1.0}
+    assert list(read_plan(path)) == ["persona", "style", "length", "language"]
+    with pytest.raises(UnknownName, match="persona"):
+        read_plan({"persona": {"a": 1}})
+    with pytest.raises(DataError, match="styles: expected wordings with shares above 0"):
+        read_plan({"styles": ["short"]})

@@ -85,6 +85,8 @@ class GenerateSetOptions(ModelCallOptions):
         model: who writes them; "" = nobody: known-item queries.
         judge: who checks them; "" = the same model.
         types: type of question -> share.
+        plan: personas, styles, lengths and languages with their shares.
+        documents: how many questions are about recent and about niche documents.
         existing: a set whose questions are not written again.
         rejected: a file for what was not kept.
         seed: of the drawing.
@@ -101,6 +103,10 @@ class GenerateSetOptions(ModelCallOptions):
     judge: Annotated[str, Typed("Who checks them; the same model by default.")] = ""
     types: Annotated[
         str | Mapping[str, float], Typed("Shares of the types: single=40,multi_hop=15,…", kind=str)
+    ] = ""
+    plan: Annotated[Any, Typed("How questions are put: personas, styles, lengths, languages (YAML).", kind=Path)] = None
+    documents: Annotated[
+        str | Mapping[str, int], Typed("How many about which documents: recent=10,niche=20.", kind=str)
     ] = ""
     existing: Annotated[Any, Typed("A set whose questions are not written again.", metavar="SET")] = None
     rejected: Annotated[Path | None, Typed("Write here what was not kept, and why: .jsonl.", kind=Path)] = None

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ragauge.testsets.generating import GeneratedSet
     from ragauge.testsets.rounds import Wanted, Writers
 
+ALONE = ("judge", "types", "plan", "documents", "existing", "rejected")     # options that need a model
 STALE = 3     # exit code
 FEWER = 4
 
@@ -233,6 +234,10 @@ def generate_set(wanted: GenerateSetOptions) -> GeneratedSetResult:
         judge: who checks the answers, as `evaluate` takes it; "" = the same model.
         types: shares of single, boundary, multi_hop, comparison, temporal, unanswerable, false_premise, ambiguous, as a
             mapping or "single=40,multi_hop=15"; empty = a mix of all that the corpus allows.
+        plan: how questions are put: a YAML file, or {"personas": {…}, "styles": {…}, "lengths": {…}, "languages": {…}},
+            each wording with its share, drawn independently.
+        documents: how many questions are about the newest tenth of the documents, and about the smallest topics:
+            "recent=10,niche=20" or a mapping; the rest is about any.
         existing: a set whose questions are not asked again.
         rejected: a file for what was not kept, each with the filter and the reason.
         seed: of the drawing; equal seeds and replies make equal sets.
@@ -276,7 +281,7 @@ def expect_set(wanted: GenerateSetOptions) -> dict[str, Any]:
         return {"questions": wanted.n, "calls": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
     corpus, asked, by = _writing(wanted)
     writing = SetWriting(corpus, asked, by)
-    types = {one.type: one.wanted for one in writing.strata}
+    types = {one.name: one.wanted for one in writing.strata}
     with open_store(store_url(wanted.store)) as opened:
         return {"questions": wanted.n, "types": types, **writing.expected(opened).plain()}
 
@@ -297,7 +302,7 @@ def _checked_generation(wanted: GenerateSetOptions) -> Path:
         raise UsageError(f"testset generate: -n must be at least 1, got {wanted.n}.")
     if not wanted.model:
         named_alone = {
-            name: getattr(wanted, name) for name in ("judge", "types", "existing", "rejected") if getattr(wanted, name)
+            name: getattr(wanted, name) for name in ALONE if getattr(wanted, name)
         }
         if named_alone:
             told = f"{', '.join(named_alone)} without a model, which writes no questions but known-item queries"
@@ -315,12 +320,14 @@ def _writing(wanted: GenerateSetOptions) -> tuple[CorpusView, Wanted, Writers]:
     from ragauge.testsets.corpus_view import CorpusView
     from ragauge.testsets.rounds import Wanted, Writers
     from ragauge.testsets.writing.draft import shares_of
+    from ragauge.testsets.writing.plan import read_plan
 
     writer = build_writer(wanted.model)
     judge = build_judge(wanted.judge or wanted.model)
     existing = () if wanted.existing is None else read_set(wanted.existing).examples
     documents: list[Document] = list(read_corpus(wanted.corpus))
-    asked = Wanted(wanted.n, shares_of(wanted.types), wanted.seed, existing)
+    plan = {} if not wanted.plan else read_plan(Path(wanted.plan) if isinstance(wanted.plan, str) else wanted.plan)
+    asked = Wanted(wanted.n, shares_of(wanted.types), wanted.seed, existing, plan, wanted.documents)
     return CorpusView(documents), asked, Writers(writer, judge)
 
 

@@ -189,11 +189,11 @@ def _rejections(written: WrittenSet) -> Iterator[ReportSection]:
     for stratum in written.strata:
         counted += stratum.rejected
     rows = tuple(
-        (name, f"{n:,}", ", ".join(f"{one.type} {one.rejected[name]}" for one in written.strata if one.rejected[name]))
+        (name, f"{n:,}", ", ".join(f"{one.name} {one.rejected[name]}" for one in written.strata if one.rejected[name]))
         for name, n in counted.most_common()
     )
     ended = tuple(
-        safe(f"{one.type}: {len(one.kept)} of {one.wanted}, since {one.ended}.") for one in written.strata if one.ended
+        safe(f"{one.name}: {len(one.kept)} of {one.wanted}, since {one.ended}.") for one in written.strata if one.ended
     )
     if rows or ended:
         heads = (ReportColumn("filter"), ReportColumn("rejected", "number"), ReportColumn("of the type", fold=True))
@@ -218,7 +218,7 @@ def _written_value(found: GeneratedSet, written: WrittenSet) -> dict[str, Any]:
     return {
         "model": writer, "judge": judge, "stopped": written.stopped,
         "types": {
-            one.type: {
+            one.name: {
                 "wanted": one.wanted, "kept": len(one.kept), "ended": one.ended, "rejected": dict(one.rejected),
             }
             for one in written.strata

@@ -19,6 +19,7 @@ from ragauge.testsets.filters.free import Known, fault_of
 from ragauge.testsets.filters.judged import BEST, Judging, all_checks, judged, unanswered
 from ragauge.testsets.writing.draft import USUAL, Brief, Draft, QuestionType, SourcePassage, allotted
 from ragauge.testsets.writing.drawing import WINDOW, Drawing
+from ragauge.testsets.writing.plan import Shares, manners, pool, pools_of
 from ragauge.testsets.writing.write_questions import write_questions
 
 A_CALL = 3     # questions
@@ -37,12 +38,16 @@ class Wanted:
         types: shares; empty = the usual ones that the corpus allows.
         seed: of the drawing.
         existing: of a set that is there; its questions are not written again.
+        plan: persona, style, length, language -> wording -> share.
+        documents: recent, niche -> how many of the questions.
     """
 
     n: int
     types: Mapping[QuestionType, float] = field(default_factory=dict)
     seed: int = 7
     existing: Sequence[Example] = ()
+    plan: Shares = field(default_factory=dict)
+    documents: str | Mapping[str, int] = ""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,8 @@ class Stratum:
         type: of its questions.
         wanted: how many.
         drawn: passages for its calls.
+        put: how each of its questions is to be put.
+        pool: of documents that it is about; "" = any.
         kept: drafts that passed everything.
         asked: passages -> questions written from them so far.
         width: calls of the next round, at most.
@@ -83,6 +90,8 @@ class Stratum:
     type: QuestionType
     wanted: int
     drawn: Iterator[tuple[SourcePassage, ...]]
+    put: Iterator[Mapping[str, str]]
+    pool: str = ""
     kept: list[Draft] = field(default_factory=list)
     asked: dict[tuple[SourcePassage, ...], list[str]] = field(default_factory=dict)
     width: int = VAIN
@@ -90,6 +99,11 @@ class Stratum:
     ended: str = ""
     calls: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def name(self) -> str:
+        """Its type, and the pool where there is one."""
+        return f"{self.type} {self.pool}".strip()
 
     def briefs(self) -> list[Brief]:
         """The calls of the next round: no more questions than are missing."""
@@ -99,7 +113,7 @@ class Stratum:
         if missing and not passages:
             self.ended = "no document of the corpus will do" if not self.calls else "no document is left"
         return [
-            Brief(self.type, drawn, ({},) * size, tuple(self.asked.get(drawn, ())))
+            Brief(self.type, drawn, tuple(islice(self.put, size)), tuple(self.asked.get(drawn, ())))
             for drawn, size in zip(passages, sizes, strict=False)
         ]
 
@@ -140,7 +154,6 @@ class SetWriting:
 
     def __init__(self, corpus: CorpusView, wanted: Wanted, by: Writers) -> None:
         self._corpus, self._wanted, self._by = corpus, wanted, by
-        self._drawing = Drawing(corpus, wanted.seed)
         self._known = Known(corpus)
         self._rejected: list[tuple[Draft, str]] = []
         for example in wanted.existing:
@@ -149,11 +162,16 @@ class SetWriting:
 
     def _strata(self) -> tuple[Stratum, ...]:
         shares = dict(self._wanted.types)
-        if not shares:
-            allowed = [kind for kind in USUAL if next(self._drawing.passages(kind), None) is not None]
-            shares = {kind: USUAL[kind] for kind in allowed}
-        sizes = allotted(shares, self._wanted.n)
-        return tuple(Stratum(kind, n, self._drawing.passages(kind)) for kind, n in sizes.items() if n)
+        found = []
+        for name, size in pools_of(self._wanted.documents, self._wanted.n).items():
+            seed = self._wanted.seed
+            drawing = Drawing(self._corpus, seed, pool(name, self._corpus))
+            usual = {kind: USUAL[kind] for kind in USUAL if not shares and next(drawing.passages(kind), None)}
+            for kind, n in allotted(shares or usual, size).items():
+                put = manners(self._wanted.plan, f"{seed}:{kind}:{name}")
+                if n:
+                    found.append(Stratum(kind, n, drawing.passages(kind, name), put, name))
+        return tuple(found)
 
     def expected(self, store: Store) -> CostEstimate:
         """What would be asked if every question were kept: written as far as no stored reply answers, all judged."""
