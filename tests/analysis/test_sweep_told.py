@@ -241,3 +241,41 @@ def test_forest_draws_intervals_around_no_change() -> None:
     assert svg.count('fill="var(--soft)"') == 2
     assert "stroke-dasharray" in svg
     assert ">inside the noise<" in svg
+
+
+def test_a_base_that_surely_loses_is_named() -> None:
+    """The base is left where another trial is better by more than chance or the race dropped it, else not spoken of."""
+    planted: dict[str, Planted] = {"recall": lambda p, rng: np.clip(rng.normal(0.2 * p["k"], 0.1, N), 0, 1)}
+    worse = {"base": {"k": 1}}
+    whole = swept({"k": [1, 2, 4]}, planted, fixed=worse).told
+    assert "Leave the base, k=1: another trial is better by more than chance." in " ".join(map(str, whole))
+    raced = swept({"k": [1, 2, 4]}, planted, fixed=worse, fell={"k=1": 45}).told
+    assert "Leave the base, k=1: it surely loses, to" in " ".join(map(str, raced))
+    assert "Leave the base" not in " ".join(map(str, swept({"k": [1, 2, 4]}, planted, fixed={"base": {"k": 4}}).told))
+
+
+def test_labels_that_meet_nothing_are_spoken_of() -> None:
+    """Where every score of every trial is 0 the sweep asks whether labels name documents as the system does."""
+    zero = swept({"k": [1, 2]}, {"recall": lambda _, rng: np.zeros(N)})
+    assert "recall is 0 for every example of every trial. Do the labels" in " ".join(map(str, zero.told))
+    assert "is 0 for every example" not in " ".join(map(str, swept({"k": [1, 2]}, {"recall": around(0.1)}).told))
+
+
+@pytest.mark.parametrize("apart", [2.0, 500.0])
+def test_milliseconds_that_nobody_notices_decide_nothing(apart: float) -> None:
+    """Of trials that may be the best the cheaper is taken, but latencies under 50 ms apart leave it to the mean."""
+    def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
+        return np.clip(rng.normal(0.5 if parameters["k"] > 0 else 0.1, 0.2, N), 0, 1)
+
+    found = swept({"k": [1, 2, -1, -2, -3]}, {"recall": planted})
+    means = {name: one.mean or 0.0 for name in ("k=1", "k=2") if (one := found.mean(name)) is not None}
+    best, other = sorted(means, key=lambda name: -means[name])
+    for trial in found.study.trials:
+        latency = Measurement("latency", 3.0 + (0.0 if trial.name == other else apart), "ms")
+        object.__setattr__(trial, "measurements", (*trial.measurements, latency))
+    held = dict(found.scores)
+    again = StudyFigures(found.study, kind_of("sweep"), held, ["recall"], {}).ask(metric="recall", cost="latency")
+    taken = again.reading.recommendation
+    assert set(again.reading.best_set) == {"k=1", "k=2"}
+    assert taken.trial == (best if apart < 50 else other)
+    assert ("cost about the same" in taken.reason) is (apart < 50)

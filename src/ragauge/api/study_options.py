@@ -207,6 +207,7 @@ class SweepOptions:
     judge: Annotated[Any, Typed("Who answers what labels do not: local, openai:MODEL.")] = "local"
     max_cost: Annotated[float | None, Typed("US dollars that the judge may spend now; a hard stop.")] = None
     noise: Annotated[float, Typed("Differences within ± this are no bottleneck.", least=0)] = 0.03
+    cost: Annotated[str, Typed("What a trial costs: cost, latency or context_tokens.")] = ""
     keep_open: int | None = None
     concurrency: Annotated[int, Typed("Questions under way, at most.", least=1)] = 4
     timeout: Annotated[float, Typed("Seconds for one attempt at a question.", least=0.01)] = 60.0

@@ -68,7 +68,7 @@ async def run_sweep(wanted: SweepOptions) -> SweepResult:
         except BudgetSpent as end:
             told = f"{end} The sweep is interrupted between looks: not enough data. The same call goes on."
             raise Interrupted(told, resume="") from None
-    found = open_study(how.study, store=wanted.store)
+    found = open_study(how.study, store=wanted.store, cost=wanted.cost)
     taken = found.recommendation.trial
     confirmed = None
     if held_back is not None and taken is not None and taken != found.study.fixed["base_trial"]:
@@ -265,8 +265,9 @@ async def sweep_async(wanted: SweepOptions) -> SweepResult:
         judge: who answers what labels do not.
         max_cost: US dollars that the judge may spend now.
         noise: effects whose whole interval lies within ± this are no bottleneck.
-        keep_open: indexes held at a time, at most, where memory is short: with more distinct settings in the race an
-            index is made again at each look. None = those of all trials that are left, so that each is made once.
+        cost: what a trial costs; else cost, latency (50 ms or a quarter are alike) or context_tokens, as known.
+        keep_open: indexes held, at most, where memory is short: others are made again at each look. None = those of
+            all trials that are left, so that each is made once.
         concurrency: questions under way.
         timeout: seconds for one question.
         seed: of a random design.

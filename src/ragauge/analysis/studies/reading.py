@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 ALL = ""
 MAX_FAILED = 0.05     # share of failed calls above which a trial is not recommended
 ALIKE = {"latency": 0.25}     # costs within this share of the least are alike, and quality decides; 0.02 for others
+UNNOTICED = {"latency": 50.0}     # likewise costs that differ by less: no reader notices 50 ms, and runs differ by more
 WIDER = 1.5     # the interval of one pair beside that of all pairs at once, about
 
 
@@ -335,19 +336,22 @@ def _cheapest_of_best(
     if len(best) == 1 and not failing:
         return Recommendation(best[0], f"it is the best, the confidence being 95 %, on {n:,} examples")
     lower = metric.direction == "lower"
-
-    def quality(name: str) -> float:
-        return (means[name].mean or 0.0) * (-1 if lower else 1)
-
-    top = max(best, key=quality)
+    quality = {name: (one.mean or 0.0) * (-1 if lower else 1) for name, one in means.items()}
+    top = max(best, key=quality.__getitem__)
     if not cost:
         told = f"the best by its mean of the {len(best)} that may be the best, on {n:,} examples{left_out}"
         return Recommendation(top, told)
     least = min(costs[name] for name in best if name in costs)
-    alike = [name for name in best if name in costs and costs[name] <= least * (1 + ALIKE.get(cost, 0.02))]
-    taken = max(alike, key=quality)
+    limit = max(least * (1 + ALIKE.get(cost, 0.02)), least + UNNOTICED.get(cost, 0.0))
+    alike = [name for name in best if name in costs and costs[name] <= limit]
+    taken = max(alike, key=quality.__getitem__)
     told = f"the cheapest by {cost} of the {len(best)} that may be the best, on {n:,} examples{left_out}"
-    if len(alike) > 1:
+    if len(alike) == len(best):
+        told = (
+            f"the best by its mean of the {len(best)} that may be the best, on {n:,} examples; by {cost} they cost "
+            f"about the same{left_out}"
+        )
+    elif len(alike) > 1:
         told += f" ({len(alike)} cost about the same)"
     if taken == top:
         return Recommendation(taken, told)
@@ -356,7 +360,8 @@ def _cheapest_of_best(
     examples = None
     if gap.difference and gap.difference_interval:
         ends = gap.difference_interval
-        told += f"; {top} has {abs(gap.difference):.3f} {'less' if lower else 'more'}, which may be chance"
+        more = f"{abs(gap.difference):.3f} {'less' if lower else 'more'}"
+        told += f"; {top} has {more}, which may be chance among so many trials"
         wanted = examples_to_decide(n, ends, abs(gap.difference) / WIDER)
         examples = wanted if wanted > n else None
     return Recommendation(taken, told, examples)

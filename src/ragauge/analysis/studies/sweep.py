@@ -32,6 +32,8 @@ def _tells(found: StudyFigures) -> Iterable[Told]:
         yield from unscored
         return
     values = TrialValues(found, parse(found.metric))
+    yield from _base(found)
+    yield from _all_zero(found, values)
     yield from _winner(found, values)
     yield from _effects(found, values)
     yield from _idle(found)
@@ -84,6 +86,33 @@ def _unscored(found: StudyFigures) -> Iterator[str]:
         "another objective, or add to the set what it needs."
     )
 
+
+def _base(found: StudyFigures) -> Iterator[str]:
+    """Where the base surely loses: that is decided even where what to take is not."""
+    base = found.study.fixed.get("base") or {}
+    trial = next((one for one in found.study.trials if base and dict(one.parameters) == dict(base)), None)
+    if trial is None:
+        return
+    if trial.state == "pruned":
+        rival, by = _fell(trial.reason)
+        yield f"Leave the base, {found.short(trial.name)}: it surely loses, to {rival} by {by}."
+    elif trial.state == "complete" and trial.name not in found.reading.best_set:
+        yield f"Leave the base, {found.short(trial.name)}: another trial is better by more than chance."
+
+
+def _all_zero(found: StudyFigures, values: TrialValues) -> Iterator[str]:
+    """A metric of labels that is 0 everywhere: labels and passages may name documents differently."""
+    import numpy as np
+
+    metric = values.metric
+    if metric.direction == "higher" and np.nansum(np.abs(values.own)) == 0 and len(values.names) > 1:
+        trial = next(one for one in found.complete if one.name == values.names[0])
+        yield (
+            f"{found.metric} is 0 for every example of every trial. Do the labels of the set name documents as the "
+            f"system does? ragauge show {trial.run_id} compares them."
+        )
+
+
 def _winner(found: StudyFigures, values: TrialValues) -> Iterator[str]:
     """What the highest mean is worth on questions that had no part in its choice."""
     if len(values.names) < 2:
@@ -121,7 +150,8 @@ def _effects(found: StudyFigures, values: TrialValues) -> Iterator[Told]:
     yield StudyTable(
         "What each value changes", heads, rows, heads[3:-1],
         ("Against the base's value, over all pairs of complete trials that are otherwise equal.",),
-        (f"inside the noise: the whole interval lies within ±{100 * noise:g} points; not the bottleneck.",
+        ("– : no trial with this value was asked everything; what a race drops early loses by more than is seen here.",
+         f"inside the noise: the whole interval lies within ±{100 * noise:g} points; not the bottleneck.",
          "matters is corrected by Holm over all rows, so an interval without 0 may not be enough data."),
     )     # fmt: skip
     for one in interactions(values.parameters, values.own, values.metric, base, clusters=values.clusters):

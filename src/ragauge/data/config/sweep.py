@@ -36,6 +36,7 @@ class SweepSection(Section):
     confirm: str | float | None = Field(default=None, description="A set, or a share held back, to confirm on.")
     judge: str = Field(default="local", description="Who answers what labels do not.")
     noise: float = Field(default=0.03, ge=0, description="Differences within ± this are no bottleneck.")
+    cost: str = Field(default="", description="What a trial costs: cost, latency or context_tokens.")
     keep_open: int | None = Field(
         default=None, ge=1, description="Indexes held at a time, at most; the others are made again at each look."
     )
