@@ -14,7 +14,7 @@ from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Claim, Evidence
 from ragauge.data.response import Passage, Response
 from ragauge.data.score import COLUMNS, Score, score_table
-from ragauge.data.writers import scores_csv, scores_parquet
+from ragauge.data.writers import scores_table
 from ragauge.data.writers.jsonl import write_records
 from ragauge.data.writers.scores_jsonl import View, score_fields, write_scores
 from ragauge.errors import DataError
@@ -94,8 +94,8 @@ def test_an_empty_table_has_the_same_columns() -> None:
 def test_table_files(tmp_path: Path) -> None:
     """CSV and Parquet hold the table."""
     table = score_table([SCORED, EMPTY])
-    assert scores_parquet.write_scores(tmp_path / "s.parquet", table) == 2
-    assert scores_csv.write_scores(tmp_path / "s.csv", table) == 2
+    assert scores_table.write_parquet(tmp_path / "s.parquet", table) == 2
+    assert scores_table.write_csv(tmp_path / "s.csv", table) == 2
     assert pl.read_parquet(tmp_path / "s.parquet").equals(table)
     read = pl.read_csv(tmp_path / "s.csv", schema=table.schema)
     numbers = ["value", "numerator", "denominator", "low", "high"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.api.results.files import check, make_folder
 from ragauge.data.response import ABSENT, Run
-from ragauge.data.writers import scores_csv, scores_parquet
+from ragauge.data.writers import scores_table
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def export(store: Store, run: Run, path: Path) -> int:
         return _scores_jsonl(store, run, judge, path)
     if ending == ".jsonl":
         return _responses(store, run, path)
-    write = scores_csv.write_scores if ending == ".csv" else scores_parquet.write_scores
+    write = scores_table.write_csv if ending == ".csv" else scores_table.write_parquet
     return write(path, store.scores.frame(run.run_id, judge))
 
 

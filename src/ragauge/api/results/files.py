@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ragauge.data.writers import scores_csv, scores_jsonl, scores_parquet
+from ragauge.data.writers import scores_jsonl, scores_table
 from ragauge.data.writers.jsonl import written
 from ragauge.errors import UsageError
 
@@ -56,12 +56,12 @@ def write_text(path: Path, text: str) -> None:
 
 def _csv(card: Reported, path: Path) -> None:
     make_folder(path)
-    scores_csv.write_scores(path, card.to_polars())
+    scores_table.write_csv(path, card.to_polars())
 
 
 def _parquet(card: Reported, path: Path) -> None:
     make_folder(path)
-    scores_parquet.write_scores(path, card.to_polars())
+    scores_table.write_parquet(path, card.to_polars())
 
 
 def _lines(card: Reported, path: Path) -> None:
