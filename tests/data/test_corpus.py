@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from ragauge.data.document import Document
+from ragauge.data.example import Relevant
 from ragauge.data.readers.chroma import plain_texts
 from ragauge.data.readers.corpus import named_as_labels, read_corpus, texts_of
 from ragauge.errors import DataError
@@ -217,3 +218,9 @@ def test_labels_may_call_a_document_by_its_file_name() -> None:
     assert named_as_labels(["a", "a.md"], ["a.md"]) == {}
     assert named_as_labels(["a"], ["a.md", "a"]) == {}
     assert named_as_labels(["a"], ["c.txt", "a.pdf"]) == {}
+
+
+def test_relevant_takes_ids_not_a_text() -> None:
+    """A text in place of the members of a group is refused with what to write."""
+    with pytest.raises(DataError, match=r"Write \('doc',\)"):
+        Relevant("doc")  # type: ignore[arg-type] # the mistake

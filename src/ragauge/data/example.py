@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from ragauge.data.identity import digest, plain
+from ragauge.errors import DataError
 
 # what a set may know of its examples' answers, as its repr counts it
 LABELS = (
@@ -30,10 +31,17 @@ class Relevant:
     Attributes:
         doc_ids: the members, at least one.
         grade: relevance; 0 or less is judged not relevant.
+
+    Raises:
+        DataError: a text in place of the members: its letters would be ids.
     """
 
     doc_ids: tuple[str, ...]
     grade: float = 1.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.doc_ids, str):
+            raise DataError(f"Relevant: doc_ids is a tuple of ids, got {self.doc_ids!r}. Write ({self.doc_ids!r},).")
 
 
 @dataclass(frozen=True, slots=True)
