@@ -307,7 +307,8 @@ def test_study_without_a_complete_trial_fails(
 @pytest.mark.parametrize(
     ("span", "message"),
     [(rg.Span("nowhere", 0, 5), r"example q1: the gold span \[0, 5\) of 'nowhere' is in no document of the corpus"),
-     (rg.Span("d", 5, len(TEXT) + 1), rf"example q1: .* lies outside the document, which has {len(TEXT)} characters")],
+     (rg.Span("d", 5, len(TEXT) + 1), rf"example q1: .* lies outside the document, which has {len(TEXT)} characters"),
+     (rg.Span("d", 5, 5), r"example q1: the gold span \[5, 5\) of 'd' is empty\. Its end must be above its start")],
 )     # fmt: skip
 def test_gold_outside_the_corpus_is_named(span: rg.Span, message: str) -> None:
     """A gold span of an unknown document, or beyond a document's end, is an error before the first trial."""
@@ -329,6 +330,18 @@ def test_overlapping_gold_and_empty_chunks_count_once(tmp_path: Path) -> None:
     assert (row["token_recall@9"], row["token_recall:unit=char@9"]) == (1.0, 1.0)
     assert row["token_precision:unit=char@9"] == pytest.approx(20 / 40)
     assert "embedding_price" not in row
+
+
+def test_a_span_inside_a_token_is_undefined_with_the_reason(tmp_path: Path) -> None:
+    """`hel` of `hello` holds no token's last character: token metrics say so, and characters are still counted."""
+    asked = rg.Example("q", "hello", gold_spans=(rg.Span("d", 0, 3),))
+    settings = ChunkingSettings(k=(5,), budgets=(16,))
+    trial = ChunkingMaker({"d": "hello world"}, settings, [asked]).open({"chunker": "token", "size": 8})
+    ((_, scores),) = trial.answers([asked])
+    by = dict(zip(map(str, settings.metrics), scores, strict=True))
+    reason = "its gold spans hold no token's last character"
+    assert (by["token_recall@5"].status, by["token_recall@5"].reason) == ("undefined", reason)
+    assert by["token_recall:unit=char@5"].value == 1.0
 
 
 def test_losses_are_split_and_marked(tmp_path: Path) -> None:

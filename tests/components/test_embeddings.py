@@ -292,3 +292,25 @@ def test_verdict_says_how_many_queries() -> None:
     assert open_one.queries > 50
     m = open_one.queries + open_one.queries % 2
     assert price_verdict(np.full(m, 0.5), 0.5 + np.resize([0.08, -0.08], m)).verdict == "cheaper"
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [({"query_prefix": "lettres=query: "}, "no embedder with a prefix 'lettres'; nearest: letters"),
+     ({"quantize": "binary_rescored"}, "no precision 'binary_rescored'.*It is made beside binary")],
+)     # fmt: skip
+def test_a_misspelt_prefix_or_precision_is_refused(how: dict[str, str], message: str, tmp_path: Path) -> None:
+    """What stands before = and is a word names an embedder; binary_rescored says where it comes from."""
+    with pytest.raises(UnknownName, match=message):
+        study(tmp_path, {"letters": Letters()}, **how)
+
+
+def test_known_items_carry_their_caution(tmp_path: Path) -> None:
+    """Where most queries are drawn from documents the study says what they do not settle; else it does not."""
+    kind = {"type": "known_item"}
+    marked = [rg.Example(one.query_id, one.query, relevant=one.relevant, segments=kind) for one in SET]
+    for n, cautioned in ((8, True), (4, False)):
+        mixed = rg.EvalSet("mixed", (*marked[:n], *SET.examples[n:]))
+        found = rg.embeddings(mixed, TEXTS, {"letters": Letters()}, store=f"sqlite:///{tmp_path / f'{n}.db'}")
+        told = [one for one in found.figures.told if isinstance(one, str)]
+        assert any("do not settle lexical against dense" in one for one in told) is cautioned

@@ -224,3 +224,13 @@ def test_relevant_takes_ids_not_a_text() -> None:
     """A text in place of the members of a group is refused with what to write."""
     with pytest.raises(DataError, match=r"Write \('doc',\)"):
         Relevant("doc")  # type: ignore[arg-type] # the mistake
+
+
+def test_crlf_is_one_character_and_told(tmp_path: Path) -> None:
+    """Offsets count a CRLF as one character, as read_text does; files that have it are counted in one warning."""
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_bytes(b"One.\r\nTwo.")
+    (tmp_path / "c.md").write_bytes(b"One.\nTwo.")
+    with pytest.warns(UserWarning, match=r"2 text files with CRLF line ends, such as a\.md") as told:
+        assert set(plain_texts(tmp_path).values()) == {"One.\nTwo."}
+    assert len(told) == 1

@@ -3,6 +3,7 @@
 Annotations are looked at, so they stand unquoted; what is imported for them alone is quoted.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 RACE = "Which trials, and how far"
 QUANTIZED = ("int8", "binary")
+RESCORED = "binary_rescored"     # comes with binary
+NAMED = re.compile(r"[\w.:/-]+(?==)")     # before =, it looks like an embedder's name
 PREFIX = "[EMBEDDER=]TEXT"
 Numbers = str | int | Sequence[int]
 Prefix = str | Sequence[str] | Mapping[str, str]
@@ -290,8 +293,9 @@ def _precisions(quantize: str | Sequence[str]) -> tuple[str, ...]:
     found: list[str] = []
     for one in named(quantize):
         if one not in QUANTIZED:
-            raise UnknownName("precision", one, QUANTIZED)
-        found += ("binary", "binary_rescored") if one == "binary" else (one,)
+            hint = "It is made beside binary." if one == RESCORED else ""
+            raise UnknownName("precision", one, QUANTIZED, hint)
+        found += ("binary", RESCORED) if one == "binary" else (one,)
     return tuple(dict.fromkeys(found))
 
 
@@ -305,6 +309,9 @@ def _prefixes(key: str, given: Prefix, embedders: Sequence[str]) -> Mapping[str,
     found: dict[str, str] = {}
     for text in [given] if isinstance(given, str) else given:
         named = next((one for one in embedders if text.startswith(f"{one}=")), None)
+        if not named and (unknown := NAMED.match(text)):
+            hint = "A prefix that holds = itself is written EMBEDDER=TEXT."
+            raise UnknownName("embedder with a prefix", unknown[0], embedders, hint)
         mine = {named: text[len(named) + 1 :]} if named else dict.fromkeys(embedders, text)
         if twice := [one for one in mine if one in found]:
             option = f"--{key.replace('_', '-')}"

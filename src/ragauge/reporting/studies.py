@@ -52,7 +52,9 @@ def study_sections(found: StudyFigures, *, whole: bool = False) -> Iterator[Repo
     """
     told = [safe(one) for one in found.told if isinstance(one, str)]
     rest = (*told, *map(safe, _incomplete(found)))
-    lead = tuple(map(safe, _sentences(found)))
+    retriever = found.study.fixed.get("retriever") if found.kind.name == "chunking" else None
+    searched = (f"All trials are searched by {retriever}.",) if retriever else ()
+    lead = tuple(map(safe, (*searched, *_sentences(found))))
     key = [KEY] if found.complete and found.metric else []
     notes = (*key, safe(VERSUS.format(found.base))) if found.base else tuple(key)
     yield ReportSection(found.kind.name, safe(found.study.name), lead, _trials(found), rest, notes)

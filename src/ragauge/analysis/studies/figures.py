@@ -53,6 +53,8 @@ class StudyTable:
 
 
 Told = str | StudyTable | ReportChart
+KNOWN_ITEMS, MOST_DRAWN = "type=known_item", 0.5     # the segment of generated queries, and a share of all
+DRAWN = "Most of these queries are drawn from documents: they do not settle lexical against dense retrieval."
 
 
 def _nothing(_: StudyFigures) -> Iterable[Told]:
@@ -325,5 +327,7 @@ class StudyFigures:
 
     @cached_property
     def told(self) -> tuple[Told, ...]:
-        """The sentences, tables and charts of the kind."""
-        return tuple(self.kind.tells(self)) if self.complete else ()
+        """The sentences, tables and charts of the kind; before them a caution where most queries are known items."""
+        drawn = self.masks.get(KNOWN_ITEMS)
+        caution = (DRAWN,) if drawn is not None and self.scored and drawn.mean() > MOST_DRAWN else ()
+        return (*caution, *self.kind.tells(self)) if self.complete else ()

@@ -91,6 +91,9 @@ def _of_library(prefix: str, class_name: str, given: Mapping[str, Any]) -> Cut:
     given = {key: value for key, value in given.items() if key != LENGTH}
     counted = counting if length == "token" else {}
     if prefix == "semantic-text-splitter":
+        if "size" in given:
+            known = ["capacity", "overlap", "trim", LENGTH]
+            raise UnknownName(f"parameter of {prefix}", "size", known, meant=["capacity"])
         capacity = given.pop("capacity", 400)
         splitter = made_of.from_callback(count, capacity, **given) if counted else made_of(capacity, **given)
         return lambda document: [Piece(text, start) for start, text in splitter.chunk_indices(document.text)]

@@ -22,10 +22,11 @@ from ragauge.data.study import Measurement
 from ragauge.engine.studies.maker import TrialMaker
 from ragauge.engine.studies.retrieval import RetrieverName, embedding_price, retriever_over
 from ragauge.errors import DataError, UsageError, nearest
-from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.base import Measured, Metric, Undefined
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.spans.filling import MOST_TRIED, Fill, attainable, merged
 
+UNHELD = "its gold spans hold no token's last character"
 FAMILY = ("token_recall", "token_precision", "token_iou", "attainable_recall")
 
 
@@ -102,10 +103,13 @@ class ChunkingMaker(TrialMaker):
                 if document is None:
                     near = ", ".join(nearest(span.doc_id, self._documents, 3, 0.0))
                     told = f"is in no document of the corpus, which has {near} …"
+                elif span.start == span.end:
+                    told = "is empty"
                 else:
                     told = f"lies outside the document, which has {len(document.text):,} characters"
                 problem = f"the gold span [{span.start}, {span.end}) of {span.doc_id!r} {told}."
-                raise DataError(problem, source=f"example {example.query_id}", hint="Give the labelled corpus.")
+                hint = "Give the labelled corpus." if span.start < span.end else "Its end must be above its start."
+                raise DataError(problem, source=f"example {example.query_id}", hint=hint)
         chars = merged(example.gold_spans or ())
         return chars, merged([self._documents[span.doc_id].in_tokens(span.start, span.end) for span in chars])
 
@@ -231,7 +235,9 @@ class ChunkingTrial:
             "labels.char_spans": GoldOverlap(chars, tuple(chunk.chars for chunk in ranked), in_chars),
         }
         self._count(chars, near, overlaps["labels.token_spans"])
-        return [Measured.of(metric.value(overlaps[metric.needs["overlap"]])) for metric in self.metrics]
+        blank = {"labels.token_spans": Measured.of(Undefined(UNHELD))} if chars and not tokens else {}
+        kinds = [(metric, metric.needs["overlap"]) for metric in self.metrics]
+        return [blank.get(kind) or Measured.of(metric.value(overlaps[kind])) for metric, kind in kinds]
 
     def _count(self, gold: Sequence[Span], near: Sequence[_IndexedChunk], overlap: GoldOverlap) -> None:
         tally = self._tally

@@ -6,13 +6,16 @@ Whole documents as offsets count them: every character of a text, nothing stripp
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ragauge.data.example import EvalSet, Example, Span
 from ragauge.data.readers import tabular
 from ragauge.data.readers.corpus import SUFFIXES, read_corpus, text_file
+from ragauge.data.readers.record_reader import warn_user
 from ragauge.errors import DataError
+from ragauge.text.messages import plural
 
 COLUMNS = ("question", "references", "corpus_id")
 
@@ -47,7 +50,9 @@ def read_chroma(path: Path, name: str = "") -> EvalSet:
 
 
 def plain_texts(source: Any) -> dict[str, str]:
-    """doc_id -> text of every document. Of text files every character counts, front matter too; line ends are one.
+    """doc_id -> text of every document. Of text files every character counts, front matter too.
+
+    A line end is one character, CRLF too, as `Path.read_text` has it; a warning counts the files with CRLF.
 
     Args:
         source: a folder of text files (doc_id is the path in it without the ending), one text file, or whatever
@@ -57,25 +62,29 @@ def plain_texts(source: Any) -> dict[str, str]:
         DataError: there is no document, none has a text, one is not UTF-8, or two share an id.
     """
     if (page := text_file(source)) is not None:
-        return _some({page.stem: _decoded(page)}, page)
+        return _some({page.stem: _decoded(page)}, [page], page)
     folder = Path(source) if isinstance(source, str | Path) else None
     if folder is None or not folder.is_dir() or any(folder.glob("corpus.jsonl*")):
         return {document.doc_id: document.text for document in read_corpus(source)}
     by_name: dict[str, str] = {}
-    for path in sorted(file for file in folder.rglob("*") if file.suffix in SUFFIXES and file.is_file()):
+    pages = sorted(file for file in folder.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+    for path in pages:
         doc_id = path.relative_to(folder).with_suffix("").as_posix()
         if doc_id in by_name:
             raise DataError(f"two documents have the id {doc_id!r}.", source=str(path), hint="Rename one of them.")
         by_name[doc_id] = _decoded(path)
     if not by_name:
         raise DataError(f"no text file ({', '.join(SUFFIXES)}) in this folder.", source=str(folder))
-    return _some(by_name, folder)
+    return _some(by_name, pages, folder)
 
 
-def _some(texts: dict[str, str], source: Path) -> dict[str, str]:
-    """The texts, if any is not blank."""
+def _some(texts: dict[str, str], pages: Sequence[Path], source: Path) -> dict[str, str]:
+    """The texts, if any is not blank; a warning where offsets counted on bytes would not fit."""
     if not any(text.strip() for text in texts.values()):
         raise DataError("no document in it has a text.", source=str(source), hint="Name another corpus.")
+    if ends := [page for page in pages if b"\r\n" in page.read_bytes()]:
+        told = f"{source}: {plural(len(ends), 'text file')} with CRLF line ends, such as {ends[0].name}. Offsets count"
+        warn_user(f"{told} such a line end as one character: spans made with two would stand too late.")
     return texts
 
 
