@@ -80,6 +80,8 @@ def test_lists_multiply() -> None:
         grid_of("token:size=4:oops")
     with pytest.raises(UnknownName, match="nearest: token"):
         chunker_of({"chunker": "tokens"})
+    with pytest.raises(UnknownName, match="no parameter of semantic-text-splitter 'size'; nearest: capacity"):
+        chunker_of({"chunker": "semantic-text-splitter", "size": 100})
     with pytest.raises(UnknownName, match="no parameter of token 'sise'; nearest: size"):
         chunker_of({"chunker": "token", "sise": 4})
     with pytest.raises(UnknownName, match="no class of langchain_text_splitters 'CharacterSplitter'; nearest: "):

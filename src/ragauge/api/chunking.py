@@ -110,6 +110,6 @@ def _with_gold(eval_set: EvalSet) -> EvalSet:
     from ragauge.errors import DataError
 
     if not any(example.gold_spans for example in eval_set):
-        hint = "Give gold_spans: [{doc_id, start, end}], start = text.index(quote), or Chroma's columns question, references, corpus_id."
+        hint = "Give gold_spans: [{doc_id, start, end}], or Chroma's columns question, references, corpus_id."
         raise DataError("no example has a gold span.", source=eval_set.name, hint=hint)
     return eval_set
