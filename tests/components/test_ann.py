@@ -393,3 +393,41 @@ def test_a_killed_study_makes_no_complete_trial_again(tmp_path: Path, builds: in
             return found
 
     assert results(url) == results(other)
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("hnswlib:M=0", "M must be a whole number from 2 to 1,024, got 0"),
+        ("faiss-hnsw:M=16,1", "M must be a whole number from 2 to 1,024, got 1"),
+        ("faiss-hnsw:M=abc", "got 'abc'"),
+        ("usearch:M=2.5", "got 2.5"),
+        ("faiss-hnsw:ef_search=-3", "ef_search must be a whole number from 1 to 100,000, got -3"),
+        ("faiss-ivf:nprobe=0", "nprobe must be .* got 0"),
+        ("faiss-ivf:nlist=0", "nlist must be .* got 0"),
+        ("faiss-ivf:nlist=5001", "nlist=5001 lists of 5000 vectors"),
+        ("faiss-pq:m=7", "m=7 does not divide the 24 dimensions"),
+        ("faiss-pq:m=8:nbits=13", "needs 8192 vectors to train on, got 5000"),
+        ("faiss-sq:bits=int9", "no value of faiss-sq: bits 'int9'; nearest: int8"),
+        ("usearch:dtype=f31", "nearest: f32"),
+        ("faiss-hnsw:ef_serch=3", "nearest: ef_search"),
+    ],
+)
+def test_a_parameter_that_a_library_cannot_take_is_told_before_anything_is_built(
+    spec: str, told: str, tmp_path: Path
+) -> None:
+    """What would end the process, or be taken silently, is an error with what was expected; no study is kept."""
+    skip_uncompiled(spec)
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    with pytest.raises(UsageError, match=told):
+        rg.ann(VECTORS, [*(["null"] if "hnsw" in spec else []), spec], queries=QUERIES, store=store)
+    with open_store(store) as opened:
+        assert not opened.runs.list()
+
+
+@pytest.mark.parametrize("spec", ["hnswlib:ef_search=4", "faiss-hnsw:ef_search=4", "usearch:ef_search=4", "faiss-sq"])
+def test_of_fewer_than_k_vectors_all_are_found(spec: str, tmp_path: Path) -> None:
+    """Five vectors and k = 10: every library gives the five."""
+    skip_uncompiled(spec)
+    found = rg.ann(VECTORS[:5], spec, queries=QUERIES, store=f"sqlite:///{tmp_path / 'store.db'}", rounds=1)
+    assert mean_of(found, found.figures.complete[0].name) == 1

@@ -97,6 +97,7 @@ def _made(wanted: AnnOptions) -> StudyResult:
         vectors, asked, k=wanted.k, metric=wanted.metric, rounds=wanted.rounds, growth=wanted.growth,
         source="" if file is None else str(Path(file).resolve()),
     )     # fmt: skip
+    maker.check(grid)
     maker.passing.add(masks)
     maker.with_threads(numbers("--threads", wanted.threads))
     if corpus is not None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragauge.components.ann.index import AnnIndex
-from ragauge.errors import MissingExtra, UnknownName, UsageError
+from ragauge.components.ann.index import GRAPH_LIMITS, AnnIndex
+from ragauge.errors import MissingExtra
 
 if TYPE_CHECKING:
     from ragauge.components.ann.exact import Mask, VectorMetric, Vectors
@@ -93,6 +93,7 @@ class FaissHnsw(_FaissIndex):
 
     defaults: ClassVar[Mapping[str, Any]] = {"M": 16, "ef_construction": 200, "ef_search": 64}
     searched: ClassVar[tuple[str, ...]] = ("ef_search",)
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = GRAPH_LIMITS
 
     def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
         index = self._faiss.IndexHNSWFlat(rows.shape[1], int(given["M"]), kind)
@@ -108,10 +109,13 @@ class FaissIvf(_FaissIndex):
 
     defaults: ClassVar[Mapping[str, Any]] = {"nlist": 100, "nprobe": 8}
     searched: ClassVar[tuple[str, ...]] = ("nprobe",)
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = {"nlist": (1, 10_000_000), "nprobe": (1, 10_000_000)}
+
+    def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:     # noqa: D102 - as AnnIndex says
+        few = parameters["nlist"] > shape[0]
+        return f"nlist={parameters['nlist']} lists of {shape[0]} vectors. Write a smaller nlist" if few else ""
 
     def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
-        if int(given["nlist"]) > len(rows):
-            raise UsageError(f"faiss-ivf: nlist={given['nlist']} lists of {len(rows)} vectors. Write a smaller nlist.")
         self._centres = (self._faiss.IndexFlat(rows.shape[1], kind),)
         index = self._faiss.IndexIVFFlat(self._centres[0], rows.shape[1], int(given["nlist"]), kind)
         index.cp.min_points_per_centroid = 1     # without it faiss prints a warning
@@ -128,10 +132,9 @@ class FaissSq(_FaissIndex):
     """All vectors, each number as int8, int4 or float16."""
 
     defaults: ClassVar[Mapping[str, Any]] = {"bits": "int8"}
+    choices: ClassVar[Mapping[str, Sequence[str]]] = {"bits": tuple(QUANTIZERS)}
 
     def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
-        if given["bits"] not in QUANTIZERS:
-            raise UnknownName("quantisation of faiss-sq", str(given["bits"]), QUANTIZERS)
         quantizer = getattr(self._faiss.ScalarQuantizer, QUANTIZERS[given["bits"]])
         return self._faiss.IndexScalarQuantizer(rows.shape[1], quantizer, kind)
 
@@ -141,10 +144,16 @@ class FaissPq(_FaissIndex):
 
     filters = False
     defaults: ClassVar[Mapping[str, Any]] = {"m": 16, "nbits": 8}
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = {"m": (1, 65_536), "nbits": (1, 16)}
+
+    def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:     # noqa: D102 - as AnnIndex says
+        m, bits = parameters["m"], parameters["nbits"]
+        if shape[1] % m:
+            return f"m={m} does not divide the {shape[1]} dimensions"
+        codes = f"nbits={bits} needs {2**bits} vectors to train on, got {shape[0]}. Write a smaller nbits"
+        return codes if shape[0] < 2**bits else ""
 
     def _made(self, rows: Any, kind: int, given: Mapping[str, Any]) -> Any:
-        if rows.shape[1] % int(given["m"]):
-            raise UsageError(f"faiss-pq: m={given['m']} does not divide the {rows.shape[1]} dimensions.")
         index = self._faiss.IndexPQ(rows.shape[1], int(given["m"]), int(given["nbits"]), kind)
         index.pq.cp.min_points_per_centroid = 1
         return index

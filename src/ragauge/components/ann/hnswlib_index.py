@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragauge.components.ann.index import AnnIndex
+from ragauge.components.ann.index import GRAPH_LIMITS, AnnIndex
 from ragauge.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 
 class HnswlibIndex(AnnIndex):
-    """A graph of hnswlib. Where it meets fewer than k that pass a filter, it gives none: it is asked for fewer then."""
+    """A graph of hnswlib. Where it meets fewer than k, as under a filter, it gives none: it is asked for fewer then."""
 
     filters = True
     defaults: ClassVar[Mapping[str, Any]] = {"M": 16, "ef_construction": 200, "ef_search": 64}
     searched: ClassVar[tuple[str, ...]] = ("ef_search",)
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = GRAPH_LIMITS
 
     def __init__(self) -> None:
         try:
@@ -39,14 +40,13 @@ class HnswlibIndex(AnnIndex):
         self._index.set_ef(int(parameters["ef_search"]))
 
     def search(self, query: Any, k: int, passing: Mask | None = None) -> Any:     # noqa: D102 - as AnnIndex says
-        if passing is None:
-            return self._index.knn_query(query, k)[0][0]
-        found: Any = ()
+        k, found = min(k, self._index.get_current_count()), ()
+        asked = {} if passing is None else {"filter": passing.item}
         least, most = 0, k     # it can fill least, and not more than most
         while least < most:
             wanted = k if most == k else (least + most + 1) // 2
             try:
-                found, least = self._index.knn_query(query, wanted, filter=passing.item)[0][0], wanted
+                found, least = self._index.knn_query(query, wanted, **asked)[0][0], wanted
             except RuntimeError:
                 most = wanted - 1
         return found

@@ -28,6 +28,7 @@ LIBRARIES: Mapping[str, tuple[str, str]] = {
 }
 START = {"M": (16, 32), "ef_construction": (100, 200), "ef_search": (16, 32, 64, 128, 256)}
 PORTFOLIO = ((16, 128, 32), (32, 128, 32), (16, 128, 128), (64, 128, 128), (128, 256, 256))
+GRAPH_LIMITS = {"M": (2, 1_024), "ef_construction": (1, 100_000), "ef_search": (1, 100_000)}
 GRAPHS = ("hnswlib", "faiss-hnsw", "usearch", "pgvector")     # that take M, ef_construction and ef_search
 
 
@@ -37,18 +38,27 @@ class AnnIndex:
     Attributes:
         defaults: parameter -> its value where none is given.
         searched: those that may change without building anew.
+        limits: a whole number -> the least and the most it may be.
+        choices: a word -> what it may be.
         filters: whether a search takes a mask of what passes.
         in_process: whether the index lies in the memory of this process.
     """
 
     defaults: ClassVar[Mapping[str, Any]] = {}
     searched: ClassVar[tuple[str, ...]] = ()
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = {}
+    choices: ClassVar[Mapping[str, Sequence[str]]] = {}
     filters: bool = False
     in_process: ClassVar[bool] = True
 
     def build(self, vectors: Vectors, metric: VectorMetric, **parameters: Any) -> None:
         """Indexes vectors of shape (n, d); ids are their rows."""
         raise NotImplementedError
+
+    def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:
+        """Why it cannot be built over vectors of shape (n, d); "" = it can."""
+        del parameters, shape
+        return ""
 
     def tune(self, **parameters: Any) -> None:
         """Sets what may change without building anew."""
@@ -129,7 +139,8 @@ def grid_of(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
     {'index': 'faiss-hnsw', 'M': 16, 'ef_construction': 200, 'ef_search': 32}
 
     Raises:
-        UsageError: a parameter without value. UnknownName: no such library or parameter.
+        UsageError: a parameter without value, or with one that the library cannot take.
+        UnknownName: no such library or parameter.
     """
     spec, _, dsn = spec.partition(":dsn=")     # a URL has colons of its own: it stands last
     parts = spec.split(":")
@@ -151,6 +162,9 @@ def grid_of(spec: str, *, portfolio: bool = False) -> list[dict[str, Any]]:
         for key in lists:
             if key not in index.defaults:
                 raise UnknownName(f"parameter of {name}", key, index.defaults)
+    for key, values in lists.items():
+        for value in values:
+            _check(index, f"{name}: {key}", key, value)
     filled = {**{key: (value,) for key, value in index.defaults.items()}, **lists}
     if portfolio and name in GRAPHS:
         rest = {key: values[0] for key, values in filled.items() if key not in START}
@@ -174,6 +188,15 @@ def name_of(parameters: Mapping[str, Any]) -> str:
     shown = {**parameters, "dsn": re.sub(r"^\w+://([^@/]*@)?", "", str(parameters.get("dsn") or "")).replace(":", ",")}
     rest = sorted((key, value) for key, value in shown.items() if key != "index" and (key, value) != ("dsn", ""))
     return ":".join([str(parameters["index"]), *(f"{key}={value}" for key, value in rest)])
+
+
+def _check(index: AnnIndex, where: str, key: str, value: Any) -> None:
+    """UsageError or UnknownName for a value that the library cannot take: some end the process instead of failing."""
+    if key in index.choices and value not in index.choices[key]:
+        raise UnknownName(f"value of {where}", str(value), index.choices[key])
+    least, most = index.limits.get(key, (0, 0))
+    if most and not (isinstance(value, int) and least <= value <= most):
+        raise UsageError(f"{where} must be a whole number from {least} to {most:,}, got {value!r}.")
 
 
 def _value(text: str) -> Any:

@@ -135,6 +135,13 @@ class AnnMaker(TrialMaker):
         """What `until` says; without it every trial is needed."""
         return "" if self.until is None else self.until(parameters)
 
+    def check(self, grid: Iterable[Mapping[str, Any]]) -> None:
+        """UsageError for a setting that no index of these vectors can have, before the first is built."""
+        for parameters in grid:
+            why = index_of(str(parameters["index"])).misfit(parameters, self.vectors.shape)
+            if why:
+                raise UsageError(f"{parameters['index']}: {why}.")
+
     def release(self) -> None:
         """A trial is closed; with the last that is open, the indexes go."""
         self._open -= 1
@@ -159,6 +166,7 @@ class AnnMaker(TrialMaker):
         """Builds the index, unless another setting of it is open."""
         called = self._build_name(parameters)
         if called not in self._built:
+            self.check([parameters])
             index = index_of(str(parameters["index"]))
             self._built[called] = BuiltIndex.of(index, self.vectors, self.metric, **built_with(parameters, index))
         trial = AnnTrial(self, parameters, self._built[called])

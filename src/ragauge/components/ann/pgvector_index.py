@@ -38,6 +38,9 @@ class PgvectorIndex(AnnIndex):
         "M": 16, "ef_construction": 64, "ef_search": 40, "iterative_scan": "off", "dsn": "",
     }  # fmt: skip
     searched: ClassVar[tuple[str, ...]] = ("ef_search", "iterative_scan")
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "M": (2, 100), "ef_construction": (4, 1_000), "ef_search": (1, 1_000),
+    }  # fmt: skip
     orders: ClassVar[tuple[str, ...]] = ("off", "strict_order", "relaxed_order")
     method: ClassVar = "hnsw"
 
@@ -160,6 +163,7 @@ class PgvectorLists(PgvectorIndex):
 
     defaults: ClassVar[Mapping[str, Any]] = {"lists": 100, "probes": 1, "iterative_scan": "off", "dsn": ""}
     searched: ClassVar[tuple[str, ...]] = ("probes", "iterative_scan")
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = {"lists": (1, 32_768), "probes": (1, 32_768)}
     orders: ClassVar[tuple[str, ...]] = ("off", "relaxed_order")
     method: ClassVar = "ivfflat"
 

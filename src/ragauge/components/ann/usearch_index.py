@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragauge.components.ann.index import AnnIndex
+from ragauge.components.ann.index import GRAPH_LIMITS, AnnIndex
 from ragauge.errors import MissingExtra, UsageError
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ class UsearchIndex(AnnIndex):
 
     defaults: ClassVar[Mapping[str, Any]] = {"M": 16, "ef_construction": 200, "ef_search": 64, "dtype": "f32"}
     searched: ClassVar[tuple[str, ...]] = ("ef_search",)
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = GRAPH_LIMITS
+    choices: ClassVar[Mapping[str, Sequence[str]]] = {"dtype": ("f64", "f32", "bf16", "f16", "i8")}
 
     def __init__(self) -> None:
         try:
