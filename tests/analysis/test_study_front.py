@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 import pytest
@@ -14,20 +16,22 @@ from ragauge.analysis.studies.reading import StudyTarget, read_trials, trial_mea
 from ragauge.data.study import Measurement, Study, Trial
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.catalogue import parse
+from ragauge.reporting.studies import study_sections
 from ragauge.stats.families import may_be_best
 
 RECALL = parse("recall@5")
 
 
-def scored(values: list[float]) -> ScoreArrays:
-    """Scores of one metric, an example each."""
+def scored(values: Sequence[float | None]) -> ScoreArrays:
+    """Scores of one metric, an example each; None = undefined."""
     n = len(values)
+    numbers = dict.fromkeys(("numerator", "denominator", "value", "low", "high"), pl.Float64)
     return ScoreArrays.of(pl.DataFrame({
         "query_id": [f"q{i}" for i in range(n)], "repeat": [0] * n, "metric": ["recall@5"] * n,
-        "status": ["scored"] * n,
+        "status": ["undefined" if one is None else "scored" for one in values],
         "value": values, "numerator": [None] * n, "denominator": [None] * n, "low": values, "high": values,
-        "reason": [""] * n,
-    }, schema_overrides={"numerator": pl.Float64, "denominator": pl.Float64}))     # fmt: skip
+        "reason": ["the vector is zero" if one is None else "" for one in values],
+    }, schema_overrides=numbers))     # fmt: skip
 
 
 def test_front_holds_what_nothing_beats() -> None:
@@ -78,6 +82,70 @@ def test_cheapest_of_the_best_is_taken() -> None:
     assert (unsure.recommendation.examples or 0) > 80
     never = read_trials(scores, RECALL, "index_tokens", prices, target=StudyTarget("recall@5", 0.99))
     assert never.recommendation == type(never.recommendation)(None, "no trial's mean meets recall@5 ≥ 0.99")
+
+
+def test_a_trial_without_scores_is_never_taken_and_takes_nothing_from_the_others() -> None:
+    """A trial with no score stands in no set, front or target, leaves knees alone, and is named with the reason."""
+    rng = np.random.default_rng(9)
+    base = rng.uniform(0.3, 0.5, 80)
+    more = {"a": -0.2, "b": 0.3, "c": 0.35, "d": 0.4}
+    scores = {name: scored((base + one + rng.normal(0, 0.01, 80)).tolist()) for name, one in more.items()}
+    prices = {"zero": 0.1, "a": 1.0, "b": 2.0, "c": 5.0, "d": 9.0}
+    empty = {"zero": scored([None] * 80)}
+    alone = read_trials(scores, RECALL, "index_tokens", prices)
+    assert alone.knee.trial is not None
+    assert read_trials(empty | scores, RECALL, "index_tokens", prices) == alone
+    sure = read_trials(empty | scores, RECALL, "index_tokens", prices, target=StudyTarget("recall@5", 0.5))
+    assert sure.recommendation.trial == "b"
+    trials = tuple(Trial(name, {}, "complete", "", "", (Measurement("index_tokens", prices[name]),)) for name in prices)
+    kind = StudyKind("kind", ("recall@5",), ("index_tokens",))
+    found = StudyFigures(Study("s", "kind", trials=trials), kind, empty | scores, ("recall@5",))
+    assert found.cautions == ("zero has no score of recall@5 and is not compared: the vector is zero.",)
+    none = StudyFigures(Study("s", "kind", trials=trials[:1]), kind, empty, ("recall@5",))
+    told = " ".join(map(str, next(iter(study_sections(none))).lead))
+    assert told.startswith("No recommendation: not enough data: no trial has a score of recall@5.")
+    assert "May be the best" not in told
+    assert "Not beaten" not in told
+
+
+def test_examples_without_a_score_improve_no_trial() -> None:
+    """What is undefined on its hard questions is compared on those that both have; where many are, it is not taken."""
+    rng = np.random.default_rng(10)
+    base = np.sort(rng.uniform(0.1, 0.9, 200))
+    full = (base + rng.normal(0.02, 0.01, 200)).tolist()
+    few = [None if n < 147 else one for n, one in enumerate(base.tolist())]
+    found = read_trials({"full": scored(full), "part": scored(few)}, RECALL, "cost", {"full": 2.0, "part": 1.0})
+    assert (found.front, found.recommendation.trial) == (("full",), "full")
+    same = read_trials(
+        {"full": scored(base.tolist()), "part": scored(few)}, RECALL, "cost", {"full": 2.0, "part": 1.0}
+    )
+    assert same.recommendation.trial == "full"
+    assert same.recommendation.reason.endswith("on 200 examples; left out, since many examples have no score: part")
+    some = [None if n < 15 else one for n, one in enumerate(base.tolist())]
+    near = read_trials({"full": scored(full), "some": scored(some)}, RECALL, "", {})
+    assert (near.front, near.recommendation.trial) == (("full",), "full")
+    trials = tuple(Trial(name, {}, "complete") for name in ("full", "part"))
+    figures = StudyFigures(
+        Study("s", "kind", trials=trials), StudyKind("kind", ("recall@5",), ()),
+        {"full": scored(full), "part": scored(few)}, ("recall@5",),
+    )     # fmt: skip
+    told = "part has a score for 53 of 200 examples: its mean is over other examples than the others'."
+    assert figures.cautions == (told,)
+
+
+def test_of_trials_that_cost_about_the_same_the_best_by_its_mean_is_taken() -> None:
+    """Where the taken trial is not the very cheapest, the sentence does not call it the cheapest."""
+    rng = np.random.default_rng(11)
+    base = rng.uniform(0.3, 0.7, 80)
+    noise = rng.normal(0, 0.02, 80)
+    noise -= noise.mean()
+    scores = {"least": scored(base.tolist()), "next": scored((base + noise + 0.001).tolist()),
+              "dear": scored((base + noise[::-1]).tolist())}     # fmt: skip
+    taken = read_trials(scores, RECALL, "cost", {"least": 100.0, "next": 101.0, "dear": 200.0}).recommendation
+    assert taken.trial == "next"
+    assert taken.reason.startswith(
+        "of 2 that cost about the same (within 2 % of the least cost) the best by its mean; 3 may be the best, on 80"
+    )
 
 
 def test_differences_are_one_family() -> None:

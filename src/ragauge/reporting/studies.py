@@ -152,14 +152,17 @@ def _sentences(found: StudyFigures) -> Iterator[str]:
     taken = reading.recommendation
     about = f"; about {taken.examples:,} examples would decide" if taken.examples else ""
     yield f"Take {taken.trial}: {taken.reason}{about}." if taken.trial else f"No recommendation: {taken.reason}{about}."
+    yield from found.cautions
     best = [trial.name for trial in found.listed if trial.name in reading.best_set]
     every = len(best) == len(found.complete) and len(best) > NAMED
     more = f" and {len(best) - NAMED} more" if len(best) > NAMED else ""
     named = f"all {len(best)} that are complete" if every else f"{', '.join(best[:NAMED])}{more}"
-    yield f"May be the best by {reading.metric} (95 %): {named}."
+    if best:
+        yield f"May be the best by {reading.metric} (95 %): {named}."
     for cost, one in found.readings.items():
         if cost:
-            yield f"Not beaten at their {cost}: {', '.join(one.front)}. {_knee(one)}"
+            if one.front:
+                yield f"Not beaten at their {cost}: {', '.join(one.front)}. {_knee(one)}"
             if absent := [trial for trial in reading.trials if trial not in found.costs(cost)]:
                 yield f"No {cost} is known of: {', '.join(absent)}."
 

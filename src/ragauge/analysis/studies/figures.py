@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -52,6 +53,7 @@ class StudyTable:
     notes: tuple[str, ...] = ()
 
 
+MOST_CAUTIONS = 6     # sentences on trials that lack scores
 Told = str | StudyTable | ReportChart
 KNOWN_ITEMS, MOST_DRAWN = "type=known_item", 0.5     # the segment of generated queries, and a share of all
 DRAWN = "Most of these queries are drawn from documents: they do not settle lexical against dense retrieval."
@@ -315,6 +317,33 @@ class StudyFigures:
         return read_trials(
             scores, parse(self.metric), cost, costs, target=self.target, logarithmic=self.logarithmic, race=race
         )
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """Sentences: which trials have no score of what decides and why, and which have one of fewer examples."""
+        said: list[str] = []
+        for stratum, trials in self.strata.items() if self.scored else ():
+            means = [one for trial in trials if (one := self.mean(trial.name)) is not None]
+            without = [one for one in means if one.mean is None]
+            if len(without) == len(means) and stratum:
+                continue     # nothing is scored under this filter, which is told there
+            said += [self._unscored(one) for one in without]
+            lacking = {one.trial: one.counts["undefined"] + one.counts["not_applicable"] for one in means}
+            rest = [one for one in means if one.mean is not None]
+            least = min((lacking[one.trial] for one in rest), default=0)
+            said += [
+                f"{one.trial} has a score for {one.counts['scored']:,} of {sum(one.counts.values()):,} examples: its "
+                "mean is over other examples than the others'." for one in rest if lacking[one.trial] > least
+            ]     # fmt: skip
+        more = (f"{len(said) - MOST_CAUTIONS} more trials have no score of some examples.",)
+        return (*said[:MOST_CAUTIONS], *(more if len(said) > MOST_CAUTIONS else ()))
+
+    def _unscored(self, one: TrialMean) -> str:
+        """That a trial has no score, and its most frequent reason."""
+        column = self.scores[one.trial].column(one.metric)
+        reasons = Counter(column.reasons[n] for n in column.reason.tolist()) if column is not None else Counter()
+        why = next((reason for reason, _ in reasons.most_common() if reason), "the reason is not known")
+        return f"{one.trial} has no score of {one.metric} and is not compared: {why}."
 
     @property
     def reading(self) -> StudyReading:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 RESAMPLES = 1_000
 LEAST_AGREEMENT = 0.6
 LEAST_DISTANCE = 0.05
+ALIKE = {"latency": 0.25}     # costs within this share of the least are alike, and quality decides; 0.02 for others
+UNNOTICED = {"latency": 50.0}     # likewise costs that differ by less: no reader notices 50 ms, and runs differ by more
+MAX_LACKING = 0.10     # share of examples without a score, above the least of the settings', that is still comparable
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,42 @@ def pareto_front(quality: Sequence[float], cost: Sequence[float]) -> tuple[int, 
         if not found or quality[n] > quality[found[-1]]:
             found.append(n)
     return tuple(found)
+
+
+def shared_means(values: Array) -> tuple[list[float], list[bool]]:
+    """Mean quality over the examples that all comparable settings have, and which settings are comparable.
+
+    A setting is comparable unless the share of examples that it lacks is over 10 points above the least of all.
+
+    Args:
+        values: shape (n, m), a row an example, a column a setting with at least one value; NaN where there is none.
+
+    >>> import numpy as np
+    >>> shared_means(np.array([[0.0, np.nan, np.nan], [1.0, 0.5, np.nan], *[[1.0, 0.5, 1.0]] * 18]))
+    ([1.0, 0.5, 1.0], [True, True, True])
+    """
+    import numpy as np
+
+    lacks = np.isnan(values)
+    share = lacks.mean(axis=0)
+    comparable = share <= share.min() + MAX_LACKING + 1e-9
+    common = ~lacks[:, comparable].any(axis=1)
+    shown = ~lacks & common.reshape(-1, 1)
+    shown = np.where(shown.any(axis=0), shown, ~lacks)
+    means = np.where(shown, values, 0.0).sum(axis=0) / shown.sum(axis=0)
+    return means.tolist(), comparable.tolist()
+
+
+def alike_in_cost(costs: Mapping[str, float], cost: str) -> tuple[list[str], str]:
+    """The settings that cost about the same as the cheapest, the cheapest first, and what about the same means.
+
+    >>> alike_in_cost({"dear": 3.0, "near": 1.01, "least": 1.0}, "index_tokens")
+    (['least', 'near'], 'within 2 % of the least index_tokens')
+    """
+    share, unnoticed, least = ALIKE.get(cost, 0.02), UNNOTICED.get(cost, 0.0), min(costs.values())
+    limit = max(least * (1 + share), least + unnoticed)
+    told = f"within {100 * share:.0f} %{f' or {unnoticed:g} ms' if unnoticed else ''} of the least {cost}"
+    return sorted((name for name in costs if costs[name] <= limit), key=lambda name: costs[name]), told
 
 
 def knee_of(quality: Sequence[float], cost: Sequence[float], *, logarithmic: bool = False) -> tuple[int, float] | None:

@@ -14,7 +14,7 @@ from ragauge.analysis.estimating import (
     interval_of_mean,
 )
 from ragauge.analysis.scores.arrays import Columns, ScoreColumns, by_example
-from ragauge.analysis.studies.front import Knee, knee, pareto_front
+from ragauge.analysis.studies.front import Knee, alike_in_cost, knee, pareto_front, shared_means
 from ragauge.analysis.studies.objective import score_span
 from ragauge.data.score import STATUSES
 from ragauge.data.study import Measurement, Trial
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 ALL = ""
 MAX_FAILED = 0.05     # share of failed calls above which a trial is not recommended
-ALIKE = {"latency": 0.25}     # costs within this share of the least are alike, and quality decides; 0.02 for others
-UNNOTICED = {"latency": 50.0}     # likewise costs that differ by less: no reader notices 50 ms, and runs differ by more
 WIDER = 1.5     # the interval of one pair beside that of all pairs at once, about
 
 
@@ -176,33 +174,35 @@ def read_trials(
     """
     import numpy as np
 
-    names, sign = tuple(scores), -1.0 if metric.direction == "lower" else 1.0
-    columns = [score_column(one, str(metric)) for one in scores.values()]
     if len({one.index.query_ids for one in scores.values()}) > 1:
         raise DataError("the trials have scores of different examples.", hint="Make the study anew with --fresh.")
-    values = sign * np.column_stack([one.value for one in columns])
-    clusters = columns[0].cluster
+    scores = {name: one for name, one in scores.items() if not np.isnan(score_column(one, str(metric)).value).all()}
+    if not scores:
+        none = Recommendation(None, f"not enough data: no trial has a score of {metric}")
+        return StudyReading(str(metric), cost, (), (), Knee(None, 0.0, 0.0, "no clear knee: no score"), (), none)
+    names, sign = tuple(scores), -1.0 if metric.direction == "lower" else 1.0
+    columns = [score_column(one, str(metric)) for one in scores.values()]
+    values, clusters = sign * np.column_stack([one.value for one in columns]), columns[0].cluster
     left = None if race is None else race.left
     worst, most = _bounds(columns, metric)
     if left is None:
         found = rivalries(worst, most, clusters=clusters, span=score_span(metric))
         left = [name for name, one in zip(names, found, strict=True) if not one.beaten]
     best = tuple(name for name in names if name in left)
-    scored = ~np.isnan(values)
-    held = np.where(np.isnan(worst), 0.0, worst).sum(axis=0) / np.maximum((~np.isnan(worst)).sum(axis=0), 1)
-    means = held.tolist()
-    n = int(scored[:, [name in left for name in names]].sum(axis=0).max(initial=0))
-    priced = [n for n, name in enumerate(names) if name in costs or not cost]
+    scored, (means, fair) = (~np.isnan(values)).sum(axis=0), shared_means(worst)
+    priced = [n for n, name in enumerate(names) if fair[n] and (name in costs or not cost)]
     prices = [costs[names[n]] if cost else 0.0 for n in priced]
     front = tuple(names[priced[n]] for n in pareto_front([means[n] for n in priced], prices))
     bend = knee(values[:, priced], prices, clusters, logarithmic=logarithmic)
     bend = bend if bend.trial is None else replace(bend, trial=priced[bend.trial])
     if target is None:
-        taken = _cheapest_of_best(scores, metric, best, costs, cost, n)
-        taken = taken if race is None or taken.trial is None else _raced(taken, len(best), race.of, n)
+        held = {name: means[n] for n, name in enumerate(names) if fair[n]}
+        taken = _cheapest_of_best(scores, metric, best, costs, cost, held)
+        if race is not None and taken.trial is not None:
+            taken = _raced(taken, len(best), race.of, int(scored[names.index(taken.trial)]))
     else:
-        aim = parse(target.metric)
-        taken = _cheapest_above(trial_means(scores, aim), costs, cost, target, lower=aim.direction == "lower")
+        known = trial_means({name: scores[name] for n, name in enumerate(names) if fair[n]}, parse(target.metric))
+        taken = _cheapest_above(known, costs, cost, target, lower=parse(target.metric).direction == "lower")
     return StudyReading(str(metric), cost, best, front, bend, names, taken)
 
 
@@ -319,46 +319,48 @@ def _raced(taken: Recommendation, left: int, of: int, n: int) -> Recommendation:
 
 def _cheapest_of_best(
     scores: Mapping[str, ScoreColumns], metric: Metric, best: Sequence[str], costs: Mapping[str, float], cost: str,
-    n: int,
+    quality: Mapping[str, float],
 ) -> Recommendation:     # fmt: skip
-    if n < 2:
+    """Of the trials that may be best; `quality` has those that are comparable: their means over shared examples."""
+    means = {one.trial: one for one in trial_means({name: scores[name] for name in best}, metric)} if best else {}
+    if max((one.counts["scored"] for one in means.values()), default=0) < 2:
         return Recommendation(None, "not enough data: no trial has two examples with a score")
-    means = {one.trial: one for one in trial_means({name: scores[name] for name in best}, metric)}
     failing = [name for name in best if means[name].counts["failed"] > MAX_FAILED * sum(means[name].counts.values())]
-    best = [name for name in best if name not in failing]
+    lacking = [name for name in best if name not in quality and name not in failing]
+    best = [name for name in best if name not in failing and name not in lacking]
     left_out = f"; left out, since calls failed: {', '.join(failing)}" if failing else ""
+    left_out += f"; left out, since many examples have no score: {', '.join(lacking)}" if lacking else ""
     if not best:
-        return Recommendation(None, f"not enough data: too many calls of {', '.join(failing)} failed")
+        why = f"too many calls of {', '.join(failing)} failed" if failing else ""
+        few = f"too few examples of {', '.join(lacking)} have a score" if lacking else ""
+        return Recommendation(None, f"not enough data: {'; '.join(filter(None, (why, few)))}")
     if cost and not any(name in costs for name in best):
         return Recommendation(None, f"none of those that may be the best has a {cost}{left_out}")
+    top, lower = max(best, key=lambda name: quality[name]), metric.direction == "lower"
+    alike, within = alike_in_cost({name: costs[name] for name in best if name in costs}, cost) if cost else ([top], "")
+    taken = max(alike, key=lambda name: quality[name])
+    on = f"on {(n := means[taken].counts['scored']):,} examples{left_out}"
     if len(scores) == 1:
-        return Recommendation(best[0], f"it is the only complete trial, on {n:,} examples")
-    if len(best) == 1 and not failing:
-        return Recommendation(best[0], f"it is the best, the confidence being 95 %, on {n:,} examples")
-    lower = metric.direction == "lower"
-    quality = {name: (one.mean or 0.0) * (-1 if lower else 1) for name, one in means.items()}
-    top = max(best, key=quality.__getitem__)
+        return Recommendation(taken, f"it is the only complete trial, {on}")
+    if len(means) == 1:
+        return Recommendation(taken, f"it is the best, the confidence being 95 %, {on}")
     if not cost:
-        told = f"the best by its mean of the {len(best)} that may be the best, on {n:,} examples{left_out}"
-        return Recommendation(top, told)
-    least = min(costs[name] for name in best if name in costs)
-    limit = max(least * (1 + ALIKE.get(cost, 0.02)), least + UNNOTICED.get(cost, 0.0))
-    alike = [name for name in best if name in costs and costs[name] <= limit]
-    taken = max(alike, key=quality.__getitem__)
-    told = f"the cheapest by {cost} of the {len(best)} that may be the best, on {n:,} examples{left_out}"
-    if len(alike) == len(best):
-        told = (
-            f"the best by its mean of the {len(best)} that may be the best, on {n:,} examples; by {cost} they cost "
-            f"about the same{left_out}"
-        )
-    elif len(alike) > 1:
+        return Recommendation(top, f"the best by its mean of the {len(best)} that may be the best, {on}")
+    told = f"the cheapest by {cost} of the {len(best)} that may be the best, {on}"
+    if len(alike) == len(best) > 1:
+        told = f"the best by its mean of the {len(best)} that may be the best, on {n:,} examples; by {cost} they cost "
+        told += f"about the same{left_out}"
+    elif len(alike) > 1 and taken == alike[0]:
         told += f" ({len(alike)} cost about the same)"
+    elif len(alike) > 1:
+        told = f"of {len(alike)} that cost about the same ({within}) the best by its mean; {len(best)} may be the "
+        told += f"best, {on}"
     if taken == top:
         return Recommendation(taken, told)
     pair = {name: scores[name] for name in (taken, top)}
     gap = next(one for one in trial_means(pair, metric, base=taken) if one.trial == top)
     examples = None
-    if gap.difference and gap.difference_interval:
+    if gap.difference and gap.difference_interval and (gap.difference < 0) == lower:
         ends = gap.difference_interval
         more = f"{abs(gap.difference):.3f} {'less' if lower else 'more'}"
         told += f"; {top} has {more}, which may be chance among so many trials"
