@@ -314,3 +314,13 @@ def test_known_items_carry_their_caution(tmp_path: Path) -> None:
         found = rg.embeddings(mixed, TEXTS, {"letters": Letters()}, store=f"sqlite:///{tmp_path / f'{n}.db'}")
         told = [one for one in found.figures.told if isinstance(one, str)]
         assert any("do not settle lexical against dense" in one for one in told) is cautioned
+
+
+def test_documents_of_gold_spans_are_relevant(tmp_path: Path) -> None:
+    """A set with gold spans alone scores as one whose relevant documents are those that hold the spans."""
+    spans = [rg.Example(one.query_id, one.query, gold_spans=(rg.Span(f"d{n}", 0, 3),)) for n, one in enumerate(SET)]
+    (one, other) = (
+        rg.embeddings(given, TEXTS, {"letters": Letters()}, store=f"sqlite:///{tmp_path / f'{n}.db'}")
+        for n, given in enumerate((SET, rg.EvalSet("parts", tuple(spans))))
+    )
+    assert one.trials["ndcg@10"].to_list() == other.trials["ndcg@10"].to_list()

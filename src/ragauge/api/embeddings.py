@@ -12,6 +12,7 @@ from ragauge.api.verbs import plain
 
 if TYPE_CHECKING:
     from ragauge.api.results.study import StudyResult
+    from ragauge.data.example import EvalSet
 
 
 @keywords(EmbeddingsOptions)
@@ -22,7 +23,7 @@ async def embeddings_async(wanted: EmbeddingsOptions) -> StudyResult:
     store: no text is embedded twice. The same call continues a study that was stopped.
 
     Options:
-        set: questions with `relevant`: an EvalSet, a file, a BEIR folder or a stored set.
+        set: questions with `relevant`, or else with gold spans, whose documents are taken: an EvalSet, a file, a BEIR folder or a stored set.
         corpus: the documents: a folder of text files, a BEIR folder, a file or table with ids and texts, or a mapping.
         embedder: one or several: "local" (in the package), "openai:text-embedding-3-small" and other provider:model,
             "module:name" (a function of texts, or an object of sentence-transformers, LangChain or LlamaIndex); or a
@@ -70,7 +71,7 @@ def _made(wanted: EmbeddingsOptions) -> StudyResult:
     wanted.refuse_unscored(METRICS)
     grid = wanted.grid
     with open_store(store_url(wanted.store)) as opened:
-        eval_set, documents = set_of(wanted.set, opened), read_corpus(wanted.corpus)
+        eval_set, documents = _labelled(set_of(wanted.set, opened)), read_corpus(wanted.corpus)
         labels = (label for example in eval_set for relevant in example.relevant or () for label in relevant.doc_ids)
         names = named_as_labels([document.doc_id for document in documents], labels)
         documents = tuple(
@@ -88,3 +89,14 @@ def _made(wanted: EmbeddingsOptions) -> StudyResult:
         called = wanted.name or f"embeddings-{eval_set.name}"
         conduct(opened, called, maker, eval_set, grid, fresh=wanted.fresh, say=wanted.say)
     return open_study(called, **wanted.reading)
+
+
+def _labelled(eval_set: EvalSet) -> EvalSet:
+    """The set; where it has gold spans and no other labels, their documents are what is relevant."""
+    from ragauge.data.example import EvalSet, Relevant
+
+    if any(example.relevant for example in eval_set) or not any(example.gold_spans for example in eval_set):
+        return eval_set
+    held = [(example, dict.fromkeys(span.doc_id for span in example.gold_spans or ())) for example in eval_set]
+    examples = (replace(example, relevant=tuple(Relevant((name,)) for name in names)) for example, names in held)
+    return EvalSet(eval_set.name, tuple(examples), eval_set.corpus)

@@ -27,7 +27,7 @@ TERMS = (3, 6)     # of a query, at least and at most
 NOISE = 0.2     # chance that a term comes from the corpus
 TRIES = 20     # documents drawn in vain before the end, a question still wanted
 FIT = (
-    "These queries are terms drawn from documents (known items). They are fit to tune chunking and k, and to find "
+    "These queries are terms drawn from documents (known items). They are fit to tune k and to find "
     "broken retrieval; they do not settle lexical against dense retrieval."
 )
 
