@@ -19,7 +19,7 @@ from ragauge.components.chunking.alignment import Piece, align
 from ragauge.components.chunking.chunkers import chunker_of, grid_of
 from ragauge.components.chunking.maker import ChunkingMaker, ChunkingSettings
 from ragauge.components.chunking.tokens import TokenisedDocument
-from ragauge.data.readers.chroma import plain_texts, read_chroma
+from ragauge.data.readers.chroma import placed_quotes, plain_texts, read_chroma
 from ragauge.errors import DataError, MissingExtra, UnknownName, UsageError
 from ragauge.text.tokens import count
 
@@ -498,3 +498,26 @@ def test_labels_by_file_name_and_a_warning_in_one_line(
     warned = [line for line in printed.err.splitlines() if "colour" in line]
     assert len(warned) == 1
     assert warned[0].startswith("warning: set.jsonl: columns not read: colour")
+
+
+def test_gold_spans_may_be_quotes(tmp_path: Path) -> None:
+    """A quote is found exactly, else white space aside; the first of several, counted; none is an error."""
+    texts = {"a.b": "The hub is grey.\nIt is small. It is small."}
+    rows = [
+        {"query_id": "q1", "query": "grey hub", "gold_spans": [{"doc_id": "a.b", "quote": "grey. It  is"}]},
+        {"query_id": "q2", "query": "How big?", "gold_spans": [{"doc_id": "a.b", "text": "It is small."}]},
+        {"query_id": "q3", "query": "Hub?", "gold_spans": [{"doc_id": "a.b", "start": 0, "end": 7}]},
+    ]
+    with pytest.warns(UserWarning, match="1 quote of gold spans stands in the document several times"):
+        placed = placed_quotes(rows, texts)
+    assert placed is not None
+    spans = [(row["gold_spans"][0]["start"], row["gold_spans"][0]["end"]) for row in placed]
+    assert spans == [(11, 22), (17, 29), (0, 7)]
+    assert placed_quotes(rows[2:], texts) is None
+    (tmp_path / "set.jsonl").write_text(json.dumps(rows[0]), encoding="utf-8")
+    store = f"sqlite:///{tmp_path / 's.db'}"
+    found = rg.chunking(tmp_path / "set.jsonl", texts, "token:size=32", k=[1], budget=[16], store=store)
+    assert (found.study.name, found.trials["token_recall@1"].to_list()) == ("chunking-set", [1.0])
+    rows[0]["gold_spans"] = [{"doc_id": "a.b", "quote": "is blue"}]
+    with pytest.raises(DataError, match=r"example q1: the gold quote 'is blue' is not in the document 'a\.b'"):
+        placed_quotes(rows, texts)

@@ -23,7 +23,7 @@ def chunking(wanted: ChunkingOptions) -> StudyResult:
     question answers every cutoff and budget. The same call continues a study that was stopped.
 
     Options:
-        set: questions with gold spans: an EvalSet, a file, a stored set, or Chroma's CSV.
+        set: questions with gold spans, or quotes in a JSON file: an EvalSet, a file, a stored set, or Chroma's CSV.
         corpus: the documents: a folder of text files, a file or table with ids and texts, or a mapping.
         chunker: one or several, such as "token:size=200,400:overlap=0", lists multiplying to a grid; or the parameters
             of one trial as a mapping with the key chunker, for values that are lists themselves.
@@ -52,7 +52,8 @@ def chunking(wanted: ChunkingOptions) -> StudyResult:
     from ragauge.data.readers.chroma import plain_texts
     from ragauge.data.readers.corpus import named_as_labels
 
-    eval_set, texts = _with_gold(_set(wanted.set, wanted.store)), plain_texts(wanted.corpus)
+    texts = plain_texts(wanted.corpus)
+    eval_set = _with_gold(_set(wanted.set, texts, wanted.store))
     names = named_as_labels(texts, (span.doc_id for example in eval_set for span in example.gold_spans or ()))
     texts = {names.get(doc_id, doc_id): text for doc_id, text in texts.items()}
     cutoffs, budgets = numbers("-k", wanted.k), numbers("--budget", wanted.budget)
@@ -94,14 +95,17 @@ def _grid(chunker: Chunker | Sequence[Chunker], documents: Mapping[str, str]) ->
     return grid
 
 
-def _set(source: Any, store: str | None) -> EvalSet:
+def _set(source: Any, texts: Mapping[str, str], store: str | None) -> EvalSet:
     from ragauge.api.inputs.sources import store_url
     from ragauge.api.run import set_of
-    from ragauge.data.readers.chroma import is_chroma, read_chroma
+    from ragauge.data.readers.chroma import is_chroma, placed_quotes, read_chroma
+    from ragauge.data.readers.source import name_of, read_set
     from ragauge.store.open import open_store
 
     if isinstance(source, str | Path) and is_chroma(Path(source)):
         return read_chroma(Path(source))
+    if (rows := placed_quotes(source, texts)) is not None:
+        return read_set(rows, name=name_of(source))
     with open_store(store_url(store)) as opened:
         return set_of(source, opened)
 
@@ -110,6 +114,6 @@ def _with_gold(eval_set: EvalSet) -> EvalSet:
     from ragauge.errors import DataError
 
     if not any(example.gold_spans for example in eval_set):
-        hint = "Give gold_spans: [{doc_id, start, end}], or Chroma's columns question, references, corpus_id."
+        hint = "Give gold_spans: [{doc_id, start, end}] or [{doc_id, quote}], or the columns of Chroma."
         raise DataError("no example has a gold span.", source=eval_set.name, hint=hint)
     return eval_set

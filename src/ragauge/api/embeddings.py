@@ -23,7 +23,8 @@ async def embeddings_async(wanted: EmbeddingsOptions) -> StudyResult:
     store: no text is embedded twice. The same call continues a study that was stopped.
 
     Options:
-        set: questions with `relevant`, or else with gold spans, whose documents are taken: an EvalSet, a file, a BEIR folder or a stored set.
+        set: questions with `relevant`, else gold spans, whose documents are taken: an EvalSet, a file, a BEIR
+            folder or a stored set.
         corpus: the documents: a folder of text files, a BEIR folder, a file or table with ids and texts, or a mapping.
         embedder: one or several: "local" (in the package), "openai:text-embedding-3-small" and other provider:model,
             "module:name" (a function of texts, or an object of sentence-transformers, LangChain or LlamaIndex); or a

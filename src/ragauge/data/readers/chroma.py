@@ -1,4 +1,4 @@
-"""Chroma's questions for chunking: question, references (JSON: content, start_index, end_index), corpus_id.
+"""Questions for chunking: Chroma's question, references (JSON: content, start_index, end_index), corpus_id; or quotes.
 
 Whole documents as offsets count them: every character of a text, nothing stripped.
 """
@@ -6,17 +6,20 @@ Whole documents as offsets count them: every character of a text, nothing stripp
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ragauge.data.example import EvalSet, Example, Span
-from ragauge.data.readers import tabular
-from ragauge.data.readers.corpus import SUFFIXES, read_corpus, text_file
+from ragauge.data.readers import jsonl, tabular
+from ragauge.data.readers.corpus import SUFFIXES, named_as_labels, read_corpus, text_file
+from ragauge.data.readers.passages import DOC_KEYS, TEXT_KEYS
 from ragauge.data.readers.record_reader import warn_user
-from ragauge.errors import DataError
+from ragauge.errors import DataError, nearest
 from ragauge.text.messages import plural
 
+QUOTES = ("quote", *TEXT_KEYS)
 COLUMNS = ("question", "references", "corpus_id")
 
 
@@ -47,6 +50,74 @@ def read_chroma(path: Path, name: str = "") -> EvalSet:
             Example(f"q{len(examples) + 1}", str(row["question"]), gold_spans=spans, segments={"corpus": doc_id})
         )
     return EvalSet(name or path.stem, tuple(examples))
+
+
+def placed_quotes(source: Any, texts: Mapping[str, str]) -> list[dict[str, Any]] | None:
+    """The rows of a JSON file, or a list of rows, with offsets in place of the quotes that are gold spans.
+
+    A quote {doc_id, quote} is looked for as it stands, then with any white space for its own. Of several places the
+    first is taken, and a warning counts such quotes. None where no gold span is a quote.
+
+    Raises:
+        DataError: a quote that is not in its document, or whose document is not in the corpus; names the example.
+    """
+    if isinstance(source, str | Path):
+        path = Path(source)
+        if not path.is_file() or path.suffix not in (".jsonl", ".json", ".ndjson"):
+            return None
+        rows = [dict(row) for _, row in jsonl.read(path).rows]
+    elif isinstance(source, list) and all(isinstance(row, Mapping) for row in source):
+        rows = [dict(row) for row in source]
+    else:
+        return None
+    quotes = [span for row in rows for span in _spans(row) if _quote(span)]
+    if not quotes:
+        return None
+    names = named_as_labels(texts, [_document(span) for span in quotes])
+    known, several = {names.get(doc_id, doc_id): text for doc_id, text in texts.items()}, 0
+    for n, row in enumerate(rows, 1):
+        spans = list(_spans(row))
+        for at, span in enumerate(spans):
+            if quote := _quote(span):
+                start, end, places = _place(quote, _document(span), known, f"example {row.get('query_id', n)}")
+                several += places > 1
+                spans[at] = {"doc_id": _document(span), "start": start, "end": end}
+        if spans:
+            row["gold_spans"] = spans
+    if several:
+        told = "stands" if several == 1 else "stand"
+        warn_user(f"{plural(several, 'quote')} of gold spans {told} in the document several times: the first is taken.")
+    return rows
+
+
+def _spans(row: Mapping[str, Any]) -> Iterator[Any]:
+    spans = row.get("gold_spans")
+    return iter(spans if isinstance(spans, list) else ())
+
+
+def _quote(span: Any) -> str:
+    """The text of a gold span that has no offsets; "" where it has."""
+    if not isinstance(span, Mapping) or span.get("start") is not None or span.get("end") is not None:
+        return ""
+    return next((text for key in QUOTES if isinstance(text := span.get(key), str) and text.strip()), "")
+
+
+def _document(span: Mapping[str, Any]) -> str:
+    return next((str(span[key]) for key in DOC_KEYS if span.get(key) is not None), "")
+
+
+def _place(quote: str, doc_id: str, texts: Mapping[str, str], source: str) -> tuple[int, int, int]:
+    """(start, end) of a quote in its document, and in how many places it stands."""
+    if doc_id not in texts:
+        near = ", ".join(nearest(doc_id, texts, 3, 0.0))
+        raise DataError(f"the quote of {doc_id!r} is in no document of the corpus, which has {near} …", source=source)
+    text = texts[doc_id]
+    places = [(at.start(), at.end()) for at in re.finditer(re.escape(quote), text)]
+    places = places or [(at.start(), at.end()) for at in re.finditer(r"\s+".join(map(re.escape, quote.split())), text)]
+    if not places:
+        shown, hint = " ".join(quote.split())[:60], "Quote the document word for word, or give start and end."
+        raise DataError(f"the gold quote {shown!r} is not in the document {doc_id!r}.", source=source, hint=hint)
+    return (*places[0], len(places))
 
 
 def plain_texts(source: Any) -> dict[str, str]:

@@ -248,6 +248,9 @@ def _renamed(old: Passage, passage_id: str) -> Passage:
     )
 
 
+QUOTED = "`ragauge chunking` finds quotes of a JSON file; else start = text.index(quote), end = start + len(quote)."
+
+
 def _span(value: Any, name: str, notes: Notes, doc_id: str | None = None) -> Span:
     """A span; [start, end] will do where the document is known."""
     if isinstance(value, list | tuple) and len(value) == 2 and doc_id is not None:
@@ -255,8 +258,9 @@ def _span(value: Any, name: str, notes: Notes, doc_id: str | None = None) -> Spa
     if not isinstance(value, Mapping):
         raise BadValue(name, "an object with doc_id, start and end", value)
     key, named = first_of(value, DOC_KEYS)
-    if named is None and doc_id is None:
-        raise BadValue(name, "an object with doc_id, start and end", value)
+    quoted = doc_id is None and "start" not in value and "end" not in value
+    if doc_id is None and (named is None or quoted):
+        raise BadValue(name, "an object with doc_id, start and end", value, QUOTED if quoted else "")
     start, end = _bounds(value, name)
     return Span(doc_id or "" if named is None else identifier(named, f"{name}.{key}", notes), start, end)
 
