@@ -324,3 +324,6 @@ def test_documents_of_gold_spans_are_relevant(tmp_path: Path) -> None:
         for n, given in enumerate((SET, rg.EvalSet("parts", tuple(spans))))
     )
     assert one.trials["ndcg@10"].to_list() == other.trials["ndcg@10"].to_list()
+    quotes = [{"query": one.query, "gold_spans": [{"doc_id": f"d{n}", "quote": "the"}]} for n, one in enumerate(SET)]
+    third = rg.embeddings(quotes, TEXTS, {"letters": Letters()}, store=f"sqlite:///{tmp_path / 'q.db'}")
+    assert one.trials["ndcg@10"].to_list() == third.trials["ndcg@10"].to_list()

@@ -64,7 +64,9 @@ def _made(wanted: EmbeddingsOptions) -> StudyResult:
     from ragauge.api.studies import open_study
     from ragauge.components.embeddings.embedders import LEXICAL, embedder_of
     from ragauge.components.embeddings.maker import METRICS, EmbeddingMaker, EmbeddingSource
+    from ragauge.data.readers.chroma import placed_quotes
     from ragauge.data.readers.corpus import named_as_labels, read_corpus
+    from ragauge.data.readers.source import name_of, read_set
     from ragauge.engine.studies.conduct import conduct
     from ragauge.engine.studies.retrieval import embedding_calls
     from ragauge.store.open import open_store
@@ -72,7 +74,10 @@ def _made(wanted: EmbeddingsOptions) -> StudyResult:
     wanted.refuse_unscored(METRICS)
     grid = wanted.grid
     with open_store(store_url(wanted.store)) as opened:
-        eval_set, documents = _labelled(set_of(wanted.set, opened)), read_corpus(wanted.corpus)
+        documents = read_corpus(wanted.corpus)
+        quoted = placed_quotes(wanted.set, {document.doc_id: document.text for document in documents})
+        eval_set = set_of(wanted.set, opened) if quoted is None else read_set(quoted, name=name_of(wanted.set))
+        eval_set = _labelled(eval_set)
         labels = (label for example in eval_set for relevant in example.relevant or () for label in relevant.doc_ids)
         names = named_as_labels([document.doc_id for document in documents], labels)
         documents = tuple(

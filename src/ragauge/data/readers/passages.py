@@ -248,7 +248,7 @@ def _renamed(old: Passage, passage_id: str) -> Passage:
     )
 
 
-QUOTED = "`ragauge chunking` finds quotes of a JSON file; else start = text.index(quote), end = start + len(quote)."
+QUOTED = "`ragauge chunking` and `embeddings` find quotes of JSON files; else write start = text.index(quote), and end."
 
 
 def _span(value: Any, name: str, notes: Notes, doc_id: str | None = None) -> Span:
