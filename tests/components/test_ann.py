@@ -431,3 +431,24 @@ def test_of_fewer_than_k_vectors_all_are_found(spec: str, tmp_path: Path) -> Non
     skip_uncompiled(spec)
     found = rg.ann(VECTORS[:5], spec, queries=QUERIES, store=f"sqlite:///{tmp_path / 'store.db'}", rounds=1)
     assert mean_of(found, found.figures.complete[0].name) == 1
+
+
+@pytest.mark.parametrize(("metric", "times"), [("ip", 1e20), ("l2", 1e30), ("cosine", 1e-30), ("l2", 1e-30)])
+def test_lengths_whose_squares_float32_does_not_hold_are_refused(metric: Any, times: float, tmp_path: Path) -> None:
+    """Libraries would give infinite or no distances: vectors and queries alike are told, with what to do."""
+    wide = VECTORS[:50].astype(np.float64)
+    store = f"sqlite:///{tmp_path / 'store.db'}"
+    for vectors, queries in ((wide * times, QUERIES), (wide, QUERIES * np.float64(times))):
+        with pytest.raises(DataError, match=r"for float32.* Rescale"):
+            rg.ann(vectors, "null", queries=queries, metric=metric, store=store)
+        with pytest.raises(DataError, match=r"for float32.* Rescale"):
+            rg.exact_neighbours(vectors, queries, 3, metric)
+    some = np.vstack([wide, wide[:1] * 1e-30])     # under l2 a short one among longer ones is as good as zeros
+    assert rg.exact_neighbours(some, QUERIES, 51, "l2")[0].shape == (40, 51)
+
+
+@pytest.mark.parametrize("k", [2.5, True, 0, "3"])
+def test_k_is_a_whole_number(k: Any) -> None:
+    """Anything else is an error that shows it."""
+    with pytest.raises(UsageError, match=f"k must be an integer of at least 1, got {k!r}"):
+        rg.exact_neighbours(VECTORS, QUERIES, k)

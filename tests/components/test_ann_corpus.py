@@ -133,3 +133,20 @@ def test_on_the_command_line_a_set_and_a_folder_are_enough(
     said = capsys.readouterr().out
     assert "faiss-sq costs 0.0 points of recall@3" in said
     assert "Retrieval by the labels" in said
+
+
+def test_labels_may_name_files(tmp_path: Path) -> None:
+    """A label with the ending of a file means the document without it, as for embedders."""
+    asked = rg.EvalSet("s", (rg.Example("q", "how to begin", relevant=(rg.Relevant(("start.md",)),)),))
+    for name, text in (("start", "How to begin at once."), ("other", "Of fish and wine.")):
+        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
+    store = f"sqlite:///{tmp_path / 's.db'}"
+    found = rg.ann(asked, "faiss-sq", corpus=tmp_path, embedder={"n": lambda texts: np.eye(3)[: len(texts)]},
+                   store=store, rounds=1)  # fmt: skip
+    assert {one.mean for one in found.means if one.metric == "recall@10"} == {1}
+
+
+def test_a_vector_too_large_for_float32_is_told_without_a_warning(tmp_path: Path) -> None:
+    """An embedder's 1e300 is infinite in float32: an error with the text, no warning of numpy."""
+    with pytest.raises(DataError, match="holds inf at place 0"):
+        study(tmp_path, {"huge": lambda texts: [[1e300, 1.0]] * len(texts)})

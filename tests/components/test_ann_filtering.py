@@ -14,6 +14,7 @@ import ragauge as rg
 from ragauge.analysis.results.chart import ReportChart
 from ragauge.analysis.studies.figures import StudyTable
 from ragauge.analysis.studies.filtered import crossover
+from ragauge.cli.options import conditions
 from ragauge.components.ann.exact import ExactSearch, exact_neighbours
 from ragauge.components.ann.filtering import FilteredSearch, Passing, Truth, filtered_grid
 from ragauge.components.ann.index import LIBRARIES, AnnIndex, index_of
@@ -180,7 +181,10 @@ def test_columns_of_each_form_and_missing_ones(tmp_path: Path) -> None:
         path = tmp_path / f"v.{ending}"
         assert passing_where(path, {"lang": "de"}).tolist() == [True, False, False, True]
         assert passing_where(path, {"lang": "de", "year": "2024"}).tolist() == [False, False, False, True]
-        assert not passing_where(path, {"year": "soon"}).any()
+        with pytest.raises(UnknownName, match=r"no value of year '2042'; nearest: 2024.* Known: 2023, 2024"):
+            passing_where(path, {"year": "2042"})
+        with pytest.raises(UnknownName, match="no value of lang 'dee'; nearest: de"):
+            passing_where(path, {"lang": "dee"})
         with pytest.raises(UnknownName, match="nearest: lang"):
             passing_where(path, {"lan": "de"})
     with pytest.raises(DataError, match="an array has no columns"):
@@ -214,14 +218,16 @@ def test_a_filter_that_nothing_passes_is_undefined_and_one_that_some_pass_is_che
     """No score, a reason, a whole study; the check of a filtered trial reads its column again."""
     store, file = f"sqlite:///{tmp_path / 's.db'}", tmp_path / "v.parquet"
     langs = ["de" if n % 5 == 0 else "en" for n in range(len(VECTORS))]
-    pl.DataFrame({"embedding": VECTORS.tolist(), "lang": langs}).write_parquet(file)
+    kinds = ["a" if lang == "de" else "b" for lang in langs]
+    pl.DataFrame({"embedding": VECTORS.tolist(), "lang": langs, "kind": kinds}).write_parquet(file)
     asked: dict[str, Any] = {"metric": "l2", "rounds": 1, "store": store, "oversample": 10, "name": "n"}
-    none = rg.ann(file, "faiss-sq", holdout=20, filter={"lang": "fr"}, **asked)
+    none = rg.ann(file, "faiss-sq", holdout=20, filter={"kind": "b", "lang": "de"}, **asked)
     assert [one.state for one in none.study.trials] == ["complete"] * 2
     assert {one.counts["undefined"] for one in none.means} == {20}
     assert "No recommendation" in none.to_markdown()
     some = rg.ann(file, "faiss-sq", holdout=20, filter={"lang": "de"}, **asked)
-    inside = next(one for one in some.study.trials if one.parameters.get("filter_by") == "inside" and "=de" in one.name)
+    ways = (one for one in some.study.trials if one.parameters.get("filter") == "lang=de")
+    inside = next(one for one in ways if one.parameters["filter_by"] == "inside")
     assert inside.measured("passing") == pytest.approx(600, abs=20)
     np.save(tmp_path / "q.npy", QUERIES)
     passed = rg.ann_check("n", tmp_path / "q.npy", trial=inside.name, minimum=0.5, store=store)
@@ -294,3 +300,27 @@ def test_on_vectors_of_real_texts_clustered_labels_hurt_post_filtering_more_than
         gap = next(one for one in held.means if one.trial == other and one.metric == "ann_recall@10")
         assert gap.difference_interval is not None
         assert gap.difference_interval.high < -0.1
+
+
+def test_ids_are_whole_numbers_and_none_is_left_out() -> None:
+    """-1 counts as not found, also where it would point at the last row; distances, a pair and other ids are errors."""
+    near = Truth(LINE, LINE[:1], 3, "l2")
+    assert near.beside(0, [0, -1, 1]).ids == (0, 1)
+    assert near.beside(0, ()).ids == ()
+    for wrong in ([0.0, 1.0], ([0, 1, 2], [0.0, 1.0, 4.0]), ([0, 1], [0.5]), None, [[0, 1]]):
+        with pytest.raises(DataError, match="an index gives ids, whole numbers of shape"):
+            near.beside(0, wrong, "q0")
+    with pytest.raises(DataError, match="it found the id -2 of 10 vectors"):
+        near.beside(0, [-2, 1])
+
+    class Padding(AnnIndex):
+        def search(self, query: Any, k: int, passing: Any = None) -> Any:
+            return np.array([2, -1])
+
+    assert FilteredSearch(Padding(), LINE[:, 0] > 1, 1).search(LINE[0], 3).tolist() == [2]
+
+
+def test_two_values_of_one_column_are_refused() -> None:
+    """No vector has both, and neither wins silently."""
+    with pytest.raises(UsageError, match="lang takes one value, got de and en"):
+        conditions("lang=de,year=2024,lang=en")

@@ -298,7 +298,7 @@ def _embedded(wanted: AnnOptions) -> tuple[Vectors, Vectors, SearchedCorpus]:
 def _embed(wanted: AnnOptions) -> tuple[Vectors, Vectors, SearchedCorpus]:
     from ragauge.api.inputs.sources import store_url
     from ragauge.api.run import set_of
-    from ragauge.components.embeddings.corpus import searched_corpus
+    from ragauge.components.embeddings.corpus import labelled_documents, searched_corpus
     from ragauge.components.embeddings.embedders import embedder_of
     from ragauge.components.embeddings.maker import EmbeddingSource
     from ragauge.data.readers.corpus import read_corpus
@@ -313,8 +313,10 @@ def _embed(wanted: AnnOptions) -> tuple[Vectors, Vectors, SearchedCorpus]:
             [model] if model is not None else [], concurrency=wanted.concurrency, most=wanted.max_concurrency,
             max_cost=wanted.max_cost, timeout=wanted.timeout,
         )  # fmt: skip
+        eval_set = set_of(wanted.vectors, store)
+        documents = labelled_documents(read_corpus(wanted.corpus), eval_set)
         return searched_corpus(
-            read_corpus(wanted.corpus), set_of(wanted.vectors, store), EmbeddingSource(store, calling, objects), name,
+            documents, eval_set, EmbeddingSource(store, calling, objects), name,
             (wanted.query_prefix, wanted.document_prefix), fresh=wanted.fresh,
         )  # fmt: skip
 

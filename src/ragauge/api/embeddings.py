@@ -62,10 +62,11 @@ def _made(wanted: EmbeddingsOptions) -> StudyResult:
     from ragauge.api.inputs.sources import store_url
     from ragauge.api.run import set_of
     from ragauge.api.studies import open_study
+    from ragauge.components.embeddings.corpus import labelled_documents
     from ragauge.components.embeddings.embedders import LEXICAL, embedder_of
     from ragauge.components.embeddings.maker import METRICS, EmbeddingMaker, EmbeddingSource
     from ragauge.data.readers.chroma import placed_quotes
-    from ragauge.data.readers.corpus import named_as_labels, read_corpus
+    from ragauge.data.readers.corpus import read_corpus
     from ragauge.data.readers.source import name_of, read_set
     from ragauge.engine.studies.conduct import conduct
     from ragauge.engine.studies.retrieval import embedding_calls
@@ -78,11 +79,7 @@ def _made(wanted: EmbeddingsOptions) -> StudyResult:
         quoted = placed_quotes(wanted.set, {document.doc_id: document.text for document in documents})
         eval_set = set_of(wanted.set, opened) if quoted is None else read_set(quoted, name=name_of(wanted.set))
         eval_set = _labelled(eval_set)
-        labels = (label for example in eval_set for relevant in example.relevant or () for label in relevant.doc_ids)
-        names = named_as_labels([document.doc_id for document in documents], labels)
-        documents = tuple(
-            replace(document, doc_id=names.get(document.doc_id, document.doc_id)) for document in documents
-        )
+        documents = labelled_documents(documents, eval_set)
         named = [embedder_of(name, wanted.objects) for name in wanted.names if name != LEXICAL]
         calling = embedding_calls(
             [embedder.model for embedder in named if embedder.model is not None], concurrency=wanted.concurrency,

@@ -341,7 +341,7 @@ class AnnOptions(ModelCallOptions, MakeStudyOptions):
     ] = ()
     labels: Annotated[str | Sequence[str], Typed("Which vectors pass: random, clustered.")] = "random,clustered"
     filter: Annotated[
-        Mapping[str, str] | None, Typed("Search where columns have these values: lang=de, comma = and.")
+        Mapping[str, str] | None, Typed("Search where columns have these values: lang=de, comma = and, one each.")
     ] = None
     oversample: Annotated[
         str | int | Sequence[int], Typed("How many times k post-filtering asks for.")

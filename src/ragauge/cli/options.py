@@ -146,13 +146,18 @@ def conditions(text: str) -> Mapping[str, str]:
 
     >>> conditions("type=multi_hop,tag=golden")
     {'type': 'multi_hop', 'tag': 'golden'}
+
+    Raises:
+        UsageError: no column=value, or two values of one column, which nothing has.
     """
-    wanted = {}
+    wanted: dict[str, str] = {}
     for part in names(text):
         column, equals, value = part.partition("=")
         if not equals:
             raise UsageError(f"--filter: expected column=value, got {part!r}. Write --filter type=multi_hop.")
-        wanted[column.strip()] = value.strip()
+        if wanted.setdefault(column.strip(), value.strip()) != value.strip():
+            both = f"{wanted[column.strip()]} and {value.strip()}"
+            raise UsageError(f"--filter: {column.strip()} takes one value, got {both}. Run the command once for each.")
     return wanted
 
 

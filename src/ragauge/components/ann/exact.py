@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 VectorMetric = Literal["cosine", "l2", "ip"]
+LEAST, MOST = 1e-30, 8e37     # squared lengths that float32 holds with room for sums and differences
 QUERIES, ROWS = 1_024, 4_096     # of a block: 16 MB of products
 
 
@@ -47,6 +48,33 @@ def checked(vectors: Vectors, what: str = "vectors", dimensions: int | None = No
     return found
 
 
+def check_scale(vectors: Vectors, metric: VectorMetric, what: str = "vectors") -> None:
+    """DataError where squared lengths, in which libraries reckon, overflow or underflow float32; zeros are let be.
+
+    Under cosine no vector may be too short; under l2 and ip not all of them.
+    """
+    import numpy as np
+
+    least, shortest = np.inf, -1
+    longest = 0.0
+    for start in range(0, len(vectors), ROWS):
+        block = vectors[start : start + ROWS]
+        squares = np.einsum("ij,ij->i", block, block, dtype=np.float64)
+        longest = max(longest, float(squares.max()))
+        if longest > MOST:
+            row, why = start + int(squares.argmax()), "long"
+            break
+        squares[squares == 0] = np.where(block[squares == 0].any(axis=1), 0, np.inf)
+        if squares.min() < least:
+            least, shortest = float(squares.min()), start + int(squares.argmin())
+    else:
+        if least >= LEAST or (metric != "cosine" and longest >= LEAST):
+            return
+        row, why = shortest, "short"
+    told = f"a vector too {why} for float32, in which libraries reckon: lengths go from 1e-15 to 9e18."
+    raise DataError(told, source=what, line=row, unit="row", hint="Rescale vectors and queries by one factor.")
+
+
 def exact_neighbours(
     vectors: Vectors, queries: Vectors, k: int, metric: VectorMetric = "cosine"
 ) -> tuple[Ids, Floats]:
@@ -67,17 +95,19 @@ def exact_neighbours(
         neighbour of anything, and a query of zeros has none: id -1, distance NaN.
 
     Raises:
-        UsageError: k below 1. UnknownName: another metric.
-        DataError: shapes that do not fit, or values that are not finite.
+        UsageError: k is no integer of at least 1. UnknownName: another metric.
+        DataError: shapes that do not fit, values that are not finite, or lengths whose squares float32 does not hold.
     """
     import numpy as np
 
-    if k < 1:
-        raise UsageError(f"exact_neighbours: k must be an integer of at least 1, got {k}.")
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise UsageError(f"exact_neighbours: k must be an integer of at least 1, got {k!r}.")
     if metric not in get_args(VectorMetric):
         raise UnknownName("metric of vectors", metric, get_args(VectorMetric))
     base = checked(vectors)
     asked = checked(queries, "queries", base.shape[1])
+    for rows, what in ((base, "vectors"), (asked, "queries")):
+        check_scale(rows, metric, what)
     k = min(k, len(base))
     ids = np.full((len(asked), k), -1, dtype=np.int64)
     distances = np.full((len(asked), k), np.nan)

@@ -144,7 +144,7 @@ class FaissPq(_FaissIndex):
 
     filters = False
     defaults: ClassVar[Mapping[str, Any]] = {"m": 16, "nbits": 8}
-    limits: ClassVar[Mapping[str, tuple[int, int]]] = {"m": (1, 65_536), "nbits": (1, 16)}
+    limits: ClassVar[Mapping[str, tuple[int, int]]] = {"m": (1, 65_536), "nbits": (3, 16)}
 
     def misfit(self, parameters: Mapping[str, Any], shape: tuple[int, int]) -> str:     # noqa: D102 - as AnnIndex says
         m, bits = parameters["m"], parameters["nbits"]

@@ -13,7 +13,7 @@ from ragauge.metrics.ann.ann_recall import AnnRecall
 from ragauge.metrics.base import Ratio
 
 if TYPE_CHECKING:
-    from ragauge.components.ann.exact import Floats, Mask, VectorMetric, Vectors
+    from ragauge.components.ann.exact import Floats, Ids, Mask, VectorMetric, Vectors
 
 LABELS = ("random", "clustered")
 KEYS = ("filter", "labels", "selectivity", "filter_by", "oversample")     # parameters that no index is built with
@@ -79,6 +79,25 @@ class Passing:
         return self._orders[labels]
 
 
+def ids_of(found: Any, source: str = "") -> Ids:
+    """What an index returned, shape (at most k,); -1, which stands for none in faiss, is left out.
+
+    Raises:
+        DataError: no whole numbers, or another shape, such as ids with their distances.
+    """
+    import numpy as np
+
+    try:
+        ids = np.asarray(found)
+    except ValueError:     # parts of several lengths
+        ids = np.asarray(found, dtype=object)
+    if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+        told = f"an index gives ids, whole numbers of shape (k,), got shape {ids.shape} of {ids.dtype}."
+        raise DataError(told, source=source, hint="Return the ids alone, without distances.")
+    whole: Ids = ids.astype(np.int64)
+    return np.asarray(whole[whole != -1])
+
+
 class Truth:
     """The exact neighbours of queries among vectors, which what an index found is held against.
 
@@ -104,13 +123,14 @@ class Truth:
         """What an index found for the nth query beside what is nearest.
 
         Raises:
-            DataError: an id that no vector has.
+            DataError: an id that no vector has, or what is no id.
         """
         import numpy as np
 
-        ids = np.asarray(found, dtype=np.int64)[: self.k]
+        ids = ids_of(found, source)[: self.k]
         if ids.size and not 0 <= ids.min() <= ids.max() < len(self.vectors):
-            raise DataError(f"it found the id {ids.max()} of {len(self.vectors)} vectors.", source=source)
+            wrong = ids.min() if ids.min() < 0 else ids.max()
+            raise DataError(f"it found the id {wrong} of {len(self.vectors)} vectors.", source=source)
         exact = distances_to(self.vectors, self.queries[n], ids, self.metric)
         if self.passing is not None:
             exact[~self.passing[ids]] = np.nan
@@ -142,11 +162,9 @@ class FilteredSearch:
 
     def search(self, query: Any, k: int) -> Any:
         """Ids of at most k that pass, the nearest first."""
-        import numpy as np
-
         if not self._oversample:
             return self._index.search(query, k, self._passing)
-        found = np.asarray(self._index.search(query, min(k * self._oversample, len(self._passing)))).astype(np.int64)
+        found = ids_of(self._index.search(query, min(k * self._oversample, len(self._passing))))
         return found[self._passing[found]][:k]
 
 

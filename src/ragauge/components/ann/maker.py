@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.studies.ann import ANN
-from ragauge.components.ann.exact import VectorMetric, checked
+from ragauge.components.ann.exact import VectorMetric, check_scale, checked
 from ragauge.components.ann.filtering import KEYS, UNFILTERED, FilteredSearch, Passing, Truth, stratum_of
 from ragauge.components.ann.index import AnnIndex, NullIndex, index_of, name_of
 from ragauge.components.ann.labels import SearchedCorpus
@@ -66,8 +66,11 @@ class AnnMaker(TrialMaker):
 
         if rounds < 1:
             raise UsageError(f"ann: rounds must be at least 1, got {rounds}.")
-        self.vectors = np.ascontiguousarray(checked(vectors), dtype=np.float32)
-        self.queries = np.ascontiguousarray(checked(queries, "queries", self.vectors.shape[1]), dtype=np.float32)
+        base = checked(vectors)
+        asked = checked(queries, "queries", base.shape[1])
+        for rows, what in ((base, "vectors"), (asked, "queries")):
+            check_scale(rows, metric, what)
+        self.vectors, self.queries = (np.ascontiguousarray(rows, dtype=np.float32) for rows in (base, asked))
         if not len(self.vectors) or not len(self.queries):
             raise DataError(f"ann: {len(self.vectors)} vectors and {len(self.queries)} queries, at least one each.")
         self.truth = Truth(self.vectors, self.queries, k, metric)

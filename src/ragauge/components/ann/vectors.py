@@ -68,13 +68,19 @@ def passing_where(source: Any, conditions: Mapping[str, str], part: str = "train
 
     Raises:
         DataError: an array, which has no columns, or a column of another length than the vectors.
-        UnknownName: no such column.
+        UnknownName: no such column, or no vector has this value.
     """
     import numpy as np
 
     if not isinstance(source, str | Path):
         raise DataError("an array has no columns to filter by.", hint="Write it with its columns to a Parquet file.")
-    found = [_has(_column(Path(source), name, part), value) for name, value in conditions.items()]
+    found = []
+    for name, value in conditions.items():
+        column = _column(Path(source), name, part)
+        found.append(_has(column, value))
+        if not found[-1].any():
+            known = dict.fromkeys(_told(one) for one in column if one is not None)
+            raise UnknownName(f"value of {name}", value, known, f"--filter names one that is in {source}.")
     if len({len(one) for one in found}) > 1:
         raise DataError(f"its columns have {', '.join(str(len(one)) for one in found)} rows.", source=str(source))
     return np.asarray(np.logical_and.reduce(found))
@@ -117,8 +123,13 @@ def _has(column: Any, value: str) -> Mask:
             return np.asarray(column == float(value))
         except ValueError:
             return np.zeros(len(column), dtype=bool)
-    texts = (str(one).lower() if isinstance(one, bool | np.bool_) else one for one in column)
-    return np.fromiter((one is not None and str(one) == value for one in texts), dtype=bool, count=len(column))
+    return np.fromiter((one is not None and _told(one) == value for one in column), dtype=bool, count=len(column))
+
+
+def _told(value: Any) -> str:
+    import numpy as np
+
+    return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
 
 
 def _npy(path: Path) -> Any:

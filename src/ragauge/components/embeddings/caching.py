@@ -156,7 +156,8 @@ def _checked(embedder: str, part: Sequence[str], vectors: Any, lengths: set[int]
     made = []
     for name, row in zip(part, rows, strict=True):
         try:
-            vector = np.asarray(row, dtype=np.float32)
+            with np.errstate(over="ignore"):     # infinite is told below
+                vector = np.asarray(row, dtype=np.float32)
         except (TypeError, ValueError):
             raise DataError(f"the vector of {name} is no list of numbers: {str(row)[:60]}.", source=embedder) from None
         lengths = lengths or {vector.size}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -13,10 +14,19 @@ from ragauge.components.embeddings.maker import EmbeddingSource, check_labels, d
 from ragauge.data.document import Document
 from ragauge.data.example import EvalSet
 from ragauge.data.identity import digest
+from ragauge.data.readers.corpus import named_as_labels
 from ragauge.errors import DataError
 
 if TYPE_CHECKING:
     from ragauge.components.ann.exact import Vectors
+
+
+def labelled_documents(documents: Iterable[Document], eval_set: EvalSet) -> tuple[Document, ...]:
+    """Documents under the names that the labels of a set call them by: see `named_as_labels`."""
+    held = tuple(documents)
+    labels = (label for example in eval_set for relevant in example.relevant or () for label in relevant.doc_ids)
+    names = named_as_labels([document.doc_id for document in held], labels)
+    return tuple(replace(document, doc_id=names.get(document.doc_id, document.doc_id)) for document in held)
 
 
 def searched_corpus(
