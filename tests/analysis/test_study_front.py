@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
 from ragauge.analysis.scores.arrays import ScoreArrays
-from ragauge.analysis.studies.figures import StudyFigures, StudyKind
+from ragauge.analysis.studies.figures import StudyFigures, StudyKind, StudyTable
 from ragauge.analysis.studies.front import knee, knee_of, pareto_front
 from ragauge.analysis.studies.kinds import kind_of
 from ragauge.analysis.studies.reading import StudyTarget, read_trials, trial_means
@@ -131,6 +132,36 @@ def test_examples_without_a_score_improve_no_trial() -> None:
     )     # fmt: skip
     told = "part has a score for 53 of 200 examples: its mean is over other examples than the others'."
     assert figures.cautions == (told,)
+
+
+def index_trial(name: str, exact: float, rate: float = 100.0) -> Trial:
+    """A trial of an index under a filter, 1 ms a query."""
+    measured = {"latency_p50_ms": 1.0, "exact_p50_ms": exact, "passing": 10.0, "queries_per_second": rate}
+    told = tuple(Measurement(which, value, "", n=100) for which, value in measured.items())
+    given = {"labels": "random", "selectivity": 0.1, "filter_by": "inside"}
+    return Trial(name, given, "complete", "", "", told)
+
+
+@pytest.mark.parametrize(("recall", "exact", "taken"), [
+    (0.5, 9.0, "exact search"), (0.95, 1.4, "exact search"), (0.95, 9.0, "hnsw inside"),
+])     # fmt: skip
+def test_under_a_filter_an_index_is_taken_for_speed_and_recall(recall: float, exact: float, taken: str) -> None:
+    """Exact search wins where no index reaches 0.9 or it needs up to 1.5 times as long; the null index is no rival."""
+    noise = np.random.default_rng(12).uniform(-0.01, 0.01, 80)
+    scores = {"hnsw": scored((recall + noise).tolist()), "null": scored((0.99 + noise / 10).tolist())}
+    study = Study("s", "ann", trials=(index_trial("hnsw", exact), index_trial("null", exact)))
+    kind = replace(kind_of("ann"), decides=("recall@5",))
+    found = StudyFigures(study, kind, scores, ("recall@5",))
+    assert (found.reading.trials, found.reading.best_set, found.reading.front) == (("hnsw",),) * 3
+    told = [one for one in found.told if isinstance(one, str)]
+    assert [one.startswith(f"Under random 10 % take {taken}") for one in told] == [True]
+    assert ("no index's recall reaches 0.9" in told[0]) == (recall < 0.9)
+    wins = next(one for one in found.told if isinstance(one, StudyTable) and one.heading == "Exact search wins")
+    expected = "at all measured: its recall is below 0.9" if recall < 0.9 else "none in what was measured, from 10 % on"
+    assert [row[3] for row in wins.rows] == [expected]
+    with pytest.raises(UsageError, match="of queries_per_second more is better") as error:
+        StudyFigures(study, kind, scores, ("recall@5",)).ask(cost="queries_per_second")
+    assert "Name one of: latency_p50_ms, exact_p50_ms, passing." in str(error.value)
 
 
 def test_of_trials_that_cost_about_the_same_the_best_by_its_mean_is_taken() -> None:

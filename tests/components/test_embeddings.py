@@ -287,6 +287,10 @@ def test_verdict_says_how_many_queries() -> None:
     assert (between.verdict, between.queries) == ("not decided", None)
     assert price_verdict(level, level * 1.10 + np.resize([0.2, -0.2], 50), decide="point").verdict == "dearer"
     assert price_verdict(level * 0, level).gain is None
+    few = price_verdict(level[:8], np.full(8, 0.9))
+    assert (few.verdict, few.low, few.high) == ("not decided", None, None)
+    wide = price_verdict(np.eye(12)[0], np.eye(12)[1])
+    assert wide.low is None or wide.low >= -1
     open_one = price_verdict(level, level + np.resize([0.08, -0.08], 50))
     assert open_one.queries is not None
     assert open_one.queries > 50

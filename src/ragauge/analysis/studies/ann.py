@@ -126,6 +126,8 @@ def _cell(one: Measurement, *, signs: bool = False) -> str:
 
 
 def _chart(grown: dict[str, list[tuple[int, Measurement]]], found: StudyFigures) -> ReportChart:
+    rivals = {trial.name for trials in found.strata.values() for trial in trials}
+    grown = {name: one for name, one in grown.items() if name in rivals}
     best = [name for name in found.reading.front if name in grown]
     shown = [*best, *(name for name in grown if name not in best)][:MOST_LINES]
     points = tuple(
@@ -142,6 +144,11 @@ def stratum(trial: Trial) -> str:
     return str(filtered) if filtered is not None else "" if share is None else f"{labels} {share_of(share)}"
 
 
+def searches(trial: Trial) -> bool:
+    """Whether a trial's index searches at all: the null index only times what calling one costs."""
+    return trial.name.partition(":")[0] != "null"
+
+
 def share_of(share: float) -> str:
     """A share in percent: 10 %, 0.25 %."""
     return f"{100 * share:.3g} %"
@@ -149,5 +156,5 @@ def share_of(share: float) -> str:
 
 ANN = StudyKind(
     "ann", ("ann_recall@*",), ("latency_p50_ms", "index_bytes", "build_seconds"),
-    tells=_tells, stratum=stratum,
+    tells=_tells, stratum=stratum, rival=searches,
 )     # fmt: skip

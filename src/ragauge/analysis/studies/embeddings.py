@@ -25,6 +25,7 @@ DECIDES = "ndcg@10"
 ALIKE, WORTH = 0.03, 0.05     # relative gains: below, the cheaper will do; above, more quality pays
 GENERIC = 0.75     # ndcg@10 below which an embedder made for all texts is worth tuning to these
 MOST_PAIRS = 10     # that are listed: all pairs of five trials
+FEWEST = 10     # queries below which a gain is neither given an interval nor judged
 LEXICAL = "bm25"
 SHOWN = ("ndcg@3", DECIDES, *(f"recall@{k}" for k in (1, 3, 5, 10, 20, 50)))
 Decide = Literal["interval", "point"]
@@ -38,7 +39,7 @@ class PriceVerdict:
     Attributes:
         verdict: cheaper = take the cheaper, dearer = it is worth its price.
         gain: (dearer − cheaper) / cheaper of the means; None where the cheaper's mean is 0.
-        low: lower end of its 95 % interval; None where there is none.
+        low: lower end of its 95 % interval, at least −1; None where there is none, or fewer than 10 queries.
         high: upper end.
         n: queries that both are scored on.
         queries: about how many would decide at this gain; None where it is decided, or where no number would, the gain
@@ -75,7 +76,9 @@ def price_verdict(
     if found is None:
         return PriceVerdict("not decided", None, None, None, n)
     gain, ends = found[0] - 1, found[1]
-    low, high = (ends.low - 1, ends.high - 1) if ends is not None else (None, None)
+    if n < FEWEST:
+        return PriceVerdict("not decided", gain, None, None, n)
+    low, high = (max(ends.low, 0.0) - 1, ends.high - 1) if ends is not None else (None, None)
     least, most = (gain, gain) if decide == "point" else (low, high)
     if most is not None and most < ALIKE:
         return PriceVerdict("cheaper", gain, low, high, n)
@@ -158,6 +161,8 @@ def _gain(one: PriceVerdict) -> str:
 def _told(one: PriceVerdict, cheap: str, dear: str) -> str:
     if one.verdict != "not decided":
         return f"take {cheap}" if one.verdict == "cheaper" else f"{dear} is worth it"
+    if one.n < FEWEST:
+        return f"not enough data: {one.n} queries that both are scored on, fewer than {FEWEST}"
     if one.gain is None:
         return f"not decided: {cheap} finds nothing"
     if one.queries is None:

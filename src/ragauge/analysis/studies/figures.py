@@ -53,6 +53,7 @@ class StudyTable:
     notes: tuple[str, ...] = ()
 
 
+GAINS = ("*per_second*", "recall_at_*", "predicted_at_*", "exact_recall", "labelled_recall_of_exact")     # no costs
 MOST_CAUTIONS = 6     # sentences on trials that lack scores
 Told = str | StudyTable | ReportChart
 KNOWN_ITEMS, MOST_DRAWN = "type=known_item", 0.5     # the segment of generated queries, and a share of all
@@ -65,6 +66,10 @@ def _nothing(_: StudyFigures) -> Iterable[Told]:
 
 def _alike(_: Trial) -> str:
     return ""
+
+
+def _rival(_: Trial) -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,7 @@ class StudyKind:
         ranked: whether tables have the best trial first, and charts call trials by what varies; else as they were made.
         tells: sentences, tables and charts that the kind adds, in order.
         stratum: what a trial was made under, such as a filter: only trials of one stratum are rivals. "" decides.
+        rival: whether a trial is one at all; what is not stands in tables alone.
     """
 
     name: str
@@ -93,6 +99,7 @@ class StudyKind:
     beside: tuple[str, ...] = ()
     ranked: bool = False
     stratum: Callable[[Trial], str] = field(default=_alike, compare=False)
+    rival: Callable[[Trial], bool] = field(default=_rival, compare=False)
 
 
 def target_of(target: str | float | None) -> tuple[str, float | None]:
@@ -170,7 +177,7 @@ class StudyFigures:
 
         Raises:
             UnknownName: no such metric, trial or cost.
-            UsageError: a target that is no number.
+            UsageError: a target that is no number, or a cost of which more is better.
         """
         of, value = target_of(target)
         if self.complete:
@@ -180,6 +187,9 @@ class StudyFigures:
             raise UnknownName("complete trial", base, [trial.name for trial in self.complete])
         if cost and self.complete and cost not in self.measured:
             raise UnknownName("measurement of this study", cost, self.measured)
+        if any(fnmatchcase(cost, pattern) for pattern in GAINS):
+            costs = [one for one in self.measured if not any(fnmatchcase(one, pattern) for pattern in GAINS)]
+            raise UsageError(f"--cost: of {cost} more is better, so it is no cost. Name one of: {', '.join(costs)}.")
         if value is not None:
             self.target = StudyTarget(self._known(of) or self.metric, value)
         self.base, self.cost, self.logarithmic, self.decide = base, cost or self.cost, log, decide
@@ -275,7 +285,8 @@ class StudyFigures:
     def strata(self) -> Mapping[str, tuple[Trial, ...]]:
         """Stratum -> its complete trials, which are rivals; the one that decides first."""
         found: dict[str, list[Trial]] = {}
-        for trial in sorted(self.complete, key=lambda one: self.kind.stratum(one) != ""):
+        rivals = [trial for trial in self.complete if self.kind.rival(trial)] or self.complete
+        for trial in sorted(rivals, key=lambda one: self.kind.stratum(one) != ""):
             found.setdefault(self.kind.stratum(trial), []).append(trial)
         return {name: tuple(trials) for name, trials in found.items()}
 

@@ -16,6 +16,8 @@ from ragauge.text.messages import number, three_digits
 
 KEYS = ("filter", "labels", "selectivity", "filter_by", "oversample")
 MOST_ROWS = 40     # of the table; above, one setting alone
+ENOUGH = 0.9     # recall that an index has to reach to be taken before exact search
+NO_SLOWER = 1.5     # times an index's latency that exact search may need and still be taken: it misses nothing
 HEADS = ("passing", "way", "recall", "filled", "p50 ms", "exact p50 ms")
 NOTE = (
     "Recall counts the nearest among the vectors that pass; filled = returned / min(k, passing). post ×10 asks the "
@@ -59,14 +61,14 @@ def filtered(found: StudyFigures) -> Iterable[Told]:
     yield from _taken(found, rows)
     shown = rows if len(rows) <= MOST_ROWS else mine
     yield _table(found, shown)
-    if crossing := _crossovers(rows):
+    if crossing := _crossovers(found, rows):
         yield crossing
     yield from _charts(found, mine)
 
 
 def _rows(found: StudyFigures) -> Iterator[FilteredTrial]:
     """The trials that exact search was timed beside."""
-    for trial in found.complete:
+    for trial in filter(found.kind.rival, found.complete):
         exact, passing = (trial.measured(name) for name in ("exact_p50_ms", "passing"))
         latency, given = trial.measured("latency_p50_ms"), trial.parameters
         if exact is None or passing is None or latency is None:
@@ -118,7 +120,11 @@ def _labels_cost(found: StudyFigures, rows: Sequence[FilteredTrial]) -> Iterator
 
 
 def _taken(found: StudyFigures, rows: Sequence[FilteredTrial]) -> Iterator[str]:
-    """Under each filter: exact search where no trial of it is faster than exact search by its recommendation."""
+    """Under each filter: exact search unless an index is faster and its recall will do.
+
+    With a target: faster at all, its recall being what was asked for. Else by more than half, and some index's recall
+    has to reach 0.9 with its interval.
+    """
     known = {one.trial.name: one for one in rows}
     for name, trials in found.strata.items():
         if not name:
@@ -130,13 +136,23 @@ def _taken(found: StudyFigures, rows: Sequence[FilteredTrial]) -> Iterator[str]:
         taken = reading.recommendation.trial
         exact = [known[one.name].exact for one in trials if one.name in known]
         one = known.get(taken or "")
-        if exact and (one is None or one.exact <= one.latency):
+        poor = found.target is None and not any(_finds(found, trial.name, surely=False) for trial in trials)
+        if exact and (one is None or poor or one.exact <= (1.0 if found.target else NO_SLOWER) * one.latency):
             beside = f"{one.setting} {one.way} {three_digits(one.latency)} ms" if one else "no trial will do"
+            beside += f"; no index's recall reaches {ENOUGH}" if poor else ""
             best = one.exact if one else min(exact)
             yield f"Under {name} take exact search: it finds all in {three_digits(best)} ms, median; {beside}."
         elif taken:
             called = f"{one.setting} {one.way}" if one else taken
             yield f"Under {name} take {called}: {reading.recommendation.reason}."
+
+
+def _finds(found: StudyFigures, trial: str, *, surely: bool = True) -> bool:
+    """Whether the recall of an index is at least 0.9, or may be by its interval."""
+    one = found.mean(trial)
+    if one is None or one.mean is None:
+        return False
+    return (one.mean if surely or one.interval is None else one.interval.high) >= ENOUGH
 
 
 def _table(found: StudyFigures, rows: Sequence[FilteredTrial]) -> StudyTable:
@@ -179,8 +195,8 @@ def crossover(shares: Sequence[float], latencies: Sequence[float], exact: Sequen
     return "all", points[-1][0]
 
 
-def _crossovers(rows: Sequence[FilteredTrial]) -> StudyTable | None:
-    """For each setting, way and labels, below which share exact search is no slower."""
+def _crossovers(found: StudyFigures, rows: Sequence[FilteredTrial]) -> StudyTable | None:
+    """For each setting, way and labels, where exact search is no slower, or the index's recall is below 0.9."""
     plain = {one.setting: one for one in rows if not one.way}
     lines: dict[tuple[str, str, str], list[FilteredTrial]] = {}
     for one in rows:
@@ -189,14 +205,23 @@ def _crossovers(rows: Sequence[FilteredTrial]) -> StudyTable | None:
     cells = []
     for (setting, way, labels), line in lines.items():
         points = [*line, *([plain[setting]] if way == "post ×1" and setting in plain else [])]
-        kind, at = crossover(*zip(*((one.share, one.latency, one.exact) for one in points), strict=True))
-        least, most = (f"{100 * pick(one.share for one in points):.3g} %" for pick in (min, max))
+        good = [one for one in points if _finds(found, one.trial.name)]
+        poor = ", ".join(f"{100 * one:.3g} %" for one in sorted({one.share for one in points if one not in good}))
+        lost = f"at {poor}, where its recall is below {ENOUGH}" if poor else ""
+        if not good:
+            cells.append((setting, way, labels, f"at all measured: its recall is below {ENOUGH}"))
+            continue
+        kind, at = crossover(*zip(*((one.share, one.latency, one.exact) for one in good), strict=True))
+        least, most = (f"{100 * pick(one.share for one in good):.3g} %" for pick in (min, max))
         told = {"at": f"below {100 * (at or 0):.2g} %", "all": f"at all measured, up to {most}",
                 "none": f"none in what was measured, from {least} on"}[kind]     # fmt: skip
-        cells.append((setting, way, labels, told))
+        cells.append((setting, way, labels, "; ".join(filter(None, ("" if lost and kind == "none" else told, lost)))))
     if not cells:
         return None
-    note = "Where exact search over the passing is no slower than the index, by p50, and it misses nothing."
+    note = (
+        "Where exact search over the passing is no slower than the index, by p50, or the index's recall is below "
+        f"{ENOUGH}: latencies are held against each other only where it reaches that. Exact search misses nothing."
+    )
     return StudyTable("Exact search wins", ("trial", "way", "labels", "share passing"), tuple(cells), (), (), (note,))
 
 
