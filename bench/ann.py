@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ragauge.components.ann.exact import VectorMetric
 from ragauge.components.ann.index import AnnIndex, index_of
 
 Singles = npt.NDArray[np.float32]
@@ -87,12 +88,13 @@ def main() -> None:
 
     vectors, queries = drawn(given.vectors), drawn(QUERIES)
     print(f"{'metric':7} {'index':30} {'adapter p50':>12} {'bare p50':>12} {'ratio':>6}")
-    for metric in ("l2", "cosine"):
+    metrics: tuple[VectorMetric, ...] = ("l2", "cosine")
+    for metric in metrics:
         built: dict[str, AnnIndex] = {}
         for name, tuned in SPECS:
             if name not in built:
                 built = {name: index_of(name)}
-                built[name].build(vectors, metric)     # type: ignore[arg-type]
+                built[name].build(vectors, metric)
             built[name].tune(**tuned)
             mine, theirs, ratio = compare(built[name], name, metric, queries, given.rounds)
             shown = " ".join([name, *(f"{key}={value}" for key, value in tuned.items())])

@@ -13,6 +13,7 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -70,9 +71,9 @@ def beside(shape: tuple[int, int], n_queries: int, rounds: int, metric: Any) -> 
     flat.add(vectors)
     for k in CUTOFFS:
         ways: dict[str, Callable[[], Any]] = {
-            "product": lambda: product(vectors, queries),
-            "faiss": lambda k=k: flat.search(queries, k),     # type: ignore[misc]
-            "ragauge": lambda k=k: rg.exact_neighbours(vectors, queries, k, metric),     # type: ignore[misc]
+            "product": partial(product, vectors, queries),
+            "faiss": partial(flat.search, queries, k),
+            "ragauge": partial(rg.exact_neighbours, vectors, queries, k, metric),
         }
         taken = {name: np.array(rows) for name, rows in timed(ways, rounds).items()}
         ratios = [taken["ragauge"] / taken[name] for name in ("product", "faiss")]

@@ -13,14 +13,15 @@ from ragauge.analysis.judges.agreement import kappa
 from ragauge.analysis.judges.annotators import alternatives, ceiling, people_of
 from ragauge.analysis.judges.check import JudgeAnswers, PartVerdict, report
 from ragauge.api.judge_check import hold
+from ragauge.data.facts import Label
 from ragauge.data.labelled import Labelled, LabelledPart
 from ragauge.errors import GateFailed, NotEnoughData, UsageError
 from ragauge.stats.alternative_annotator import alternative_annotator, benjamini_yekutieli
 
-SCALE = ("supported", "contradicted", "not_in_context")
+SCALE: tuple[Label, ...] = ("supported", "contradicted", "not_in_context")
 
 
-def labelled(items: int, annotators: int, right: float, seed: int = 0) -> tuple[list[dict[str, str]], list[str]]:
+def labelled(items: int, annotators: int, right: float, seed: int = 0) -> tuple[list[dict[str, Label]], list[Label]]:
     """Labels of people who each say what is true with a chance, else anything; and what is true."""
     draws = random.Random(seed)
     truth = [draws.choice(SCALE) for _ in range(items)]
@@ -107,11 +108,11 @@ def checked(judge_right: float, items: int = 90) -> Any:
     people, truth = labelled(items, 3, 0.9)
     draws = random.Random(5)
     rows = [
-        Labelled(f"q{n}", "q", ("p",), "a", (LabelledPart(0, 1, tuple(said.values()), tuple(said)),))     # type: ignore[arg-type]
+        Labelled(f"q{n}", "q", ("p",), "a", (LabelledPart(0, 1, tuple(said.values()), tuple(said)),))
         for n, said in enumerate(people)
     ]
-    said: list[Any] = [(PartVerdict(one if draws.random() < judge_right else draws.choice(SCALE)),) for one in truth]     # type: ignore[arg-type]
-    return report(rows, [JudgeAnswers("openai:m", "", "openai:m#1", tuple(said))])
+    verdicts = [(PartVerdict(one if draws.random() < judge_right else draws.choice(SCALE)),) for one in truth]
+    return report(rows, [JudgeAnswers("openai:m", "", "openai:m#1", tuple(verdicts))])
 
 
 def test_report_holds_people_and_judge_together() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -21,6 +22,8 @@ HOSTILE = (
 )
 SHOWN = {"a", "body", "button", "details", "h2", "head", "header", "html", "input", "label", "li", "main", "meta", "ol",
          "p", "script", "section", "span", "style", "summary", "title", "div"}     # fmt: skip
+SEEN: WeakKeyDictionary[Page, list[str]] = WeakKeyDictionary()     # page -> what was asked for and said on it
+
 
 
 def tasks(n: int, text: str = "") -> list[LabelTask]:
@@ -43,7 +46,7 @@ def page(browser: Browser) -> Any:
     context.on("request", lambda request: seen.append(request.url))
     context.on("console", lambda message: seen.append(message.text))
     context.on("weberror", lambda error: seen.append(str(error.error)))
-    found.seen = seen     # type: ignore[attr-defined]
+    SEEN[found] = seen
     yield found
     context.close()
 
@@ -81,7 +84,7 @@ def test_hundred_answers_by_keys(page: Page, tmp_path: Path) -> None:
     assert [(one.key, one.part) for one in labels] == [(one.key, part) for one in made for part in one.parts]
     assert [one.value for one in labels] == ["supported" if n % 3 else "contradicted" for n in range(parts)]
     assert {(one.annotator, one.guideline) for one in labels} == {("ann", "abc")}
-    assert [one for one in page.seen if not one.startswith("blob:")] == [path.as_uri()]     # type: ignore[attr-defined]
+    assert [one for one in SEEN[page] if not one.startswith("blob:")] == [path.as_uri()]
 
 
 def test_progress_survives_closing(page: Page, tmp_path: Path) -> None:
@@ -110,7 +113,7 @@ def test_hostile_texts_stay_texts(page: Page, tmp_path: Path) -> None:
     assert set(tags) <= SHOWN
     assert tags.count("script") == 2
     assert HOSTILE.strip() in (page.text_content("#passages") or "")
-    assert page.seen == [path.as_uri()]     # type: ignore[attr-defined]
+    assert SEEN[page] == [path.as_uri()]
 
 
 def test_adjudicator_is_named(page: Page, tmp_path: Path) -> None:

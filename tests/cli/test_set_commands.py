@@ -81,7 +81,7 @@ def test_examples_are_marked_and_rejected_ones_not_evaluated(cli: Cli, corpus: P
         (["check", "set.csv", "--corpus", "docs"], "expected JSON lines"),
         (["check", "none.jsonl", "--corpus", "docs"], "none.jsonl"),
         (["check", "set.jsonl", "--corpus", "docs", "--fix"], "--fix needs -o"),
-        (["mark", "set.jsonl", "--to", "gold", "--by", "A", "--all"], "expected one of draft, reviewed, golden"),
+        (["mark", "set.jsonl", "--to", "gold", "--by", "A", "--all"], "'gold' is not one of"),
         (["mark", "set.jsonl", "--to", "golden", "--by", "A"], "--ids ID,ID or --all"),
     ],
 )

@@ -72,6 +72,20 @@ def test_an_error_in_a_thread_is_told_and_nobody_waits_for_it() -> None:
         together.close()
 
 
+class ComparedIndex(AnnIndex):
+    """An index that notes each query for which another finds other ids than it did alone."""
+
+    def __init__(self, index: AnnIndex, mask: Any, alone: dict[bytes, list[int]]) -> None:
+        self.index, self.mask, self.alone = index, mask, alone
+        self.wrong: list[bytes] = []
+
+    def search(self, query: Any, k: int, passing: Any = None) -> Any:
+        found = self.index.search(query, k, self.mask)
+        if list(found) != self.alone[query.tobytes()]:
+            self.wrong.append(query.tobytes())
+        return found
+
+
 @pytest.mark.parametrize("library", ["faiss-hnsw", "faiss-ivf", "hnswlib", "usearch"])
 def test_libraries_find_the_same_from_several_threads(library: str) -> None:
     """What a thread finds while three others ask is what is found alone, inside a filter too."""
@@ -83,19 +97,11 @@ def test_libraries_find_the_same_from_several_threads(library: str) -> None:
     masks = [None, np.arange(len(VECTORS)) % 3 == 0] if index.filters else [None]
     for mask in masks:
         alone = {query.tobytes(): list(index.search(query, 10, mask)) for query in QUERIES}
-        wrong: list[bytes] = []
-
-        class Compared(AnnIndex):
-            def search(self, query: Any, k: int, passing: Any = None) -> Any:
-                found = index.search(query, k, mask)     # noqa: B023 - asked within the loop
-                if list(found) != alone[query.tobytes()]:     # noqa: B023
-                    wrong.append(query.tobytes())     # noqa: B023
-                return found
-
+        compared = ComparedIndex(index, mask, alone)
         together = Concurrency(np.tile(QUERIES, (10, 1)), 10, (4,))
-        together.seconds(Compared())
+        together.seconds(compared)
         together.close()
-        assert not wrong
+        assert not compared.wrong
 
 
 @LINUX

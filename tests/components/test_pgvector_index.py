@@ -15,7 +15,7 @@ from ragauge.components.ann.index import grid_of, index_of, name_of
 from ragauge.components.ann.pgvector_index import DSN, SCHEMA, PgvectorIndex
 from ragauge.errors import UnknownName, UsageError
 
-pytest.importorskip("psycopg")
+pytest.importorskip("psycopg", reason="the client of PostgreSQL is an extra: pip install ragauge[postgres]")
 RNG = np.random.default_rng(0)
 VECTORS = RNG.standard_normal((2_000, 24), dtype=np.float32)
 QUERIES = RNG.standard_normal((40, 24), dtype=np.float32)
@@ -26,7 +26,7 @@ def server() -> Iterator[Server]:
     """A server with pgvector, in this process's environment."""
     found = binaries()
     if found is None:
-        pytest.skip(NOWHERE)
+        pytest.skip(NOWHERE)     # which says why: no PostgreSQL with pgvector on this machine
     with running(found) as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv(DSN, server.url)
         yield server

@@ -259,12 +259,14 @@ def test_progress_counts_what_is_left(tmp_path: Path) -> None:
     assert seen[0][0] > 30
 
 
-def test_share_to_confirm_on_is_exact_and_keeps_clusters() -> None:
+def test_share_to_confirm_on_is_exact_and_keeps_clusters(tmp_path: Path) -> None:
     """A share held back is that share to one example; of clusters, to half a cluster, none of them cut."""
     from ragauge.api.sweep import _split
+    from ragauge.store.open import open_store
 
     def halves(eval_set: rg.EvalSet, share: str) -> tuple[rg.EvalSet, rg.EvalSet]:
-        rest, back = _split(SweepOptions(build, eval_set, confirm=share), eval_set, None)     # type: ignore[arg-type]
+        with open_store(url(tmp_path)) as store:
+            rest, back = _split(SweepOptions(build, eval_set, confirm=share), eval_set, store)
         assert back is not None
         return rest, back
 

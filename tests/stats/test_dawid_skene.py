@@ -68,7 +68,7 @@ def test_recorded_judges_of_adversarial_answers() -> None:
     """On LLMBar's GPTInst pairs most of seven judges, in both orders, are right in 72 %, the estimate in 85 %."""
     paths = sorted(LLMBAR.glob("Adversarial_GPTInst__*"))
     if not paths:
-        pytest.skip("the data set is not here")
+        pytest.skip("the public data sets are not beside the repository")
     items: list[dict[str, str]] = []
     for path in paths:
         rows = json.loads(path.read_text())

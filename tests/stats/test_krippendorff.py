@@ -65,4 +65,4 @@ def test_what_has_no_alpha() -> None:
     assert krippendorff_alpha([[1], [2]]) is None
     assert krippendorff_alpha([[1, 1], [1, 1]]) is None
     with pytest.raises(UsageError, match="nominal, ordinal or interval"):
-        krippendorff_alpha(UNITS, "ratio")     # type: ignore[arg-type]
+        krippendorff_alpha(UNITS, "ratio")     # type: ignore[arg-type] # the mistake

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -43,12 +44,12 @@ class LabelsContract:
     def test_all_or_none(self, store: Store) -> None:
         """Labels that end in an error leave nothing behind."""
 
-        def broken() -> object:
+        def broken() -> Iterator[Label]:
             yield LABEL
             raise ValueError("line 2")
 
         with pytest.raises(ValueError, match="line 2"):
-            store.labels.add(broken())     # type: ignore[arg-type]
+            store.labels.add(broken())
         assert store.labels.guidelines() == {}
 
     def test_digest_tells_labels_apart(self, store: Store) -> None:

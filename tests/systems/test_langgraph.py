@@ -136,7 +136,7 @@ def kept(found: list[Document]) -> list[Document]:
     return found[::-1][:KEPT]
 
 
-class Reranked(BaseRetriever):  # type: ignore[misc]
+class Reranked(BaseRetriever):  # type: ignore[misc] # an optional package, its types not read
     """A retriever that reranks what another one found, as contextual compression does."""
 
     base: Any

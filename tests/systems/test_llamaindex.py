@@ -47,7 +47,7 @@ GIVEN = [Passage("p9#1", "p9", "A hub is grey. It weighs two pounds."), Passage(
 QUESTION = "How do I pair a device?"
 
 
-class Vectors(BaseEmbedding):  # type: ignore[misc]
+class Vectors(BaseEmbedding):  # type: ignore[misc] # an optional package, its types not read
     """The embedded embedder as LlamaIndex's."""
 
     def _get_text_embedding(self, text: str) -> list[float]:
@@ -60,7 +60,7 @@ class Vectors(BaseEmbedding):  # type: ignore[misc]
         return embed([query])[0]
 
 
-class Model(CustomLLM):  # type: ignore[misc]
+class Model(CustomLLM):  # type: ignore[misc] # an optional package, its types not read
     """Says the last sentence of the passage in its prompt, or what was said before; counts 7 and 2 tokens a call."""
 
     fixed: str = ""
@@ -69,14 +69,14 @@ class Model(CustomLLM):  # type: ignore[misc]
     def metadata(self) -> Any:
         return LLMMetadata(context_window=100_000)
 
-    @llm_completion_callback()  # type: ignore[untyped-decorator]
+    @llm_completion_callback()  # type: ignore[untyped-decorator] # an optional package, its types not read
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
         question, _, rest = prompt.partition("<existing>")
         text = self.fixed or rest or say([question.partition("<context>")[2]])
         usage = {"usage": {"prompt_tokens": 7, "completion_tokens": 2}}
         return CompletionResponse(text=text, raw=usage)
 
-    @llm_completion_callback()  # type: ignore[untyped-decorator]
+    @llm_completion_callback()  # type: ignore[untyped-decorator] # an optional package, its types not read
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
         yield CompletionResponse(text="Streamed.", delta="Streamed.")
 
@@ -169,7 +169,7 @@ def test_engine_that_cannot_take_passages() -> None:
     """An engine without synthesize answers for itself; with passages the error says what to give."""
     from llama_index.core.query_engine import CustomQueryEngine
 
-    class Own(CustomQueryEngine):  # type: ignore[misc]
+    class Own(CustomQueryEngine):  # type: ignore[misc] # an optional package, its types not read
         def custom_query(self, query_str: str) -> Any:
             return "Yes."
 
@@ -193,7 +193,7 @@ def test_ids_by_rule() -> None:
         TextNode(text="Four.", metadata={"file_name": "d.md"}),
     ]
 
-    class Fixed(BaseRetriever):  # type: ignore[misc]
+    class Fixed(BaseRetriever):  # type: ignore[misc] # an optional package, its types not read
         def _retrieve(self, query_bundle: Any) -> Any:
             return [NodeWithScore(node=node) for node in nodes]
 
@@ -210,7 +210,7 @@ def test_chat_engine(index: Any) -> None:
     model = Model(fixed="It weighs two pounds.")
     seen: list[list[str]] = []
 
-    class Remembering(ContextChatEngine):  # type: ignore[misc]
+    class Remembering(ContextChatEngine):  # type: ignore[misc] # an optional package, its types not read
         def chat(self, message: str, chat_history: Any = None, **rest: Any) -> Any:
             seen.append([one.content for one in chat_history])
             return super().chat(message, chat_history, **rest)
@@ -235,7 +235,7 @@ def test_chat_engine(index: Any) -> None:
     assert system.variants == {"own"}
 
 
-class Reversed(BaseNodePostprocessor):  # type: ignore[misc]
+class Reversed(BaseNodePostprocessor):  # type: ignore[misc] # an optional package, its types not read
     """The reranker: the farthest first, two of them."""
 
     def _postprocess_nodes(self, nodes: list[Any], query_bundle: Any = None) -> list[Any]:
@@ -245,7 +245,7 @@ class Reversed(BaseNodePostprocessor):  # type: ignore[misc]
 class Chatting(Model):
     """Says the last sentence of the first passage in the system's message."""
 
-    @llm_completion_callback()  # type: ignore[untyped-decorator]
+    @llm_completion_callback()  # type: ignore[untyped-decorator] # an optional package, its types not read
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
         context = prompt.partition("<context>")[2].partition("</context>")[0]
         first = max((one.text for one in pieces() if context.startswith(one.text)), key=len)

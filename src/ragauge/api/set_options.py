@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ragauge.api.inputs.calls import ModelCallOptions
 from ragauge.api.inputs.typed import Columns, Store, Typed
+from ragauge.data.curation import State
 from ragauge.data.writers.sets import SetForm
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ class MarkSetOptions:
     set: Annotated[Any, Typed("The set: JSON lines; it is written anew.", argument=True, metavar="SET")] = field(
         kw_only=False
     )
-    to: Annotated[str, Typed("draft, reviewed, golden or rejected. Rejected examples are not evaluated.")]
+    to: Annotated[
+        State, Typed("draft, reviewed, golden or rejected. Rejected examples are not evaluated.", kind=State)
+    ]
     by: Annotated[str, Typed("Who looked at them.")] = ""
     ids: Annotated[str | Sequence[str], Typed("Which, by query_id, comma-separated.", kind=str)] = ""
     all: Annotated[bool, Typed("Every example of the set.")] = False

@@ -197,7 +197,7 @@ def mark_set(wanted: MarkSetOptions) -> int:
     if bool(ids) is wanted.all:
         raise UsageError("testset mark: say which examples: --ids ID,ID or --all.")
     lines = _read(wanted.set, None)
-    changed, n = marked(lines, ReviewMark(wanted.to, wanted.by, wanted.note), None if wanted.all else ids)  # type: ignore[arg-type] # checked there
+    changed, n = marked(lines, ReviewMark(wanted.to, wanted.by, wanted.note), None if wanted.all else ids)
     if n:
         changed.write(wanted.set)
     return n

@@ -154,7 +154,7 @@ def understood(file: ConfigFile) -> tuple[Rules, tuple[DataError, ...]]:
     must_pass: list[MustPass] = []
     for section in gate.rules:
         reader = _Rule(file, gate, section)
-        (must_pass if section.must_pass else conditions).extend(reader.read())  # type: ignore[arg-type]
+        reader.read(conditions, must_pass)
         problems += reader.problems
     if not problems:
         problems += _never_blocks(file, gate)
@@ -183,11 +183,14 @@ class _Rule:
         self.problems: list[DataError] = []
         self._file, self._gate, self._rule, self._place = file, gate, section, section.place
 
-    def read(self) -> list[Condition] | list[MustPass]:
-        """What the rule asks for; nothing where it makes no sense."""
+    def read(self, conditions: list[Condition], must_pass: list[MustPass]) -> None:
+        """Adds what the rule asks for to one of the lists; nothing where it makes no sense."""
         metric = self._metric()
-        conditions = self._must_pass(metric) if self._rule.must_pass else self._conditions(metric)
-        return [] if self.problems else conditions
+        of_means = [] if self._rule.must_pass else self._conditions(metric)
+        of_examples = self._must_pass(metric) if self._rule.must_pass else []
+        if not self.problems:
+            conditions += of_means
+            must_pass += of_examples
 
     def _wrong(self, key: str, text: str) -> None:
         name = f"gate.rules[{self._place}]{f'.{key}' if key else ''}"

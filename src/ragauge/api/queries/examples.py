@@ -163,7 +163,7 @@ class _RunExamples:
         import numpy as np
 
         if not sort:
-            return places.tolist()     # type: ignore[no-any-return]
+            return [int(place) for place in places]
         if sort == "cause":
             turn: dict[str | None, int] = {cause: number for number, cause in enumerate(self._known_causes)}
             turns = np.array([turn.get(self._causes.get(at), len(turn)) for at in places.tolist()])
@@ -174,7 +174,7 @@ class _RunExamples:
             scores = self._quality if sort == "quality" else self._values.of(sort)
             higher = sort == "quality" or parse(sort).direction == "higher"
             order = np.argsort(scores[places] if higher else -scores[places], kind="stable")
-        return places[order].tolist()     # type: ignore[no-any-return]
+        return [int(place) for place in places[order]]
 
     def page(self, places: Sequence[int], after: object, limit: int | None) -> list[int]:
         """The places of one page."""
