@@ -26,8 +26,53 @@ if TYPE_CHECKING:
 ANY = 0.95     # a level: the rectified mean does not depend on it
 
 
+class LabelledSample:
+    """What is alike of a mean and a difference that people's labels rectify."""
+
+    def _labels(self) -> Floats | None:
+        """People's scores, NaN where there is none."""
+        raise NotImplementedError
+
+    def _rectified(self, level: float) -> Rectified | None:
+        """The rectified mean with its interval; None below 50 labels."""
+        raise NotImplementedError
+
+    def interval(self, level: float, where: Where = "out") -> Interval | None:
+        """The rectified interval."""
+        raise NotImplementedError
+
+    @property
+    def scored(self) -> int:
+        """Examples, or pairs in both runs, that people labelled."""
+        return labels_in(self._labels())
+
+    @property
+    def size(self) -> int:
+        """The same: what the judge failed on is no label."""
+        return self.scored
+
+    @property
+    def applies(self) -> int:
+        """The same: labels decide, and examples without one are none."""
+        return self.scored
+
+    @property
+    def estimate(self) -> float | None:
+        """The rectified mean or difference; None below 50 labels."""
+        found = self._rectified(ANY)
+        return None if found is None else found.mean
+
+    def sampled(self, level: float, where: Where = "out") -> Interval | None:
+        """The same: there is no interval by sampling alone."""
+        return self.interval(level, where)
+
+    def least_width(self, level: float) -> float:  # noqa: ARG002 - as a sample is asked
+        """0 is always true."""
+        return 0.0
+
+
 @dataclass(frozen=True, eq=False)
-class RectifiedLevel(MetricLevel):
+class RectifiedLevel(LabelledSample, MetricLevel):
     """The mean of a metric as people would give it.
 
     Attributes:
@@ -48,46 +93,24 @@ class RectifiedLevel(MetricLevel):
         given = {name: value for name, value in vars(plain).items() if name in MetricLevel.__dataclass_fields__}
         return cls(**given, people=people, inclusion=inclusion)
 
-    @property
-    def scored(self) -> int:
-        """Examples that people labelled."""
-        return labels_in(self.people)
-
-    @property
-    def size(self) -> int:
-        """The same: what the judge failed on is no label."""
-        return self.scored
-
-    @property
-    def applies(self) -> int:
-        """The same: labels decide, and examples without one are none."""
-        return self.scored
-
-    @property
-    def estimate(self) -> float | None:
-        """The rectified mean; None below 50 labels."""
-        found = self._rectified(ANY)
-        return None if found is None else found.mean
+    def _labels(self) -> Floats | None:
+        return self.people
 
     def reach(self) -> tuple[float, float]:
         """The rectified mean, moved as far as the failed scores can move the judge's."""
-        return moved(self.estimate, super().estimate, super().reach())
+        return moved(self.estimate, self._judged, super().reach())
 
     def interval(self, level: float, where: Where = "out") -> Interval | None:
         """The rectified interval."""
-        found, mean = self._rectified(level), super().estimate
+        found, mean = self._rectified(level), self._judged
         values, weights, _ = self.placed(where)
         if found is None or mean is None:
             return None
         return shifted(found.interval, average(values, weights) - mean)
 
-    def sampled(self, level: float, where: Where = "out") -> Interval | None:
-        """The same: there is no interval by sampling alone."""
-        return self.interval(level, where)
-
-    def least_width(self, level: float) -> float:  # noqa: ARG002 - as a level is asked
-        """0 is always true."""
-        return 0.0
+    @property
+    def _judged(self) -> float | None:
+        return average(self.values, self.weight) if self.values.size else None
 
     def _rectified(self, level: float) -> Rectified | None:
         sample = ScoreSample.of(self.metric, self.values, self.weight, self.cluster)
@@ -95,29 +118,11 @@ class RectifiedLevel(MetricLevel):
 
 
 @dataclass(frozen=True, eq=False)
-class RectifiedDifference(MeanDifference):
+class RectifiedDifference(LabelledSample, MeanDifference):
     """The mean difference new − base as people would see it, over pairs of which some are labelled in both runs."""
 
-    @property
-    def scored(self) -> int:
-        """Pairs that people labelled in both runs."""
-        return labels_in(self.pairs.people)
-
-    @property
-    def size(self) -> int:
-        """The same."""
-        return self.scored
-
-    @property
-    def applies(self) -> int:
-        """The same."""
-        return self.scored
-
-    @property
-    def estimate(self) -> float | None:
-        """The rectified difference; None below 50 pairs labelled in both runs."""
-        found = self._rectified(ANY)
-        return None if found is None else found.mean
+    def _labels(self) -> Floats | None:
+        return self.pairs.people
 
     @property
     def unchanged(self) -> bool:
@@ -135,14 +140,6 @@ class RectifiedDifference(MeanDifference):
             return None
         least, most = super().reach()
         return shifted(found.interval, {"out": judged, "low": least, "high": most}[where] - judged)
-
-    def sampled(self, level: float, where: Where = "out") -> Interval | None:
-        """The same: there is no interval by sampling alone."""
-        return self.interval(level, where)
-
-    def least_width(self, level: float) -> float:  # noqa: ARG002 - as a difference is asked
-        """0 is always true."""
-        return 0.0
 
     def supported(self, alpha: float, *, worse_is_less: bool) -> bool:  # noqa: ARG002 - as a difference is asked
         """Nothing further is asked: sign flips of the judge's scores say nothing of people's."""
