@@ -13,15 +13,17 @@ from ragauge.analysis.judges.agreement import kappa
 from ragauge.analysis.judges.annotators import alternatives, ceiling, people_of
 from ragauge.analysis.judges.check import JudgeAnswers, PartVerdict, report
 from ragauge.api.judge_check import hold
-from ragauge.data.facts import Label
+from ragauge.data.facts import SupportLabel
 from ragauge.data.labelled import Labelled, LabelledPart
 from ragauge.errors import GateFailed, NotEnoughData, UsageError
 from ragauge.stats.alternative_annotator import alternative_annotator, benjamini_yekutieli
 
-SCALE: tuple[Label, ...] = ("supported", "contradicted", "not_in_context")
+SCALE: tuple[SupportLabel, ...] = ("supported", "contradicted", "not_in_context")
 
 
-def labelled(items: int, annotators: int, right: float, seed: int = 0) -> tuple[list[dict[str, Label]], list[Label]]:
+def labelled(
+    items: int, annotators: int, right: float, seed: int = 0
+) -> tuple[list[dict[str, SupportLabel]], list[SupportLabel]]:
     """Labels of people who each say what is true with a chance, else anything; and what is true."""
     draws = random.Random(seed)
     truth = [draws.choice(SCALE) for _ in range(items)]

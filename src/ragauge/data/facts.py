@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Label = Literal["supported", "contradicted", "not_in_context"]
+SupportLabel = Literal["supported", "contradicted", "not_in_context"]
 Strength = Literal["direct", "implied"]
 Address = Literal["fully", "partly", "no"]
 Agreement = Literal["agrees", "contradicts", "absent"]
@@ -68,7 +68,7 @@ class Claim:
     within: tuple[int, int] | None = None
 
     @property
-    def label(self) -> Label | None:
+    def label(self) -> SupportLabel | None:
         """What the verdict says in one word; None when it failed."""
         if self.status == "failed":
             return None

@@ -15,7 +15,7 @@ from ragauge.analysis.judges.agreement import Agreement, AgreementFigure, agreem
 from ragauge.analysis.judges.annotators import alpha, alternatives, ceiling, estimated, majority, on, people_of
 from ragauge.analysis.judges.telling import Detection, Probabilities, detection, probabilities
 from ragauge.analysis.results.overview import MeanEstimate
-from ragauge.data.facts import AnswerFacts, Claim, Label, Window
+from ragauge.data.facts import AnswerFacts, Claim, SupportLabel, Window
 from ragauge.data.labelled import SEVERITY, THREE, TWO, AnswerPair, Labelled, LabelledPart, Preference
 from ragauge.stats.alternative_annotator import AlternativeAnnotator
 from ragauge.stats.instrument import JudgeMeanError
@@ -36,7 +36,7 @@ class PartVerdict:
         window: the piece of a passage that decided.
     """
 
-    label: Label | None
+    label: SupportLabel | None
     reason: str = ""
     p: float | None = None
     claim: str = ""
