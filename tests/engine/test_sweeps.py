@@ -108,6 +108,11 @@ def test_trials_are_runs(tmp_path: Path) -> None:
     told = result.save(tmp_path / "s.html").read_text()
     assert "What each value changes" in told
     assert "matters" in told
+    change = result.confirmed.metrics["exact_match"].difference
+    assert f"On {change.n} questions held back it is" in told
+    assert "beside the base: confirmed." in told
+    kept = rg.open_study(result.study.name, store=url(tmp_path))
+    assert "questions held back it is" in kept.to_markdown()
 
 
 def test_nothing_is_confirmed_where_the_base_is_taken(tmp_path: Path) -> None:

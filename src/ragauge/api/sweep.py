@@ -73,6 +73,8 @@ async def run_sweep(wanted: SweepOptions) -> SweepResult:
     confirmed = None
     if held_back is not None and taken is not None and taken != found.study.fixed["base_trial"]:
         confirmed = await _confirmed(wanted, found, taken, held_back)
+        _keep_confirmation(wanted, found, taken, confirmed)
+        found = open_study(how.study, store=wanted.store, cost=wanted.cost)
     elif held_back is not None:
         why = "no trial is recommended" if taken is None else "the base is what is recommended"
         log.notes.append(f"nothing was confirmed on {held_back.name}: {why}")
@@ -233,6 +235,24 @@ async def _confirmed(wanted: SweepOptions, found: StudyResult, taken: str, held_
         ))  # fmt: skip
         runs[trial] = card.run.run_id
     return await compare_async(runs[base], runs[taken], store=wanted.store)
+
+
+def _keep_confirmation(wanted: SweepOptions, found: StudyResult, taken: str, confirmed: ComparisonResult) -> None:
+    """Keeps with the trial what was confirmed of it, so that every later look at the study shows it."""
+    from ragauge.analysis.studies.sweep import CONFIRMED
+    from ragauge.data.study import Measurement
+    from ragauge.store.open import open_store
+
+    change = confirmed.metrics.get(str(found.study.fixed["objective"]))
+    if change is None or change.difference.mean is None:
+        return
+    ends = change.difference.widest
+    low, high = (None, None) if ends is None else (ends.low, ends.high)
+    kept = Measurement(CONFIRMED, change.difference.mean, "", low, high, change.difference.n)
+    trial = next(one for one in found.study.trials if one.name == taken)
+    others = tuple(one for one in trial.measurements if one.name != CONFIRMED)
+    with open_store(store_url(wanted.store)) as opened:
+        opened.studies.put(found.study.name, replace(trial, measurements=(*others, kept)))
 
 
 @keywords(SweepOptions)

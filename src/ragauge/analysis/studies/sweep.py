@@ -18,9 +18,10 @@ from ragauge.data.score import STATUSES
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.families import rivalries
 from ragauge.stats.selection import expected_on_new
-from ragauge.text.messages import number, plural
+from ragauge.text.messages import command, number, plural, signed
 
 NOISE = 0.03
+CONFIRMED = "confirmed_difference"     # a measurement of the trial that was asked what had been held back
 COSTS = ("cost", "latency", "context_tokens")
 
 
@@ -33,6 +34,7 @@ def _tells(found: StudyFigures) -> Iterable[Told]:
         return
     values = TrialValues(found, parse(found.metric))
     yield from _base(found)
+    yield from _confirmation(found)
     yield from _all_zero(found, values)
     yield from _winner(found, values)
     yield from _effects(found, values)
@@ -98,6 +100,24 @@ def _base(found: StudyFigures) -> Iterator[str]:
         yield f"Leave the base, {found.short(trial.name)}: it surely loses, to {rival} by {by}."
     elif trial.state == "complete" and trial.name not in found.reading.best_set:
         yield f"Leave the base, {found.short(trial.name)}: another trial is better by more than chance."
+
+
+def _confirmation(found: StudyFigures) -> Iterator[str]:
+    """What questions that had no part in the choice say of the recommended trial."""
+    taken = found.reading.recommendation.trial
+    trial = next((one for one in found.study.trials if one.name == taken), None)
+    kept = next((one for one in (trial.measurements if trial else ()) if one.name == CONFIRMED), None)
+    if kept is None or kept.value is None:
+        return
+    sign = -1 if parse(found.metric).direction == "lower" else 1
+    ends = "" if kept.low is None or kept.high is None else f" [{signed(kept.low)}, {signed(kept.high)}]"
+    low, high = sorted(sign * (kept.value if end is None else end) for end in (kept.low, kept.high))
+    verdict = "confirmed" if low > 0 else "refuted" if high < 0 else "neither confirmed nor refuted"
+    name = found.study.name
+    yield (
+        f"On {kept.n:,} questions held back it is {signed(kept.value)}{ends} beside the base: {verdict}. The two runs: "
+        f"{command('compare', *(f'{name}-confirm-{one}' for one in (found.study.fixed['base_trial'], taken)))}"
+    )
 
 
 def _all_zero(found: StudyFigures, values: TrialValues) -> Iterator[str]:
