@@ -188,9 +188,8 @@ class _Rule:
         metric = self._metric()
         of_means = [] if self._rule.must_pass else self._conditions(metric)
         of_examples = self._must_pass(metric) if self._rule.must_pass else []
-        if not self.problems:
-            conditions += of_means
-            must_pass += of_examples
+        conditions += [] if self.problems else of_means
+        must_pass += [] if self.problems else of_examples
 
     def _wrong(self, key: str, text: str) -> None:
         name = f"gate.rules[{self._place}]{f'.{key}' if key else ''}"
