@@ -15,18 +15,16 @@ demo: $(VENV)/.core                ## run the main job on the built-in RAG and w
 	$(BIN)/ragauge demo -o demo-report.html
 
 test: $(VENV)/.test                ## every test that fits; real-data tests run where the data is
-	$(PYTEST) -m alone
-	$(PYTEST) $(BESIDE) -m "not browser and not alone and not prove"
+	$(PYTEST) $(BESIDE) -m "not browser and not prove"
 
 browser: $(VENV)/.test             ## the HTML report in Debian's Chromium
 	$(PYTEST) $(BESIDE) -m browser
 
 check: $(VENV)/.check              ## what CI runs: lint beside smoke, then every test
 	$(MAKE) --jobs=2 --output-sync=target lint smoke
-	$(PYTEST) -m alone
-	$(PYTEST) $(BESIDE) -m "not alone and not prove"
+	$(PYTEST) $(BESIDE) -m "not prove"
 
-prove: $(VENV)/.test               ## long simulations: when stats, gating or judging change
+prove: $(VENV)/.test               ## more kills, draws, sizes, looks: before a release, or when what they prove changes
 	$(PYTEST) $(BESIDE) -m prove
 
 mutants: $(VENV)/.test             ## faults planted in the core, one at a time: the tests named for each must fail
@@ -55,6 +53,7 @@ docs: $(VENV)/.test                ## pages that are generated from the code
 	$(BIN)/python tools/metric_pages.py
 	$(BIN)/python tools/cause_matrix.py
 	$(BIN)/python tools/diagnosis_page.py
+	$(BIN)/python tools/monitoring_page.py
 	$(BIN)/python tools/schemas.py
 
 $(VENV)/.venv:

@@ -1,7 +1,8 @@
 """The test server in a process of its own, for benches: it counts what comes in and answers each tool validly.
 
-It prints its address. A line on its input is answered with one line of JSON: requests, characters of their prompts and
-texts embedded since the last such line. It ends with its input.
+It prints its address. A line on its input is answered with one line of JSON: requests, characters of their prompts,
+how many of these no cache of prefixes can serve, the share that lies in common prefixes, and texts embedded since the
+last such line. It ends with its input.
 
     python bench/judge_server.py --latency 0.1
 """
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from peer_replies import reply
+from shared_prefix import SharedPrefix
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))     # tests/ is in no wheel
 
@@ -26,7 +28,7 @@ class Counting(list[Request]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.told: dict[str, int] = {}
+        self.told: dict[str, float] = {}
         self.reset()
 
     def append(self, request: Request) -> None:
@@ -35,16 +37,21 @@ class Counting(list[Request]):
             self.told["embeddings"] += 1
             return
         self.told["calls"] += 1
-        self.told["characters"] += sum(_size(message.get("content")) for message in request.body.get("messages", []))
+        prompt = "".join(_text(message.get("content")) for message in request.body.get("messages", []))
+        self.told["characters"] += len(prompt)
+        self.prefixes.add(prompt)
 
-    def reset(self) -> dict[str, int]:
+    def reset(self) -> dict[str, float]:
         """The counts, which then begin anew."""
         told, self.told = self.told, {"calls": 0, "embeddings": 0, "characters": 0}
+        if told:
+            told |= {"fresh": self.prefixes.fresh, "shared": self.prefixes.share}
+        self.prefixes = SharedPrefix()
         return told
 
 
-def _size(content: Any) -> int:
-    return sum(len(part.get("text", "")) for part in content) if isinstance(content, list) else len(content or "")
+def _text(content: Any) -> str:
+    return "".join(part.get("text", "") for part in content) if isinstance(content, list) else content or ""
 
 
 def main() -> None:

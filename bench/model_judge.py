@@ -5,8 +5,9 @@ valid reply. Each tool runs as a script of a user, in a process and an environme
 beside what is asked; the script ends with 1 where one is missed.
 
 calls    200 examples with 5 passages at 100 ms, 64 in flight: faithfulness, answer relevance, context precision and
-         context recall. Calls and prompt characters an example, and seconds from start to end and of the evaluation
-         alone. Then every other metric of the same questions: how many further calls.
+         context recall. Calls and prompt characters an example, how many of these lie in what the prompts about one
+         answer begin with, and seconds from start to end and of the evaluation alone. Then every other metric of the
+         same questions: how many further calls.
 latency  1,000 examples at 1 s, 64 in flight: seconds from start to end, over calls x latency / 64.
 cpu      1,000 examples at no latency: CPU time of the client's process a call, imports aside; with them too.
 memory   1,000 and 20,000 examples: the peak memory (PSS) of the process tree.
@@ -59,7 +60,7 @@ class Server(NamedTuple):
     process: subprocess.Popen[str]
     url: str
 
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> dict[str, float]:
         """What came in since this was last asked."""
         self.process.stdin.write("counts\n")
         self.process.stdin.flush()
@@ -164,6 +165,9 @@ class Bench:
         mine = took["ragauge"]
         self.tell("calls an example", counts["ragauge"]["calls"] / n, 3)
         self.tell("characters an example", counts["ragauge"]["characters"] / n, 10_000, digits=0)
+        self.tell("characters an example that no cache of prefixes can serve", counts["ragauge"]["fresh"] / n, 6_000,
+                  digits=0)  # fmt: skip
+        self.tell("share of characters in a common prefix", counts["ragauge"]["shared"], 0.75, least=True)
         self.tell(f"further calls for {more.count(',') + 1} other metrics", further_calls, 0.5, digits=1)
         for peer in PEERS:
             ratio = took[peer].told["seconds"] / mine.told["seconds"]

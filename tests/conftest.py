@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from sqlalchemy import Connection, event
 from tests.environment.offline import RAGAUGE, offline
 
+from ragauge.text.messages import speaking_of
+
+# a core has a test at a time: threads of libraries would wait for each other at work, sixfold the time of a faiss index
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 # pytest loads readline, which tells every process it starts the width of a terminal that is not there
 os.environ.pop("COLUMNS", None)
 settings.register_profile("fixed", derandomize=True, deadline=None)      # the same draws on every machine
@@ -25,6 +33,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
+def pytest_collection_finish() -> None:
+    """Collections of cycles leave out the million objects that the session's tests are: an eighth of its time."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Iterator[None]:
+    """The store that the commands of one test name is not named by those of later tests."""
+    with speaking_of(""):
+        return (yield)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Prints the figures that tests measured: record_property("figure", "what, and how much")."""
     for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
@@ -33,13 +54,93 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
                 terminalreporter.write_line(str(value))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def judged_here() -> Iterator[None]:
+    """Judges in this process where a test does not say how many: starting others takes longer than what is judged."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ragauge.engine.execute.cores", lambda: 1)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def stores_made_quickly() -> Iterator[None]:
+    """A session's first store is made by the migrations, each further one by the statements that those executed.
+
+    A store that has tables already is upgraded by the migrations themselves.
+    """
+    from ragauge.store.migrations import upgrade
+
+    migrated = upgrade._run
+    made: list[tuple[str, Any]] = []
+
+    def run(connection: Connection) -> None:
+        if upgrade.version_of(connection, "") is not None:
+            migrated(connection)
+        elif made:
+            for statement, values in made:
+                connection.exec_driver_sql(statement, values)
+        else:
+            seen: list[tuple[str, Any]] = []
+
+            def executed(_: Any, __: Any, statement: str, values: Any, *___: Any) -> None:
+                if not statement.lstrip().startswith(("SELECT", "PRAGMA")):
+                    seen.append((statement, values))
+
+            event.listen(connection, "before_cursor_execute", executed)
+            migrated(connection)
+            event.remove(connection, "before_cursor_execute", executed)
+            made.extend(seen)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(upgrade, "_run", run)
+        yield
+
+
+PACE = 0.013    # processor seconds of `_paced` on the machine on which tests set their limits
+WORDS = [f"w{n % 977}" for n in range(30_000)]
+
+
+def _spent() -> float:
+    """Processor seconds of this process and of those that it started and that ended."""
+    ended = os.times()
+    return time.process_time() + ended.children_user + ended.children_system
+
+
+def _paced() -> float:
+    """Processor seconds that a fixed piece of work takes at this moment: patterns, counting, sorting."""
+    began = _spent()
+    text = " ".join(WORDS)
+    for _ in range(2):
+        sorted(Counter(re.findall(r"\bw(?:\d{1,2}|\d+)\b", text)).items(), key=lambda item: item[::-1])
+    return _spent() - began
+
+
+class OwnTime:
+    """Times actions in processor seconds of the machine on which limits were set, however slow this one is now."""
+
+    def within(self, limit: float, action: Callable[[], object], times: int = 3) -> None:
+        """Fails where the action takes longer than that limit each of so many times."""
+        least = float("inf")
+        for _ in range(times):
+            least = min(least, self.seconds(action))
+            if least < limit:
+                return
+        pytest.fail(f"it took {least:.3g} s of the processor, at most {limit:.3g} expected")
+
+    @staticmethod
+    def seconds(action: Callable[[], object]) -> float:
+        """A fixed piece of work, timed before and after, says how slow the machine is."""
+        before = _paced()
+        began = _spent()
+        action()
+        took = _spent() - began
+        return took * min(1.0, PACE / max(before, _paced()))
+
+
 @pytest.fixture
-def own_time() -> Iterator[None]:
-    """Collections of cycles while a test takes its time, or that it asks for, leave out all that the session holds."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+def own_time() -> OwnTime:
+    """Times what a test does."""
+    return OwnTime()
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,7 @@ questions() {     # those of the eval set in any order, a line each: id, text an
     if [[ -z ${RAGAUGE_SET:-} ]]; then
         return
     fi
+    rm -f "$there/set.jsonl"     # the other commit's: examples are not written over
     if ! ragauge testset prepare "$RAGAUGE_SET" --judge local --quiet -o "$there/set.jsonl" > "$there/said" 2>&1; then
         cat "$there/said" >&2
         exit 1

@@ -31,11 +31,20 @@ if TYPE_CHECKING:
     from ragauge.api.history import EvaluationLog as EvaluationLog
     from ragauge.api.history import log as log
     from ragauge.api.history import note as note
+    from ragauge.api.judge_calibrate import calibrate_judge as calibrate_judge
     from ragauge.api.judge_check import check_judge as check_judge
-    from ragauge.api.label import label_draw as label_draw
+    from ragauge.api.judge_grades import GradesResult as GradesResult
+    from ragauge.api.judge_grades import check_grades as check_grades
+    from ragauge.api.judge_history import JudgeHistory as JudgeHistory
+    from ragauge.api.judge_history import judge_history as judge_history
+    from ragauge.api.judge_probe import ProbeResult as ProbeResult
+    from ragauge.api.judge_probe import probe_judge as probe_judge
     from ragauge.api.label import label_import as label_import
     from ragauge.api.label import label_plan as label_plan
     from ragauge.api.label import label_transfer as label_transfer
+    from ragauge.api.label_drawing import label_draw as label_draw
+    from ragauge.api.monitor_plan import monitor_plan as monitor_plan
+    from ragauge.api.monitor_replay import monitor_replay as monitor_replay
     from ragauge.api.results.comparison import ComparisonResult as ComparisonResult
     from ragauge.api.results.gate_result import GateResult as GateResult
     from ragauge.api.results.scorecard import Scorecard as Scorecard
@@ -45,14 +54,19 @@ if TYPE_CHECKING:
     from ragauge.api.runs import OpenRun as OpenRun
     from ragauge.api.runs import open_run as open_run
     from ragauge.api.runs import runs as runs
-    from ragauge.api.sets import check_set as check_set
+    from ragauge.api.set_adding import add_examples as add_examples
+    from ragauge.api.set_check import check_set as check_set
+    from ragauge.api.set_check import freeze_set as freeze_set
+    from ragauge.api.set_generating import generate_set as generate_set
+    from ragauge.api.set_stats import set_stats as set_stats
+    from ragauge.api.set_variation import vary_set as vary_set
     from ragauge.api.sets import diff_sets as diff_sets
     from ragauge.api.sets import export_set as export_set
-    from ragauge.api.sets import freeze_set as freeze_set
-    from ragauge.api.sets import generate_set as generate_set
     from ragauge.api.sets import mark_set as mark_set
     from ragauge.api.studies import open_study as open_study
     from ragauge.api.sweep import sweep as sweep
+    from ragauge.api.tags import tag_run as tag_run
+    from ragauge.api.tags import untag_run as untag_run
     from ragauge.api.thresholds import ThresholdsResult as ThresholdsResult
     from ragauge.api.thresholds import thresholds as thresholds
     from ragauge.api.validate import validate as validate
@@ -75,6 +89,8 @@ if TYPE_CHECKING:
     from ragauge.errors import UsageError as UsageError
     from ragauge.systems.capture import Capture as Capture
     from ragauge.systems.capture import capture as capture
+    from ragauge.web.background import Dashboard as Dashboard
+    from ragauge.web.background import ui as ui
 
 _FROM = {
     "ann": "ragauge.api.ann",
@@ -88,18 +104,30 @@ _FROM = {
     "ThresholdsResult": "ragauge.api.thresholds",
     "thresholds": "ragauge.api.thresholds",
     "note": "ragauge.api.history",
+    "calibrate_judge": "ragauge.api.judge_calibrate",
     "check_judge": "ragauge.api.judge_check",
-    "label_draw": "ragauge.api.label",
+    "GradesResult": "ragauge.api.judge_grades",
+    "check_grades": "ragauge.api.judge_grades",
+    "JudgeHistory": "ragauge.api.judge_history",
+    "judge_history": "ragauge.api.judge_history",
+    "ProbeResult": "ragauge.api.judge_probe",
+    "probe_judge": "ragauge.api.judge_probe",
+    "label_draw": "ragauge.api.label_drawing",
     "label_import": "ragauge.api.label",
     "label_plan": "ragauge.api.label",
     "label_transfer": "ragauge.api.label",
+    "monitor_plan": "ragauge.api.monitor_plan",
+    "monitor_replay": "ragauge.api.monitor_replay",
     "chunking": "ragauge.api.chunking",
-    "check_set": "ragauge.api.sets",
+    "add_examples": "ragauge.api.set_adding",
+    "check_set": "ragauge.api.set_check",
     "diff_sets": "ragauge.api.sets",
     "export_set": "ragauge.api.sets",
-    "freeze_set": "ragauge.api.sets",
-    "generate_set": "ragauge.api.sets",
+    "freeze_set": "ragauge.api.set_check",
+    "generate_set": "ragauge.api.set_generating",
     "mark_set": "ragauge.api.sets",
+    "set_stats": "ragauge.api.set_stats",
+    "vary_set": "ragauge.api.set_variation",
     "embeddings": "ragauge.api.embeddings",
     "sweep": "ragauge.api.sweep",
     "StudyResult": "ragauge.api.results.study",
@@ -119,6 +147,8 @@ _FROM = {
     "OpenRun": "ragauge.api.runs",
     "open_run": "ragauge.api.runs",
     "runs": "ragauge.api.runs",
+    "tag_run": "ragauge.api.tags",
+    "untag_run": "ragauge.api.tags",
     "Scorecard": "ragauge.api.results.scorecard",
     "evaluate": "ragauge.api.verbs",
     "read_set": "ragauge.api.verbs",
@@ -136,6 +166,8 @@ _FROM = {
     "UsageError": "ragauge.errors",
     "Capture": "ragauge.systems.capture",
     "capture": "ragauge.systems.capture",
+    "Dashboard": "ragauge.web.background",
+    "ui": "ragauge.web.background",
 }
 
 __all__ = ["__version__", "aio", *sorted(_FROM)]  # noqa: PLE0604 - strings, all of them

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from math import sqrt
 from typing import Any
 
 import pytest
 
-from ragauge.analysis.judges.agreement import agreement, difference, fleiss_kappa, kappa
+from ragauge.analysis.judges.agreement import AgreementFigure, agreement, difference, fleiss_kappa, kappa
 from ragauge.analysis.judges.check import JudgeAnswers, PartVerdict, report, verdicts_of
 from ragauge.data.facts import AnswerFacts, Claim
 from ragauge.data.labelled import Labelled, LabelledPart
@@ -81,12 +82,50 @@ def test_clusters_widen_the_interval() -> None:
 
 
 def test_full_agreement_has_a_width() -> None:
-    """Twenty of twenty alike: kappa 1 with the lower end of Wilson's accuracy on kappa's scale."""
+    """All alike: kappa 1, and up from the least that labels allow; one rare item of 100 tells little, not less than 0.
+
+    By hand, n = 20 of two even labels: 20 (0.5 (1 - k) + 0.25 (1 - k)² / (0.5 + 0.5 k)) = 10 (1 - k) · 2 / (1 + k) =
+    1.96² = 3.8415, so k = (20 - 3.8415) / (20 + 3.8415) = 0.6777.
+    """
     found = kappa([0, 1] * 10, [0, 1] * 10, 2)
-    # Wilson for 20 of 20: 20 / (20 + 1.96²) = 0.8389; pe = 0.5, so (0.8389 - 0.5) / 0.5 = 0.6778
     assert found.value == 1.0
     assert found.interval is not None
-    assert (found.interval.low, found.interval.high) == pytest.approx((0.6778, 1.0), abs=1e-4)
+    assert (found.interval.low, found.interval.high) == pytest.approx((0.6777, 1.0), abs=1e-4)
+    lows = []
+    for rare in (1, 3, 10):
+        ends = kappa([0] * rare + [1] * (100 - rare), [0] * rare + [1] * (100 - rare), 2).interval
+        assert ends is not None
+        lows.append(ends.low)
+    assert lows == pytest.approx([0.237, 0.535, 0.808], abs=1e-3)
+    apart = kappa([0, 1] * 10, [1, 0] * 10, 2)
+    assert apart.interval is not None
+    assert apart.interval.low == -1.0 < apart.interval.high
+
+
+def test_full_agreement_counts_clusters() -> None:
+    """Twenty parts of ten answers tell what ten do; of one question with its passages there is no interval, and why."""
+    even, groups = [0, 1] * 10, [n // 2 for n in range(20)]
+    assert kappa(even, even, 2, groups).interval == kappa([0, 1] * 5, [0, 1] * 5, 2).interval
+    alone = kappa(even, even, 2, [0] * 20)
+    assert (alone.value, alone.interval, alone.reason) == (1.0, None, "all is of one question and its passages")
+
+
+@pytest.mark.parametrize(("n", "rare", "true"), [(20, 0.2, 0.8), (50, 0.1, 0.9), (100, 0.05, 0.9), (100, 0.05, 0.95)])
+def test_intervals_cover_where_most_agree_on_all(n: int, rare: float, true: float) -> None:
+    """Of 400 seeded samples with a defined kappa 95 % or more hold it, where more than 10 % are full agreements."""
+    draw = random.Random(n)
+    room = rare * (1 - rare)
+    shares = [rare**2 + true * room, (1 - true) * room, (1 - true) * room, (1 - rare) ** 2 + true * room]
+    hits, full, defined = 0, 0, 0
+    for _ in range(400):
+        cells = draw.choices(range(4), shares, k=n)
+        found = kappa([cell // 2 for cell in cells], [cell % 2 for cell in cells], 2)
+        if found.interval is not None:
+            defined += 1
+            full += found.value == 1.0
+            hits += found.interval.low <= true <= found.interval.high
+    assert full / defined > 0.1
+    assert hits / defined >= 0.95
 
 
 @pytest.mark.parametrize(("human", "judge"), [([], []), ([1, 1, 1], [1, 1, 1])])
@@ -184,3 +223,42 @@ def test_worst_first_and_segments() -> None:
     assert [one.row.line for one in found.differs] == [3, 2, 1]
     assert found.without == {"x": 1}
     assert {value: over.n for value, over in found.segments["kind"].items()} == {"a": 2}
+
+
+def test_a_judge_beside_another_has_the_figures_of_its_own_check() -> None:
+    """A judge that knows no kinds is read so alone: the other keeps three labels, and both what they have alone."""
+    rows = [
+        labelled((one, other), line=n)
+        for n, (one, other) in enumerate([("supported",) * 2, ("contradicted",) * 2, ("not_in_context", "contradicted"),
+                                          ("supported",) * 2, ("not_in_context",) * 2] * 6)
+    ]  # fmt: skip
+    kinds = said(*[(PartVerdict(row.parts[0].labels[0]),) for row in rows])
+    plain = said(*[(PartVerdict("supported" if n % 4 else "not_supported"),) for n in range(len(rows))], name="plain")
+    both = report(rows, [kinds, plain])
+    assert both.judges == (report(rows, [kinds]).judges[0], report(rows, [plain]).judges[0])
+    assert [len(judge.whole.labels) for judge in both.judges] == [3, 2]
+    # annotators who differ on the kind are split among three labels, and say not supported together among two
+    assert [judge.whole.n for judge in both.judges] == [24, 30]
+    assert (both.labels, both.split) == (("supported", "contradicted", "not_in_context"), 6)
+    assert len(both.pairs[0].agreement.labels) == 2
+
+
+def test_parts_of_one_question_and_its_passages_are_one_cluster() -> None:
+    """Rows of one claim each, ten to a question, have the interval of their questions, not that of a hundred rows."""
+    rows = [Labelled(f"r{n}", f"Q{n // 10}?", ("P.",), f"Claim {n}.", (LabelledPart(0, 8, ("supported",)),))
+            for n in range(100)]  # fmt: skip
+    verdicts = [(PartVerdict("supported" if n // 10 % 2 else "not_in_context"),) for n in range(100)]
+    clustered, alone = (report(each, [said(*verdicts)]).judges[0].whole.accuracy.interval for each in (
+        rows, [replace(row, query=row.query_id) for row in rows]))  # fmt: skip
+    assert clustered is not None
+    assert alone is not None
+    assert clustered.high - clustered.low > 2 * (alone.high - alone.low)
+
+
+def test_one_item_tells_nothing_of_chance() -> None:
+    """Of one item neither kappa nor alpha is 0: neither is defined, and each says why."""
+    from ragauge.analysis.judges.annotators import alphas_of
+
+    assert kappa([0], [1], 2) == AgreementFigure(None, reason="one item")
+    assert alphas_of([[0.0, 1.0], [1.0]], ("nominal",)) == {"nominal": AgreementFigure(None, reason="one item")}
+    assert kappa([0, 1], [0, 1], 2).value == 1.0

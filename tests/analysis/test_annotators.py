@@ -10,11 +10,12 @@ import pytest
 from scipy import stats
 
 from ragauge.analysis.judges.agreement import kappa
-from ragauge.analysis.judges.annotators import alternatives, ceiling, people_of
+from ragauge.analysis.judges.annotators import alphas, alternatives, ceiling, people_of
 from ragauge.analysis.judges.check import JudgeAnswers, PartVerdict, report
 from ragauge.api.judge_check import hold
 from ragauge.data.facts import SupportLabel
-from ragauge.data.labelled import Labelled, LabelledPart
+from ragauge.data.labelled import TWO, Labelled, LabelledPart
+from ragauge.data.readers.labelled import read_labelled
 from ragauge.errors import GateFailed, NotEnoughData, UsageError
 from ragauge.stats.alternative_annotator import alternative_annotator, benjamini_yekutieli
 
@@ -34,9 +35,9 @@ def labelled(
 
 def test_weighted_kappa_by_hand() -> None:
     """By hand po = (1 + 0.5 + 1 + 0.5)/4 = 0.75, pe = 0.5625, so kappa = 0.1875/0.4375; far misses cost more."""
-    found = kappa([0, 1, 2, 2], [0, 2, 2, 1], 3, weighted=True)
+    found = kappa([0, 1, 2, 2], [0, 2, 2, 1], 3, in_order=True)
     assert found.value == pytest.approx(0.1875 / 0.4375)
-    near, far = (kappa([0, 1, 2] * 20, [one, 1, 2] * 20, 3, weighted=True) for one in (1, 2))
+    near, far = (kappa([0, 1, 2] * 20, [one, 1, 2] * 20, 3, in_order=True) for one in (1, 2))
     assert near.value is not None
     assert far.value is not None
     assert near.value > far.value
@@ -47,11 +48,50 @@ def test_weighted_kappa_has_the_spread_of_resamples() -> None:
     draws = np.random.default_rng(3)
     a = draws.integers(0, 3, 300)
     b = np.where(draws.random(300) < 0.6, a, draws.integers(0, 3, 300))
-    found = kappa(a.tolist(), b.tolist(), 3, weighted=True)
+    found = kappa(a.tolist(), b.tolist(), 3, in_order=True)
     rows = draws.integers(0, 300, (400, 300))
-    values = [kappa(a[one].tolist(), b[one].tolist(), 3, weighted=True).value or 0.0 for one in rows]
+    values = [kappa(a[one].tolist(), b[one].tolist(), 3, in_order=True).value or 0.0 for one in rows]
     assert found.interval is not None
     assert (found.interval.high - found.interval.low) / 2 / 1.96 == pytest.approx(np.std(values), rel=0.1)
+
+
+def test_the_alternative_annotator_test_is_weighted() -> None:
+    """A judge that is right on 40 items and wrong on 60 may stand in where the 40 count 20 times as much, not else."""
+    agreed = [{"a": "supported", "b": "supported", "c": "supported" if n % 7 else "contradicted"} for n in range(100)]
+    verdicts = ["supported" if n < 40 else "contradicted" for n in range(100)]
+    plain = alternatives(agreed, verdicts)
+    weighted = alternatives(agreed, verdicts, [20.0] * 40 + [1.0] * 60)
+    assert not any(test.passes for test in plain)
+    assert weighted[-1].advantage > 0.9 > 0.6 > plain[-1].advantage
+    assert weighted[-1].passes
+    assert alternatives(agreed, verdicts, [3.0] * 100) == pytest.approx(plain)
+
+
+def test_people_are_told_apart_by_name_not_by_place() -> None:
+    """Labels of three people in an order that changes from row to row give what they give in one order, by their names.
+
+    An object of names, a column beside the list, and null for a label that was not given say the same; places differ.
+    """
+    draws = np.random.default_rng(5)
+    said = [
+        {"ann": truth, "bob": truth if draws.random() < 0.9 else 1 - truth, "cem": int(draws.integers(0, 2))}
+        for truth in map(int, draws.integers(0, 2, 60))
+    ]
+    verdicts = ["supported" if draws.random() < 0.4 or one["ann"] else "not_supported" for one in said]
+    shuffled = [list(draws.permutation(list(one))) for one in said]
+
+    def found_of(labels: Any, more: Any = lambda _: {}) -> Any:
+        texts = [{"claim": f"Hub {n} is blue.", "passages": ["A hub."]} for n in range(len(said))]
+        rows = [text | {"label": labels(n), **more(n)} for n, text in enumerate(texts)]
+        people = people_of(list(read_labelled(rows)), TWO)
+        return alternatives(people, verdicts), alphas(people, TWO)
+
+    wanted = found_of(lambda n: [said[n][name] for name in ("ann", "bob", "cem")])
+    by_name = found_of(lambda n: {name: said[n][name] for name in shuffled[n]})
+    beside = found_of(lambda n: [said[n][name] for name in shuffled[n]], lambda n: {"annotators": shuffled[n]})
+    gaps = found_of(lambda n: [said[n].get(name) for name in ("ann", "nobody", "bob", "cem")])
+    assert by_name == beside == gaps == wanted
+    assert found_of(lambda n: [said[n][name] for name in shuffled[n]])[0] != wanted[0]
 
 
 def test_alternative_annotator_as_by_scipy() -> None:
@@ -110,7 +150,7 @@ def checked(judge_right: float, items: int = 90) -> Any:
     people, truth = labelled(items, 3, 0.9)
     draws = random.Random(5)
     rows = [
-        Labelled(f"q{n}", "q", ("p",), "a", (LabelledPart(0, 1, tuple(said.values()), tuple(said)),))
+        Labelled(f"q{n}", f"q{n}", ("p",), "a", (LabelledPart(0, 1, tuple(said.values()), tuple(said)),))
         for n, said in enumerate(people)
     ]
     verdicts = [(PartVerdict(one if draws.random() < judge_right else draws.choice(SCALE)),) for one in truth]
@@ -125,7 +165,7 @@ def test_report_holds_people_and_judge_together() -> None:
     assert [test.epsilon for test in found.judges[0].alternatives] == [0.1, 0.15, 0.2]
     named = LabelledPart(0, 1, ("supported", "contradicted"), ("x", "y"))
     rows = [Labelled("q", "q", (), "a", (named, LabelledPart(1, 2, ("supported",))))]
-    assert people_of(rows, SCALE) == [{"x": "supported", "y": "contradicted"}, {"0": "supported"}]
+    assert people_of(rows, SCALE) == [{"x": "supported", "y": "contradicted"}, {"1": "supported"}]
 
 
 def test_least_kappa_decides() -> None:

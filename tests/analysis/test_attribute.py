@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import OwnTime
 
 from ragauge.analysis.causes.attribute import BY_NAME, ROWS, attribute
 from ragauge.analysis.results.scorecard import Cause
@@ -904,19 +904,10 @@ def test_a_hallucination_is_a_guess_where_nothing_says_that_the_evidence_was_the
         assert (cause.name, cause.basis) == ("hallucinated", "judge")
 
 
-@pytest.mark.alone
-def test_attribution_is_fast() -> None:
+def test_attribution_is_fast(own_time: OwnTime) -> None:
     """A mix of good and failed examples takes below 100 microseconds of computing each."""
     every = [case(**changes).facts() for _, changes, _ in APPLIES] + [Case().facts()] * len(APPLIES)
-    best = min(_timed(every) for _ in range(5))
-    assert best / len(every) < 100e-6
-
-
-def _timed(every: list[Facts]) -> float:
-    start = time.process_time()
-    for facts in every:
-        attribute(facts)
-    return time.process_time() - start
+    own_time.within(100e-6 * len(every), lambda: [attribute(facts) for facts in every])
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ from ragauge.analysis.causes.attribute import ROWS, attribute
 from ragauge.analysis.causes.row import CauseRow
 from ragauge.metrics.facts import Facts
 
-CASES = planted_cases()
-
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_right_cause_with_perfect_evidence(seed: int) -> None:
@@ -26,14 +24,14 @@ def test_right_cause_with_perfect_evidence(seed: int) -> None:
 
 def test_without_the_fault_nothing_failed() -> None:
     """The same answers without the planted fault are no failures."""
-    for case in CASES:
+    for case in planted_cases():
         assert attribute(Facts(case.example, case.sound, case.sound_evidence)) is None, case.example.query_id
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
 def test_what_decided_is_told(row: CauseRow) -> None:
     """Every case says in words what decided it; a second opinion has words of its own and names another cause."""
-    for case in (case for case in CASES if case.cause == row.name):
+    for case in (case for case in planted_cases() if case.cause == row.name):
         cause = attribute(Facts(case.example, case.response, case.evidence), indexed=case.listing)
         assert cause is not None
         fault = row.at(cause.component)

@@ -32,7 +32,6 @@ from ragauge.data.facts import AnswerFacts, Evidence, FactsOf, Rating, Relevance
 from ragauge.data.response import Passage, Response
 from ragauge.metrics.facts import Facts
 
-CASES = planted_cases()
 GOLD = (Passage("gold", "gold", "The evidence."),)
 UNTESTED = {"system_failed", "missed_refusal", "misattributed"}
 
@@ -52,14 +51,14 @@ def test_every_cause_has_a_rule_or_is_named_as_untested() -> None:
 
 def test_answers_without_the_fault_are_right() -> None:
     """The sound answer of every planted case is graded right, with the verdicts of a judge without error."""
-    assert [case.example.query_id for case in CASES if graded(sound(case)).grade != RIGHT] == []
+    assert [case.example.query_id for case in planted_cases() if graded(sound(case)).grade != RIGHT] == []
 
 
 @pytest.mark.parametrize("cause", list(RULES))
 def test_each_cause_is_confirmed_and_refuted_as_its_rule_says(cause: str) -> None:
     """A right new answer confirms what other passages should mend and refutes the rest; a failing one the opposite."""
     made = [
-        (case, found) for case in CASES if case.cause == {"undecided": "retrieval_miss"}.get(cause, cause)
+        (case, found) for case in planted_cases() if case.cause == {"undecided": "retrieval_miss"}.get(cause, cause)
         for found in [experiment(failing(case), cause, 0, GOLD)] if isinstance(found, Experiment)
     ]  # fmt: skip
     assert made
@@ -81,7 +80,7 @@ def broken(case: Case) -> CauseContext:
 @pytest.mark.parametrize("cause", sorted(UNTESTED))
 def test_what_passages_cannot_tell_is_not_tested(cause: str) -> None:
     """A failed system, an answer to an unanswerable question and a wrong citation get no experiment."""
-    for case in (case for case in CASES if case.cause == cause):
+    for case in (case for case in planted_cases() if case.cause == cause):
         assert experiment(failing(case), cause, 0, GOLD) == NO_EXPERIMENT
 
 
@@ -104,14 +103,14 @@ def test_passages_on_the_topic_are_not_handed_over_as_evidence() -> None:
 
 def test_right_answer_is_not_asked_again() -> None:
     """Where the answer was right although a document was missed, an experiment could show nothing, and none is made."""
-    case = next(case for case in CASES if case.cause == "retrieval_miss")
+    case = next(case for case in planted_cases() if case.cause == "retrieval_miss")
     lucky = CauseContext(Facts(case.example, case.sound, case.sound_evidence))
     assert experiment(lucky, "retrieval_miss", 0, GOLD) == RIGHT_ALREADY
 
 
 def test_labelled_passages_come_in_without_making_more_of_them() -> None:
     """The labelled passages stand first, as many passages are handed over as before, and the last ones give way."""
-    for case in (case for case in CASES if case.cause == "retrieval_miss"):
+    for case in (case for case in planted_cases() if case.cause == "retrieval_miss"):
         made = experiment(failing(case), case.cause, 0, GOLD)
         assert isinstance(made, Experiment)
         old = case.response.passages or ()
@@ -120,13 +119,13 @@ def test_labelled_passages_come_in_without_making_more_of_them() -> None:
 
 def test_candidates_stand_in_for_a_corpus() -> None:
     """Evidence that ranked low is taken from the candidates; what was never found needs a corpus."""
-    low = [case for case in CASES if case.cause == "ranked_low"]
+    low = [case for case in planted_cases() if case.cause == "ranked_low"]
     for case in low:
         made = experiment(failing(case), case.cause, 0, None)
         assert isinstance(made, Experiment)
         documents = {doc_id for item in case.example.relevant or () for doc_id in item.doc_ids}
         assert made.passages[0].doc_id in documents
-    missed = [case for case in CASES if case.cause == "not_in_index"]
+    missed = [case for case in planted_cases() if case.cause == "not_in_index"]
     assert low
     assert missed
     for case in missed:
@@ -135,7 +134,7 @@ def test_candidates_stand_in_for_a_corpus() -> None:
 
 def test_outdated_passages_are_taken_out() -> None:
     """A stale source is replaced: none of the outdated passages is handed over again."""
-    for case in (case for case in CASES if case.cause == "stale_source"):
+    for case in (case for case in planted_cases() if case.cause == "stale_source"):
         seen = failing(case)
         made = experiment(seen, case.cause, 0, GOLD)
         assert isinstance(made, Experiment)
@@ -146,9 +145,9 @@ def test_outdated_passages_are_taken_out() -> None:
 
 def test_order_alone_is_changed_for_ignored_evidence() -> None:
     """Ignored evidence moves first among the same passages; where it is first already, no experiment is made."""
-    found = [experiment(failing(case), "ignored", 0, None) for case in CASES if case.cause == "ignored"]
+    found = [experiment(failing(case), "ignored", 0, None) for case in planted_cases() if case.cause == "ignored"]
     assert any(isinstance(made, Experiment) for made in found)
-    for case, made in zip((case for case in CASES if case.cause == "ignored"), found, strict=True):
+    for case, made in zip((case for case in planted_cases() if case.cause == "ignored"), found, strict=True):
         if isinstance(made, Experiment):
             assert Counter(made.passages) == Counter(case.response.passages)
             assert made.passages != case.response.passages
@@ -158,7 +157,9 @@ def test_order_alone_is_changed_for_ignored_evidence() -> None:
 
 def test_better_is_neither() -> None:
     """A wrong answer that becomes partly right decides nothing, whichever way the rule looks."""
-    half = next(case for case in CASES if graded(failing(case)).grade == PARTLY and case.cause == "hallucinated")
+    half = next(
+        case for case in planted_cases() if graded(failing(case)).grade == PARTLY and case.cause == "hallucinated"
+    )
     for rule in set(RULES.values()):
         made = Experiment("q", 0, "retrieval_miss", rule, GOLD, None, Graded(WRONG, "it declines to answer"), "No.")
         found = outcome(made, failing(half))
@@ -167,7 +168,7 @@ def test_better_is_neither() -> None:
 
 def test_failure_that_does_not_repeat_decides_nothing() -> None:
     """Where an answer from the unchanged passages is right too, a right new answer is no evidence; a failing one is."""
-    for case in (case for case in CASES if case.cause in ("retrieval_miss", "hallucinated")):
+    for case in (case for case in planted_cases() if case.cause in ("retrieval_miss", "hallucinated")):
         made = experiment(failing(case), case.cause, 0, GOLD)
         assert isinstance(made, Experiment)
         assert made.unchanged == case.response.passages
@@ -197,7 +198,7 @@ def test_draw_within_a_cause_is_even() -> None:
 
 def test_tally_lays_inferred_and_confirmed_side_by_side() -> None:
     """Counts by cause, the share of all experiments with Wilson's interval, and why examples had none."""
-    case = next(case for case in CASES if case.cause == "retrieval_miss")
+    case = next(case for case in planted_cases() if case.cause == "retrieval_miss")
     made = experiment(failing(case), "retrieval_miss", 0, GOLD)
     assert isinstance(made, Experiment)
     outcomes = [outcome(made, seen) for seen in (sound(case), sound(case), sound(case), failing(case), None)]

@@ -135,8 +135,9 @@ def checked(rule: Mapping[str, object], new: np.ndarray, base: np.ndarray, error
 
     ids = [f"q{n}" for n in range(N)]
     slices = Slices(ids, pl.DataFrame({"query_id": ids}), {})
-    source = ScoreSource(lambda _: columns(new), lambda _: pairs(new, base), slices, slices,
-                    errors={} if error is None else {"faithfulness": error})  # fmt: skip
+    errors = {} if error is None else {"faithfulness": error}
+    source = ScoreSource(lambda _: columns(new), lambda _: pairs(new, base), slices, slices, errors=errors,
+                         pair_errors=errors)  # fmt: skip
     from ragauge.data.config.reading import read_config
 
     return check_conditions(rules_of(read_config({"gate": {"rules": [dict(rule)]}})).conditions, source)[0][0]

@@ -55,12 +55,32 @@ def test_change_by_hand() -> None:
     assert found.labels == 197
 
 
+def test_without_labels_the_widest_spread_is_planned_for() -> None:
+    """A judge that gives all answers nearly one score does not make the plan cheap: 0.25 · 1.96² / 0.05² = 384.2."""
+    judged = np.tile([0.9, 0.95], 5_000)
+    found = label_plan("faithfulness", judged, None, width=0.05, detect=None)
+    assert found.labels == pytest.approx(1.96**2 * 0.25 / 0.05**2, abs=4)
+
+
+def test_clusters_take_more_labels() -> None:
+    """Answers in pairs that share their score take more labels, and a run of n pairs tells no more than n answers."""
+    judged = np.repeat(np.tile([0.0, 1.0], 500), 2)
+    pairs = np.repeat(np.arange(1_000), 2)
+    alone = label_plan("faithfulness", judged, None, width=0.04, detect=None)
+    paired = label_plan("faithfulness", judged, None, width=0.04, detect=None, clusters=pairs)
+    assert alone.labels is not None
+    assert paired.labels is not None
+    assert paired.labels > 1.3 * alone.labels
+    half = label_plan("faithfulness", judged[::2], None, width=0.04, detect=None)
+    assert paired.reached == pytest.approx(half.reached, rel=0.01)
+
+
 def test_small_run_needs_more_responses() -> None:
     """Where labelling everything does not do, nothing is planned and the responses it takes are named."""
     judged = np.tile([0.0, 1.0], 50)
     found = label_plan("faithfulness", judged, None, width=0.05, detect=None)
     assert (found.labels, found.alone) == (None, None)
-    assert found.needed == pytest.approx(1.96**2 * 0.2525 / 0.05**2, abs=2)
+    assert found.needed == pytest.approx(1.96**2 * 0.25 / 0.05**2, abs=2)
     assert found.reached > 0.05
 
 

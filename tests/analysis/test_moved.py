@@ -11,7 +11,7 @@ import pytest
 
 from ragauge.analysis.comparison.changes import BaselineReader
 from ragauge.analysis.comparison.regressions import MOST_MOVED, Regressions
-from ragauge.analysis.results.change import ExampleDelta, MetricChange, SegmentDrop
+from ragauge.analysis.results.change import ExampleDelta, MetricChange, SegmentDrop, SegmentLoss
 from ragauge.analysis.scores.arrays import ScoreArrays, by_example
 from ragauge.analysis.scores.frames import score_frame
 from ragauge.data.score import Score
@@ -57,6 +57,17 @@ def test_a_whole_segment_that_fell_alike_is_named() -> None:
         ALL, np.where(ALL < 20, -1.0, 0.0), "higher", 1.0
     )
     assert found == SegmentDrop("type=a", -1.0, 0.0, 20)
+
+
+def test_values_that_carry_a_loss_together_are_named() -> None:
+    """Where 16 of one value and 8 of another fell and no other did, both are named, the larger loss first."""
+    kind = ["who"] * 16 + ["when"] * 8 + ["what"] * 18 + ["how"] * 18
+    found = Regressions(IDS, frame(type=kind)).where(ALL, np.where(ALL < 24, -1.0, 0.0), "higher", 1.0)
+    assert found is not None
+    assert found.segment == "type=who"
+    assert found.among == SegmentLoss("type=who or when", -1.0, 0.0, 24)
+    alone = Regressions(IDS, frame(type=kind)).where(ALL, np.where(ALL < 16, -1.0, 0.0), "higher", 1.0)
+    assert alone == SegmentDrop("type=who", -1.0, 0.0, 16)
 
 
 def test_no_segment_where_all_fell_alike() -> None:

@@ -179,6 +179,19 @@ def test_of_trials_that_cost_about_the_same_the_best_by_its_mean_is_taken() -> N
     )
 
 
+@pytest.mark.parametrize("cost", ["", "cost"])
+def test_trials_of_the_same_mean_are_tied(cost: str) -> None:
+    """Of trials whose best means are equal none is called the best by its mean: the sentence names the others."""
+    base = np.random.default_rng(11).uniform(0.3, 0.7, 80)
+    other = (base[::-1] + 0.0).tolist()
+    scores = {"one": scored(base.tolist()), "two": scored(other), "less": scored((base - 0.001).tolist())}
+    taken = read_trials(scores, RECALL, cost, dict.fromkeys(scores, 1.0) if cost else {}).recommendation
+    names = {"one", "two"} - {taken.trial}
+    assert len(names) == 1
+    assert f"tied with {names.pop()} for the best mean" in taken.reason
+    assert "best by its mean" not in taken.reason
+
+
 def test_differences_are_one_family() -> None:
     """Differences to the base are paired, by segment too, and Holm's p over all of them is no less than each alone."""
     rng = np.random.default_rng(6)
@@ -300,15 +313,16 @@ def test_segments_cost_the_main_difference_nothing() -> None:
 
 def test_many_segments_are_shown_by_what_they_say() -> None:
     """A terminal shows differences that are no chance, or the best of each segment; the page shows every row."""
+    from ragauge.reporting.sections import TableCell, plain
     from ragauge.reporting.studies import study_sections
 
-    def rows(base: str, *, whole: bool) -> tuple[list[tuple[object, ...]], str]:
+    def rows(base: str, *, whole: bool) -> tuple[list[tuple[TableCell, ...]], str]:
         (one,) = (one for one in study_sections(segmented().ask(base=base), whole=whole) if one.heading == "Segments")
         assert one.table is not None
         return list(one.table.rows), " ".join(map(str, one.notes))
 
     matter, told = rows("t0", whole=False)
-    assert ("part=0", "t3") in [row[:2] for row in matter]
+    assert ("part=0", "t3") in [tuple(map(plain, row[:2])) for row in matter]
     assert len(matter) <= 12
     assert "1 segment of fewer than 10 examples" in told
     best, told = rows("", whole=False)

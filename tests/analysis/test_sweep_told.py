@@ -171,6 +171,7 @@ def test_segment_where_a_dropped_trial_wins_is_named() -> None:
 
 def test_tables_have_the_best_first_and_what_fell_apart() -> None:
     """Complete trials stand best first, many that may all be best are only counted, and what fell is apart."""
+    from ragauge.reporting.sections import plain
     from ragauge.reporting.studies import study_sections
 
     found = swept({"k": [*range(1, 10)]}, {"recall": lambda p, rng: rng.uniform(0, 1, N)}, fell={"k=3": 45, "k=5": 30})
@@ -179,7 +180,7 @@ def test_tables_have_the_best_first_and_what_fell_apart() -> None:
             object.__setattr__(trial, "reason", "look 2, 45 questions: k=7 is better by 0.123")
     first, *rest = study_sections(found)
     assert first.table is not None
-    means = [found.mean(str(row[0])) for row in first.table.rows]
+    means = [found.mean(plain(row[0])) for row in first.table.rows]
     values = [one.mean for one in means if one is not None and one.mean is not None]
     assert len(values) == 7
     assert values == sorted(values, reverse=True)

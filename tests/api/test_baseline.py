@@ -132,7 +132,7 @@ def test_runs_without_a_common_example_are_refused(store: str) -> None:
     evaluated(store, "main", n=5)
     with pytest.raises(rg.UsageError, match=r"no example in common.*'x0'.*'q0'"):
         evaluated(store, "changed", n=5, prefix="x", baseline="main")
-    assert [run["name"] for run in rg.runs(store=store)] == ["main"]
+    assert [run.name for run in rg.runs(store=store)] == ["main"]
 
 
 def test_other_judges_are_refused_before_anything_is_asked(store: str) -> None:
@@ -140,7 +140,7 @@ def test_other_judges_are_refused_before_anything_is_asked(store: str) -> None:
     evaluated(store, "main", n=5)
     with pytest.raises(rg.UsageError, match=r"judged by other@1, main by tiny@1.*ragauge evaluate main -m"):
         evaluated(store, "changed", n=5, missed=2, judge=OTHER, baseline="main")
-    assert [run["name"] for run in rg.runs(store=store)] == ["main"]
+    assert [run.name for run in rg.runs(store=store)] == ["main"]
     evaluated(store, "changed", n=5, missed=2, judge=OTHER)
     with pytest.raises(rg.UsageError, match="cannot be compared"):
         rg.open_run("changed", store=store).scorecard(baseline="main")

@@ -115,8 +115,9 @@ def test_a_wrong_name_without_baselines_says_how_to_set_one(store: str) -> None:
 
 def test_the_baseline_wins_over_a_run_of_the_same_name(store: str) -> None:
     """A baseline called as another run is the one that is meant, and the scorecard says that both exist."""
-    first, second = evaluated(store, "main"), evaluated(store, "b")
+    second = evaluated(store, "b")
     rg.set_baseline("b", name="main", store=store)
+    first = evaluated(store, "main")
     card = rg.open_run(first.run.run_id, store=store).scorecard(baseline="main")
     assert card.card.baseline is not None
     assert card.card.baseline.base.run_id == second.run.run_id
@@ -127,6 +128,19 @@ def test_the_baseline_wins_over_a_run_of_the_same_name(store: str) -> None:
     assert held.baseline is not None
     assert held.baseline.base.run_id == first.run.run_id
     assert not [text for text in held.warnings if "means the baseline" in text]
+
+
+def test_a_new_baseline_takes_no_other_runs_name(store: str) -> None:
+    """A name or id of another run is refused with that run and a name to take; the run's own name is not."""
+    first, _ = evaluated(store, "good"), evaluated(store, "k3")
+    for name in ("good", first.run.run_id):
+        with pytest.raises(rg.UsageError, match=f"another run, {first.run.run_id}.* such as {name}-baseline"):
+            rg.set_baseline("k3", name=name, store=store)
+    assert rg.baselines(store=store) == []
+    assert rg.set_baseline("good", name="good", store=store)["run_id"] == first.run.run_id
+    rg.set_baseline("k3", name="good", store=store)     # the name is the baseline's by now, and moves on
+    changed = rg.compare("good", "good", store=store).compared
+    assert (changed.base.name, changed.runs[0].run.name) == ("k3", "good")     # looked at, it is the run of this name
 
 
 def test_the_run_of_a_baseline_stays(store: str) -> None:

@@ -117,6 +117,7 @@ def test_what_few_examples_or_failures_hide_is_not_called_well(store: str) -> No
     assert [finding.cause for finding in few.runs[0].findings] == []
     assert some.verdict == "worse"
     assert (some["system_failed"].base, some["system_failed"].new) == (0, 5 / 40)
+    assert some.runs[0].newly_unanswered == 5
     assert [finding.cause for finding in some.runs[0].findings] == ["system_failed"]
     alike = rg.compare("main", "main", store=store)
     assert [finding.cause for finding in alike.runs[0].findings] == ["working"]

@@ -14,6 +14,7 @@ from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
 from ragauge.errors import NotEnoughData
+from ragauge.gating.decide import points
 
 SCHEMA = Path(__file__).resolve().parents[2] / "src/ragauge/data/schema/gate.schema.json"
 METRICS = "recall@5,faithfulness,latency"
@@ -60,6 +61,18 @@ def rules(*given: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 RECALL = {"metric": "recall@5", "max_drop": "3%"}
+
+
+def test_twenty_questions_tell_an_improvement_and_a_loss(tmp_path: Path) -> None:
+    """By the drop that init writes for twenty questions, finding what five missed passes; missing ten more fails."""
+    url = f"sqlite:///{tmp_path}/gate.db"
+    for name, missed in (("before", range(5)), ("after", range(0)), ("lost", range(15))):
+        rg.evaluate(rows(20, missed=tuple(missed)), metrics="recall@5", judge="none", store=url, name=name, workers=1)
+    wanted = rules({"metric": "recall@5", "max_drop": f"{points(20)} points"})
+    found = rg.gate("after", baseline="before", rules=wanted, store=url)
+    assert (found.verdict, found.exit_code) == ("pass", 0)
+    assert "0.750 → 1.000" in found.to_markdown()
+    assert rg.gate("lost", baseline="before", rules=wanted, store=url).exit_code == 3
 
 
 @pytest.mark.parametrize("rule", [RECALL, {**RECALL, "decide": "point"}, {**RECALL, "min_n": 1}])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import ragauge as rg
 from ragauge.analysis.estimating import LEAST_LABELS, ScoreSample, interval_of_mean, rectified
 from ragauge.analysis.scores.arrays import SCORED, Columns, by_example
+from ragauge.errors import UsageError
 from ragauge.stats.rectified import LabelSample, rectified_mean
 from ragauge.store.open import open_store
 
@@ -114,6 +116,58 @@ def test_difference_is_rectified(store: str, tmp_path: Path) -> None:
     assert f"faithfulness: {change.rectified.mean:+.2f} rectified [" in found.to_markdown().replace("\\", "")
 
 
+def test_rectified_difference_decides(store: str, tmp_path: Path) -> None:
+    """Where the judge sees a gain and people a loss, the verdict is worse, in headline, notes and the change."""
+    other_words = [row | {"answer": row["answer"].replace("tall", "tall now")} for row in towers(300, 90)]
+    for name, rows, wrong in (("base", other_words, 0), ("new", towers(300, 90), 60)):
+        rg.evaluate(rows, metrics="faithfulness", name=name, store=store)
+        label(name, store, tmp_path, 150, wrong)
+    found = rg.compare("base", "new", store=store)
+    (change,) = (one for one in found.compared.runs[0].metrics if one.metric == "faithfulness")
+    assert change.rectified is not None
+    assert change.difference.interval is not None
+    assert change.difference.interval.low > 0
+    assert change.rectified.interval.high < 0
+    assert (change.alone, change.verdict, found.compared.runs[0].verdict) == ("worse", "worse", "worse")
+    assert change.p_value is not None
+    assert change.p_value < 0.001
+    said = found.to_markdown().replace("\\", "")
+    assert f"Worse than base: faithfulness {change.rectified.mean:+.2f}".replace("-", "−") in said
+    assert "Its verdict is by the rectified difference." in said
+
+
+def test_unclear_label_costs_its_answer(store: str, tmp_path: Path) -> None:
+    """One label not_supported takes its answer from what needs the kind, and is named; mended, all count again."""
+    names = ("faithfulness", "contradicted", "not_in_context")
+    rg.evaluate(towers(300, 90), metrics=list(names), name="new", store=store)
+    label("new", store, tmp_path, 100, 90)
+    with open_store(store) as opened:
+        mended = next(one for one in opened.labels.list() if one.value == "contradicted")
+    counts = []
+    for value, at in (("not_supported", "2030-01-01T00:00:00Z"), ("contradicted", "2030-01-02T00:00:00Z")):
+        with open_store(store) as opened:
+            opened.labels.add([replace(mended, value=value, at=at)])
+        card = rg.evaluate("new", metrics=list(names), store=store)
+        found = {one.metric: one.rectified.n if one.rectified else 0 for one in card.card.summaries}
+        counts.append([found[name] for name in names])
+        said = "Labels of 1 of 100 labelled answers say not_supported"
+        assert (said in card.to_markdown().replace("\\", "")) == (value == "not_supported")
+    assert counts == [[100, 99, 99], [100, 100, 100]]
+    people = rg.evaluate("new", metrics=list(names), judge="people", store=store).card.summaries
+    assert [one.scored for one in people] == [100] * 3
+
+
+def test_reason_of_what_labels_do_not_tell(store: str, tmp_path: Path) -> None:
+    """Where labels say no more than not supported, asking people for the kind says how many do not tell which."""
+    rg.evaluate(towers(60, 20), metrics="faithfulness", name="new", store=store)
+    label("new", store, tmp_path, 60, 20)
+    with open_store(store) as opened:
+        known = [one for one in opened.labels.list() if one.value == "contradicted"]
+        opened.labels.add(replace(one, value="not_supported", at="2030-01-01") for one in known)
+    with pytest.raises(UsageError, match=f"{len(known)} of 60 labels of support say not_supported"):
+        rg.evaluate("new", metrics="not_in_context", judge="people", store=store)
+
+
 def test_unequal_chances_are_counted(store: str, tmp_path: Path) -> None:
     """A draw that prefers what the judge calls wrong gives the same mean; unweighted labels would be far off."""
     rg.evaluate(towers(300, 60), metrics="faithfulness", name="new", store=store)
@@ -198,6 +252,18 @@ def test_gate_decides_drops_by_people(store: str, tmp_path: Path) -> None:
     (up,) = (one for one in verdicts("base", store, rule, baseline="new") if one.kind == "max_drop")
     assert (down.verdict, up.verdict, down.n) == ("fail", "pass", 120)
     assert down.interval.low < rate(300, 110) - rate(300, 20) < down.interval.high
+    told = rg.gate("new", baseline="base", rules={"gate": {"rules": [{"segments": "none"} | rule]}}, store=store)
+    assert "= –" not in told.explain()
+    assert "rectified difference, 120 pairs labelled" in told.explain()
+
+
+def test_validation_names_the_labels_that_a_rule_takes(tmp_path: Path) -> None:
+    """What `validate` says a rectified rule takes is what the gate takes: 50 labelled examples, or more by min_n."""
+    file = tmp_path / "ragauge.yaml"
+    for least, said in ((10, 50), (80, 80)):
+        rule = {"metric": "faithfulness", "min": 0.8, "rectified": True, "min_n": least}
+        file.write_text(json.dumps({"gate": {"rules": [rule]}}))
+        assert f"from {said} labelled examples on" in str(rg.validate(file))
 
 
 @pytest.mark.parametrize(("rule", "said"), [

@@ -181,7 +181,7 @@ def test_stopped_run_is_continued_and_a_finished_one_is_not(app: Path) -> None:
     assert rg.open_run(store=url(app)).run.state == "interrupted"
     notes: list[str] = []
     run = rg.run(answer, GOLDEN, store=url(app), concurrency=1, warn=notes.append)
-    assert (run.run.run_id, run.continued, run.run.state) == (before["run_id"], True, "finished")
+    assert (run.run.run_id, run.continued, run.run.state) == (before.run_id, True, "finished")
     assert "going on with run" in notes[0]
     assert "4 responses are there" in notes[0]
     assert (sorted(asked), run.asked) == (sorted(example.query for example in GOLDEN.examples), 6)
@@ -217,9 +217,9 @@ def test_another_configuration_or_fresh_is_another_run(app: Path) -> None:
     (first,) = rg.runs(store=url(app))
     for more in ({"fresh": True}, {"settings": {"config": {"k": 8}}}, {"limit": 5}, {"repeat": 2}):
         run = rg.run(answer, GOLDEN, store=url(app), **more)
-        assert run.run.run_id != first["run_id"], more
-    assert rg.open_run(first["run_id"], store=url(app)).run.done == 3
-    assert rg.run(answer, GOLDEN, store=url(app)).run.run_id == first["run_id"]
+        assert run.run.run_id != first.run_id, more
+    assert rg.open_run(first.run_id, store=url(app)).run.done == 3
+    assert rg.run(answer, GOLDEN, store=url(app)).run.run_id == first.run_id
 
 
 def test_retry_failed_asks_only_those(app: Path) -> None:

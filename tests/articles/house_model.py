@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-ITEM = re.compile(r"^\[([SCPRA])(\d+)\] (.*)$", re.MULTILINE)
+ITEM = re.compile(r"^\[([SCRA])(\d+)\] (.*)$", re.MULTILINE)
+SENTENCE = re.compile(r"^\[(\d+)(\.\d+)\] (.*)$", re.MULTILINE)
 ANSWER = re.compile(r"<<<answer ([0-9a-f]{8})\n(.*?)\n\1>>>", re.DOTALL)
 Verdict = tuple[str, ...]     # supported, implied, contradicted or absent, then the sentences of passages that show it
 
@@ -44,8 +45,11 @@ class HouseModel:
 
     def _part(self, name: str, items: Sequence[tuple[str, int, str]], prompt: str) -> Any:
         numbered = [(n, text) for letter, n, text in items if letter == LETTERS.get(name)]
-        if name == "sentences" and "[P1]" not in prompt and "rate sentences" in prompt:
-            return [{"n": n, "relevant": text in self.relevant} for n, text in numbered]
+        if name == "sentences" and "Rate the sentences" in prompt:
+            rated = numbered or [(n + place, text) for n, place, text in SENTENCE.findall(prompt)]
+            return [{"n": n, "relevant": text in self.relevant} for n, text in rated]
+        if name == "passages":
+            return [{"n": n, "relevant": text in self.relevant} for n, text in passages(prompt).items()]
         if name == "sentences":
             return [{"n": n, "claims": [{"text": one, **verdict(said)} for one, said in self._claims(text).items()]}
                     for n, text in numbered]  # fmt: skip
@@ -56,7 +60,6 @@ class HouseModel:
         said = any(letter == "A" and text in self.agreeing for letter, _, text in items)
         reads: dict[str, Callable[[str], Mapping[str, Any]]] = {
             "claims": lambda text: verdict(self.checks.get(text, ("absent",))),
-            "passages": lambda text: {"relevant": text in self.relevant},
             "answer": lambda text: {"verdict": "agrees" if text in self.agreeing else "absent"},
             "reference": lambda text: {"stated": text in self.agreeing and said},
         }
@@ -66,7 +69,15 @@ class HouseModel:
         return self.claims.get(sentence, {sentence: self.checks.get(sentence, ("absent",))})
 
 
-LETTERS = {"sentences": "S", "claims": "C", "passages": "P", "answer": "A", "reference": "R"}
+LETTERS = {"sentences": "S", "claims": "C", "answer": "A", "reference": "R"}
+
+
+def passages(prompt: str) -> dict[int, str]:
+    """The passages of a prompt, each its sentences in a row."""
+    texts: dict[int, str] = {}
+    for n, _, text in SENTENCE.findall(prompt):
+        texts[int(n)] = f"{texts[int(n)]} {text}" if int(n) in texts else text
+    return texts
 
 
 def verdict(said: Verdict) -> dict[str, Any]:

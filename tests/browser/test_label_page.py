@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from ragauge.data.label import LabelTask, label_key
-from ragauge.data.readers.labels import read_labels
-from ragauge.reporting.label_page import label_page
+from ragauge.data.readers.labels import LabelSource, read_labels
+from ragauge.engine.label_questions import choices_of, scale_of
+from ragauge.reporting.label_page import LabelAsking, label_page
 from ragauge.text.sentences import split
 
 pytestmark = pytest.mark.browser
@@ -21,9 +22,8 @@ HOSTILE = (
     "<svg onload=alert(1)> {{7*7}} 😀 javascript:alert(2)"
 )
 SHOWN = {"a", "body", "button", "details", "h2", "head", "header", "html", "input", "label", "li", "main", "meta", "ol",
-         "p", "script", "section", "span", "style", "summary", "title", "div"}     # fmt: skip
+         "p", "script", "section", "span", "style", "summary", "title", "div", "ul"}     # fmt: skip
 SEEN: WeakKeyDictionary[Page, list[str]] = WeakKeyDictionary()     # page -> what was asked for and said on it
-
 
 
 def tasks(n: int, text: str = "") -> list[LabelTask]:
@@ -51,10 +51,13 @@ def page(browser: Browser) -> Any:
     context.close()
 
 
-def opened(page: Page, folder: Path, made: list[LabelTask], *, adjudicating: bool = False) -> Path:
+def opened(
+    page: Page, folder: Path, made: list[LabelTask], *, adjudicating: bool = False, question: str = "support"
+) -> Path:
     """Writes the page and opens it as a file."""
     path = folder / "page.html"
-    path.write_text(label_page(made, "support", "abc", "Read it.", adjudicating=adjudicating), encoding="utf-8")
+    asking = LabelAsking(question, choices_of(question), "abc", "Read it.")
+    path.write_text(label_page(made, asking, adjudicating=adjudicating), encoding="utf-8")
     page.goto(path.as_uri())
     return path
 
@@ -122,3 +125,29 @@ def test_adjudicator_is_named(page: Page, tmp_path: Path) -> None:
     page.keyboard.press("2")
     assert [one["annotator"] for one in saved(page, tmp_path)] == ["adjudicator"]
     assert "judge" not in path.read_text().lower().replace("adjudicat", "")
+
+
+def test_score_of_an_answer_by_keys(page: Page, tmp_path: Path) -> None:
+    """A score is asked of the answer as a whole, beside accepted answers where they are seen; no passages, no list."""
+    question, accepted = "score:token_f1", (f"330 m {HOSTILE}", "330 metres")
+    made = [LabelTask(label_key(question, "How tall?", (), str(n)), "How tall?", (), str(n), (None,), accepted)
+            for n in range(3)]     # fmt: skip
+    path = opened(page, tmp_path, made, question=question)
+    assert page.locator("#references li").all_text_contents() == list(accepted)
+    assert page.is_hidden("#retrieved")
+    assert page.locator("#choices button").all_text_contents()[0].startswith("1  not at all (0)")
+    for key in ("5", "2", "1"):
+        page.keyboard.press(key)
+    saved(page, tmp_path)
+    labels = list(read_labels(tmp_path / "labels.jsonl", LabelSource(scale=scale_of)))
+    assert [(one.key, one.part, one.value) for one in labels] == [
+        (task.key, None, value) for task, value in zip(made, ("1", "0.25", "0"), strict=True)
+    ]
+    assert [one for one in SEEN[page] if not one.startswith("blob:")] == [path.as_uri()]
+
+
+def test_accepted_answers_are_not_shown_without_any(page: Page, tmp_path: Path) -> None:
+    """A question that sees no accepted answers shows no list of them, and passages stand where it sees them."""
+    opened(page, tmp_path, tasks(1))
+    assert page.is_hidden("#accepted")
+    assert page.is_visible("#retrieved")

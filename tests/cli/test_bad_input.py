@@ -172,7 +172,7 @@ def test_other_languages(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("megabytes", [3, pytest.param(10, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("megabytes", [1, pytest.param(10, marks=pytest.mark.prove)])
 def test_a_very_long_passage(cli: Cli, tmp_path: Path, megabytes: int) -> None:
     """A passage of many MB is judged, what stands at its end is found, and the report does not carry it whole."""
     n_sentences = 18_000 * megabytes

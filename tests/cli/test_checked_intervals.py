@@ -88,7 +88,9 @@ def test_a_model_judge_from_unknown_to_known(cli: Cli, answers: Path, labels: Pa
     error = card["judge_error"]["faithfulness"]
     assert (error["labels"], error["examples"], error["files"], error["public_sources"]) == (120, 120, 1, 0)
     assert (error["judge_mean"], error["people_mean"]) == pytest.approx((0.75, 0.5))
-    assert error["from"] == f"120 of your labels, checked {error['checked'][:10]}"
+    assert error["from"] == (
+        f"120 of your labels, none of this run (labels.jsonl), checked {error['checked'][:10]}"
+    )
     found = card["metrics"]["faithfulness"]
     assert found["mean"] == pytest.approx(0.8)
     low, high = found["judged_ci"]
@@ -102,6 +104,90 @@ def test_a_model_judge_from_unknown_to_known(cli: Cli, answers: Path, labels: Pa
     assert "ragauge judge check FILE --judge" not in after
     cli("report", "answers", "-o", "report.html")
     assert error["from"] in Path("report.html").read_text()
+
+
+@pytest.mark.server
+def test_lists_follow_a_check_that_comes_after_an_evaluation(
+    cli: Cli, answers: Path, labels: Path, server: FaultyServer
+) -> None:     # fmt: skip
+    """The mean that lists show has the interval of the scorecard once the judge was checked, and without its labels."""
+    judge = f"openai-chat:any@{server.url}"
+
+    def shown() -> tuple[float | None, float | None]:
+        with open_store("sqlite:///.ragauge/ragauge.db") as store:
+            run = store.runs.find("answers")
+            means = {one.metric: one for one in store.run_list.facts([run.run_id])[run.run_id].means}
+            mean = means["faithfulness"]
+        return mean.low, mean.high
+
+    cli("evaluate", answers, "-m", METRICS, "--judge", judge, "-q")
+    plain = shown()
+    cli("judge", "check", labels, "--judge", judge, "--modes", "fused", "-q")
+    checked = shown()
+    cli("report", "answers", "-o", "card.json")
+    assert checked == pytest.approx(json.loads(Path("card.json").read_text())["metrics"]["faithfulness"]["judged_ci"])
+    assert checked != plain
+    cli("judge", "check", labels, "--forget")
+    assert shown() == pytest.approx(plain)
+
+
+def of_run(lines: Sequence[int], right: int) -> str:
+    """Labels of answers of `answers`, of which people call all but every so many right."""
+    rows = [
+        {"query": f"What of pump{n}?", "claim": claim(n), "label": n % right > 0,
+         "passages": [f"{claim(n)} It stands outside." if n % 5 else f"Doors{n} are painted{n} green{n} here{n}."]}
+        for n in lines
+    ]  # fmt: skip
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_a_runs_own_labels_count_before_others(cli: Cli, answers: Path, labels: Path, tmp_path: Path) -> None:
+    """From 50 labelled answers of a run on, other files move neither its error, nor a gate's or a comparison's.
+
+    Below, all count, and the report names the files that the others are in.
+    """
+    words = ["evaluate", answers, "-m", "faithfulness", "--name", "first", "-q", "--json"]
+    own = tmp_path / "own.jsonl"
+    for path, lines in ((own, range(1000, 1030)), (labels, ())):
+        if lines:
+            path.write_text(of_run(lines, 5))
+        cli("judge", "check", path, "-q")
+    few = cli(*words).json()["judge_error"]["faithfulness"]
+    assert (few["labels"], few["files"]) == (150, 2)
+    assert "(30 answers of this run, which count alone from 50 on; the others: labels.jsonl)" in few["from"]
+    own.write_text(of_run(range(1000, 1060), 5))
+    cli("judge", "check", own, "-q")
+    card = cli(*words).json()
+    error, ends = card["judge_error"]["faithfulness"], card["metrics"]["faithfulness"]["judged_ci"]
+    assert (error["labels"], error["files"]) == (60, 1)
+    assert error["from"].startswith("60 of your labels of this run, checked 20")
+    rows = [json.loads(line) for line in answers.read_text().splitlines()]
+    other = [{**row, "answer": claim(n) if n % 3 else row["answer"]} for n, row in enumerate(rows)]
+    (tmp_path / "other.jsonl").write_text("".join(json.dumps(row) + "\n" for row in other))
+    cli("evaluate", tmp_path / "other.jsonl", "-m", "faithfulness", "--name", "other", "-q")
+    comparison = ["compare", "first", "other", "--json"]
+    changed = cli(*comparison).json()["comparisons"]
+    assert changed[0]["metrics"]["faithfulness"]["difference"] < 0
+    cli("judge", "check", labels, "--forget")
+    assert cli(*words).json()["metrics"]["faithfulness"]["judged_ci"] == ends
+    assert cli(*comparison).json()["comparisons"] == changed
+
+
+def test_files_that_disagree_are_named(cli: Cli, answers: Path, tmp_path: Path) -> None:
+    """Of two files whose gaps lie far apart check and report say by how much, each by name; of two alike, nothing."""
+    lenient, strict, alike = (tmp_path / f"{name}.jsonl" for name in ("lenient", "strict", "alike"))
+    lenient.write_text(labelled(range(120), 4))
+    alike.write_text(labelled(range(200, 320), 4))
+    cli("judge", "check", lenient, "-q")
+    assert "disagree" not in cli("judge", "check", alike, "-q").out
+    cli("judge", "check", alike, "--forget")
+    rows = [json.loads(one) for one in labelled(range(400, 520), 4).splitlines()]
+    strict.write_text("".join(json.dumps({**row, "label": True}) + "\n" for row in rows))
+    told = " ".join(cli("judge", "check", strict, "-q").out.split())
+    assert "2 files of labels disagree on faithfulness: by lenient.jsonl (120 examples) people's mean is 0." in told
+    assert "below the judge's and by strict.jsonl (120 examples) people's mean is 0." in told
+    card = cli("evaluate", answers, "-m", "faithfulness,unsupported", "-q")
+    assert " ".join(card.out.split()).count("2 files of labels disagree on faithfulness") == 1
 
 
 @pytest.mark.server
@@ -137,7 +223,16 @@ def test_files_add_up_and_the_same_counts_once(cli: Cli, answers: Path, labels: 
 
     one = error(labels)
     again = error(labels, copy)
-    assert {**again, "checked": one["checked"]} == one
+    assert "(copy.jsonl)" in again["from"]     # as it is called now
+    assert {**again, "checked": one["checked"], "from": one["from"]} == one
+    told = "1 check of"
+    assert told in cli("judge", "check", labels, "--forget").out     # the copy that was checked too stays
+    assert error()["from"] == again["from"]
+    error(labels)
+    assert told in cli("judge", "check", copy, "--forget").out
+    left = error()
+    assert "(labels.jsonl)" in left["from"]
+    assert {**left, "checked": one["checked"], "from": one["from"]} == one
     two = error(more)
     assert (two["labels"], two["files"]) == (200, 2)
     assert "200 of your labels in 2 files" in two["from"]

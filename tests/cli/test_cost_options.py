@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bench.judge_examples import write_examples
 from tests.cli.conftest import Cli
 from tests.cli.test_run_commands import validator
+from tests.loopback.caching import PrefixCache
 from tests.loopback.server import FaultyServer
 
 pytestmark = pytest.mark.server
@@ -83,6 +85,21 @@ def test_dry_run_counts_what_is_asked(cli: Cli, small: Path, judge: str, server:
         cli(*words, *more)
         assert len(server.requests) - before == planned["calls"] > 0
     assert cli(*words, "--dry-run", "--json").json()["calls"] == 0
+
+
+def test_dry_run_says_what_a_cache_is_expected_to_serve(cli: Cli, tmp_path: Path) -> None:
+    """What is expected, the passages in two of three calls, is what a server that caches then serves."""
+    write_examples(tmp_path / "answers.jsonl", 5)
+    metrics = "faithfulness,context_precision,context_recall"
+    with FaultyServer(cache=PrefixCache(), latency=0.1) as caching:
+        words = ["evaluate", "answers.jsonl", "-q", "-m", metrics, "--judge", f"openai-chat:any@{caching.url}"]
+        planned = cli(*words, "--dry-run", "--json").json()
+        told = f"({planned['cached_tokens']:,} of them expected from the provider's cache)"
+        assert told in cli(*words, "--dry-run").out
+        cli(*words)
+    spent = cli("show", "latest", "--cost", "--json").json()
+    assert planned["cached_tokens"] == pytest.approx(spent["cached_tokens"], rel=0.05)
+    assert planned["input_tokens"] == pytest.approx(spent["input_tokens"], rel=0.05)
 
 
 @pytest.mark.usefixtures("priced")

@@ -194,3 +194,44 @@ def test_local_judge_on_public_labels(cli: Cli) -> None:
     wice = cli("judge", "check", DATA / "wice" / "dev.jsonl", "--limit", "150", "-q", "--json").json()
     assert wice["human"]["not_supported"] > wice["human"]["supported"]
     assert 0.55 <= wice["judges"][0]["balanced_accuracy"]["value"] <= 0.9
+
+
+def test_slight_agreement_above_chance_is_not_called_none(cli: Cli, tmp_path: Path) -> None:
+    """A judge whose interval leaves chance out is not said to tell nothing; one that holds chance is."""
+    for alike, said in ((55, False), (50, True)):
+        rows = [
+            {"query": f"{n}?", "passages": [f"{n} is so."], "answer": f"{n} is so.", "label": n % 2,
+             "judge": n % 2 if n // 2 % 100 < alike else 1 - n % 2}
+            for n in range(3_000)
+        ]  # fmt: skip
+        file = tmp_path / f"{alike}.jsonl"
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        out = cli("judge", "check", file, "--verdict", "judge", "-q").out
+        assert ("does not tell supported from unsupported" in " ".join(out.split())) == said, out
+
+
+def test_labels_that_are_all_alike_show_nothing(cli: Cli, tmp_path: Path) -> None:
+    """Where people called everything supported, no judge is said to tell nothing: such labels cannot show it."""
+    file = tmp_path / "alike.jsonl"
+    rows = [
+        {"query": f"{n}?", "passages": [f"{n} is so."], "answer": f"{n} is so.", "label": 1, "judge": int(n % 9 > 0)}
+        for n in range(241)
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = " ".join(cli("judge", "check", file, "--verdict", "judge", "-q").out.split())
+    assert "all labels are alike (supported): they cannot show whether a judge tells supported from unsupported" in out
+    assert "does not tell" not in out
+    assert "Do not rely" not in out
+
+
+def test_the_ceiling_is_that_of_the_row_of_people(cli: Cli, tmp_path: Path) -> None:
+    """What no judge can be asked to exceed is the kappa of the row of people, not Fleiss' kappa."""
+    file = tmp_path / "several.jsonl"
+    said = ([1, 1, 1], [0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 1, 0])
+    rows = [{"query": f"{n}?", "passages": ["So."], "answer": f"{n} is so.", "labels": said[n % 5], "judge": n % 2}
+            for n in range(100)]  # fmt: skip
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = cli("judge", "check", file, "--verdict", "judge", "-q", "--json").json()
+    out = " ".join(cli("judge", "check", file, "--verdict", "judge", "-q").out.split())
+    most = found["ceiling"]["kappa"]["value"]
+    assert f"no judge can be asked for more than people, each by the others reach: Cohen's kappa {most:.2f}" in out

@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import Cli, Row, write
 
 from ragauge.data.label import guideline_of, label_key
+from ragauge.store.open import open_store
 
 KEY = label_key("support", "Who?", ["Ada did."], "Ada.")
 
@@ -19,7 +20,9 @@ def test_import_says_what_came_in(cli: Cli, tmp_path: Path) -> None:
     rows = [{"key": KEY, "value": "supported", "annotator": name} for name in ("a", "b")]
     (tmp_path / "l.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     typed = ("label", "import", "l.jsonl", "--guideline", "how.txt")
-    assert cli(*typed).out.splitlines() == ["2 labels read, 2 new", f"people:{guideline_of('Read it.')} has 2 labels"]
+    said = cli(*typed).out.splitlines()
+    assert said[:2] == ["2 labels read, 2 new", f"people:{guideline_of('Read it.')} has 2 labels"]
+    assert said[2].startswith("1 of 1 key fit no text of a stored run")
     assert json.loads(cli(*typed, "--json").out)["new"] == 0
     (tmp_path / "bad.jsonl").write_text(json.dumps({"key": KEY, "value": "suported"}) + "\n")
     found = cli("label", "import", "bad.jsonl")
@@ -51,7 +54,7 @@ def labelled(tasks: Path, annotator: str = "ann") -> Path:
             right = "stands" in said or said.split()[3] in task["passages"][0]
             rows.append({name: task[name] for name in ("key", "question", "guideline")} | {
                 "part": [start, end], "value": "supported" if right else "contradicted", "annotator": annotator,
-                "at": "2026-11-24",
+                "at": "2025-11-24",
             })     # fmt: skip
     return write(tasks.with_name(f"{annotator}.jsonl"), rows)
 
@@ -77,6 +80,39 @@ def test_people_are_a_judge(cli: Cli, tmp_path: Path) -> None:
     assert (wrong_name.code, "no guideline of labels 'zzz'" in wrong_name.err) == (2, True)
 
 
+def test_one_draw_in_two_forms_is_one_draw(cli: Cli, tmp_path: Path) -> None:
+    """Page and tasks of one command, --again, and the same scheme again are one draw; random again is another."""
+    path = write(tmp_path / "towers.jsonl", towers(40, 8))
+    assert cli("evaluate", path, "-m", "faithfulness", "-q").code == 0
+
+    def stored() -> list[int]:
+        with open_store() as store:
+            run = store.runs.find("towers")
+            return [len(one.drawn) for one in store.draws.of_run(run.run_id)]
+
+    def keys(name: str) -> list[str]:
+        return [json.loads(line)["key"] for line in (tmp_path / name).read_text().splitlines()]
+
+    none = cli("label", "draw", "towers", "--again", "-o", "a.jsonl")
+    assert (none.code, "leave out --again" in none.err) == (2, True)
+    both = cli("label", "draw", "towers", "-n", "15", "-o", "page.html", "-o", "a.jsonl")
+    assert "wrote page.html" in both.err
+    page = (tmp_path / "page.html").read_text()
+    assert all(key in page for key in keys("a.jsonl"))
+    again = cli("label", "draw", "towers", "--again", "-o", "b.jsonl")
+    assert "its labels count once" in again.out
+    assert "were asked for" not in again.out
+    assert (keys("b.jsonl"), stored()) == (keys("a.jsonl"), [15])
+    more = cli("label", "draw", "towers", "-n", "5", "-o", "c.jsonl")
+    assert "None of the 15 answers drawn before is in it" in more.out
+    assert (set(keys("c.jsonl")).isdisjoint(keys("a.jsonl")), stored()) == (True, [15, 5])
+    scheme = ("label", "draw", "towers", "-n", "10", "--scheme", "verdict", "--json")
+    first, second = (cli(*scheme, "-o", name).json() for name in ("d.jsonl", "e.html"))
+    assert (first["again"], second["again"], stored()) == (False, True, [15, 5, 10])
+    clash = cli("label", "draw", "towers", "--again", "--disagreements", "-o", "a.jsonl")
+    assert (clash.code, "Give one" in clash.err) == (2, True)
+
+
 def test_drawing_again_draws_others(cli: Cli, tmp_path: Path) -> None:
     """A second random draw has none of the first, until nothing is left; a scheme goes by the judge's verdicts."""
     path = write(tmp_path / "towers.jsonl", towers(40, 8))
@@ -86,6 +122,8 @@ def test_drawing_again_draws_others(cli: Cli, tmp_path: Path) -> None:
         assert cli("label", "draw", "towers", "-n", "20", "-o", f"{n}.jsonl").code == 0
         keys += [json.loads(line)["key"] for line in (tmp_path / f"{n}.jsonl").read_text().splitlines()]
     assert len(set(keys)) == 40
+    fits = cli("label", "import", labelled(tmp_path / "1.jsonl"), "--json").json()
+    assert (fits["keys"], fits["without_text"]) == (20, 0)
     empty = cli("label", "draw", "towers", "-n", "1", "-o", "2.jsonl")
     assert (empty.code, "were drawn already" in empty.err) == (2, True)
     assert cli("label", "draw", "towers", "-n", "10", "--scheme", "verdict", "-o", "3.jsonl").code == 0
@@ -117,13 +155,50 @@ def test_disagreements_are_settled(cli: Cli, tmp_path: Path) -> None:
     assert "differ on nothing" in cli("label", "draw", "towers", "--disagreements", "-o", "settle.jsonl").err
 
 
+def test_parts_beyond_the_text_are_refused(cli: Cli, tmp_path: Path) -> None:
+    """Characters after the answer's end and a passage after the last are refused: where, got, expected; none is kept.
+
+    So is a span of Label Studio's beyond the answer in its own task; labels of texts in no run are taken as they are.
+    """
+    row = towers(1, 1)[0]
+    cli("evaluate", write(tmp_path / "towers.jsonl", [row]), "-m", "faithfulness", "-q")
+    texts = [one["text"] for one in row["passages"]]
+    keys = {asked: label_key(asked, row["query"], texts, row["answer"]) for asked in ("support", "relevance")}
+    end = len(row["answer"])
+    good = {"key": keys["support"], "question": "support", "value": "supported", "part": [0, end], "annotator": "ann"}
+    passage = {"key": keys["relevance"], "question": "relevance", "value": "relevant", "part": 1}
+    long = f"expected characters within 0-{end}, as long as the answer is, got 0-{end + 1}"
+    beyond: list[tuple[Row, str]] = [
+        (good | {"part": [0, end + 1]}, long), (passage | {"part": 2}, "expected a passage from 1 to 1, got 2"),
+    ]     # fmt: skip
+    for bad, told in beyond:
+        refused = cli("label", "import", write(tmp_path / "l.jsonl", [good, bad]))
+        assert (refused.code, f"l.jsonl, label 2: part: {told} (key {str(bad['key'])[:12]}" in refused.err) == (2, True)
+    task = {"data": {"query": "Who?", "passages": ["Ada did."], "answer": "Ada."}, "annotations": [
+        {"result": [{"value": {"start": 0, "end": 5, "labels": ["supported"]}}]},
+    ]}     # fmt: skip
+    studio = cli("label", "import", write(tmp_path / "studio.jsonl", [task]))
+    assert studio.code == 2
+    assert "end must be a place within the answer's 4 characters, got number 5" in studio.err
+    kept = cli("label", "import", write(tmp_path / "l.jsonl", [good, passage, good | {"key": KEY, "part": [0, 999]}]))
+    assert kept.out.splitlines()[0] == "3 labels read, 3 new"
+
+
+def test_draws_from_what_was_evaluated(cli: Cli, tmp_path: Path) -> None:
+    """Of a run that is evaluated in part the evaluated answers are drawn; fewer than asked for is said."""
+    path = write(tmp_path / "towers.jsonl", towers(40, 8))
+    assert cli("evaluate", path, "-m", "faithfulness", "--limit", "15", "-q").code == 0
+    found = cli("label", "draw", "towers", "-n", "20", "-o", "0.jsonl").out
+    assert "15 answers, 30 parts to label, drawn from 15 (random); 20 were asked for" in found
+
+
 def test_plan_says_how_many(cli: Cli, tmp_path: Path) -> None:
     """The plan names labels or responses needed; goals that cannot be read are refused."""
     path = write(tmp_path / "towers.jsonl", towers(90, 18))
     assert cli("evaluate", path, "-m", "faithfulness", "-q").code == 0
-    found = cli("label", "plan", "towers", "--width", "0.08", "--json").json()
+    found = cli("label", "plan", "towers", "--width", "0.12", "--json").json()
     assert (found["metric"], found["responses"], found["there"]) == ("faithfulness", 90, 0)
-    said = cli("label", "plan", "towers", "--width", "0.08").out
+    said = cli("label", "plan", "towers", "--width", "0.12").out
     assert f"label {found['labels']:,} answers drawn at random" in said
     assert "Below 20 labels nothing is known of the judge" in said
     assert "are too few" in cli("label", "plan", "towers", "--detect", "1 points").out
@@ -145,7 +220,7 @@ def test_judge_is_checked_on_a_runs_labels(cli: Cli, tmp_path: Path) -> None:
     assert (found["rows"], found["parts"], found["ceiling"]["accuracy"]["value"]) == (60, 120, 1.0)
     assert found["judges"][0]["accuracy"]["value"] > 0.9
     assert cli("judge", "check", "towers", "-q", "--min-kappa", "0.5").code == 0
-    turned = {"supported": "not_in_context", "contradicted": "supported", "at": "2026-12-01"}
+    turned = {"supported": "not_in_context", "contradicted": "supported", "at": "2025-12-01"}
     rows = map(json.loads, first.read_text().splitlines())
     wrong = [row | {"value": turned[row["value"]], "at": turned["at"]} for row in rows]
     for name in ("a", "b"):
@@ -153,6 +228,17 @@ def test_judge_is_checked_on_a_runs_labels(cli: Cli, tmp_path: Path) -> None:
         assert cli("label", "import", labels).code == 0
     worse = cli("judge", "check", "towers", "-q", "--min-kappa", "0.5")
     assert (worse.code, "kappa is below 0.5: local [" in worse.err) == (3, True)
+
+
+def test_weights_of_a_run_count(cli: Cli, tmp_path: Path) -> None:
+    """Of 40 right and 20 wrong answers of two parts, the wrong ones thrice as heavy, 60/200 are not supported."""
+    rows = [{**row, "weight": 3 if n < 20 else 1} for n, row in enumerate(towers(60, 20))]
+    assert cli("evaluate", write(tmp_path / "towers.jsonl", rows), "-m", "faithfulness", "-q").code == 0
+    assert cli("label", "draw", "towers", "-o", "tasks.jsonl").code == 0
+    assert cli("label", "import", labelled(tmp_path / "tasks.jsonl", "a")).code == 0
+    found = cli("judge", "check", "towers", "-q", "--json").json()
+    assert (found["weighted"], found["human"]["contradicted"]) == (True, 20)
+    assert found["judges"][0]["detection"]["base_rate"]["value"] == pytest.approx(0.3)
 
 
 def test_transfer_says_what_it_takes_for_granted(cli: Cli, tmp_path: Path) -> None:
@@ -168,3 +254,39 @@ def test_transfer_says_what_it_takes_for_granted(cli: Cli, tmp_path: Path) -> No
     found = cli("label", "transfer", "old", "new", "--json").json()
     assert (found["labels"], found["rate"]["specificity"]) == (60, 1.0)
     assert cli("label", "transfer", "new", "old").code == 2
+
+
+def test_a_draw_without_a_file_is_labelled_in_the_dashboard(cli: Cli, tmp_path: Path) -> None:
+    """Without -o a draw is kept and no file written; the command says where to label it. Disagreements need a page."""
+    path = write(tmp_path / "towers.jsonl", towers(4, 1))
+    assert cli("evaluate", path, "-m", "faithfulness", "-q").code == 0
+    there = sorted(tmp_path.iterdir())
+    found = cli("label", "draw", "towers", "-n", "2")
+    assert found.code == 0
+    assert "/label?draw=1" in found.out
+    assert "label import" not in found.out
+    assert sorted(tmp_path.iterdir()) == there
+    assert cli("label", "draw", "towers", "-n", "2", "--json").json()["draw"] == 2
+    lost = cli("label", "draw", "towers", "--disagreements")
+    assert (lost.code, "name the page to write" in lost.err) == (2, True)
+
+
+def test_people_are_told_of_in_words_of_people(cli: Cli, tmp_path: Path) -> None:
+    """A tie is no failed call, what lacks labels is not waiting, and not_supported is not called in no passage."""
+    path = write(tmp_path / "towers.jsonl", towers(20, 10))
+    assert cli("evaluate", path, "-m", "faithfulness", "-q").code == 0
+    assert cli("label", "draw", "towers", "-n", "15", "-o", "tasks.jsonl").code == 0
+    rows = [json.loads(line) for line in labelled(tmp_path / "tasks.jsonl").read_text().splitlines()]
+    rows = [{**row, "value": row["value"].replace("contradicted", "not_supported")} for row in rows]
+    wrong = {row["key"] for row in rows if row["value"] == "not_supported"}
+    tied = next(row for row in rows if row["key"] not in wrong)
+    rows.append({**tied, "value": "not_supported", "annotator": "bo"})
+    assert cli("label", "import", write(tmp_path / "said.jsonl", rows)).code == 0
+    out = " ".join(cli("evaluate", "towers", "--judge", "people", "-m", "faithfulness", "-q").out.split())
+    shown = " ".join(cli("report", "towers").out.split())
+    assert "people are split on it" in out
+    assert "a judge call or a score failed" not in out
+    assert "5 examples are not labelled, so without a score by people" in shown
+    assert "the same command goes on" not in shown
+    assert "not supported, by labels that do not say whether contradicted" in shown
+    assert "claims in no passage" not in shown

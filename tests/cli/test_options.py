@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 import typer
-from typer.main import get_command
 
 import ragauge as rg
 from ragauge import aio
-from ragauge.api import label_options, options, study_options
+from ragauge.api import label_options, monitor_options, options, study_options
 from ragauge.api.queries import options as queries
 from ragauge.api.study_options import SweepOptions
-from ragauge.cli.main import app
+from ragauge.cli.commands import COMMANDS, loaded
+from ragauge.cli.main import main
 from ragauge.cli.options import typed_fields
 from ragauge.data.config.sweep import SweepSection
+from ragauge.text.messages import command, speak_of
 
 VERBS = ("ann", "chunking", "compare", "confirm", "embeddings", "evaluate", "gate", "run", "sweep")
-STORED = ("log", "runs", "thresholds", "validate")                  # plain verbs alone: they read, and wait for nothing
+STORED = ("log", "runs", "thresholds", "ui", "validate")     # plain verbs alone: they read, and wait for nothing
 OPTIONS = [
-    kind for module in (label_options, options, queries, study_options)
+    kind for module in (label_options, monitor_options, options, queries, study_options)
     for name, kind in vars(module).items() if name.endswith("Options")
 ]     # fmt: skip
 SHOWN = {"as_json", "outputs", "quiet", "only_plan", "explain", "github", "help"}     # how a command tells its result
@@ -36,14 +38,14 @@ OTHERWISE: dict[str, tuple[set[str], set[str]]] = {
     "evaluate": (set(), {"set", "judge_name", "prompts", "config"}),      # objects; two files are typed as sources
     "run": ({"oracle", "closed_book", "evaluate", "metrics", "judge", "max_cost"}, {"variant"}),
     "sweep": ({"file", "dry_run"}, {"base", "index", "keep_open", "leave_out"}),     # the file has them
+    "ui": ({"export", "run", "limit"}, set()),     # which write files instead
     "validate": ({"path"}, set()),      # the same as config
 }     # run: two flags for the variant; and what `--evaluate` hands on
 
 
 def typed(verb: str) -> dict[str, Any]:
     """Name -> default of what the command takes."""
-    command: Any = get_command(app)
-    found = command.commands[verb]
+    found: Any = loaded(verb)
     taken = found.commands["study"] if verb == "ann" else found     # beside it stands the command check
     return {one.name: one.default for one in taken.params}
 
@@ -106,8 +108,44 @@ def test_compare_takes_its_options() -> None:
     assert keywords == {one.name: one.default for one in fields(queries.CompareOptions)}
 
 
-@pytest.mark.parametrize("verb", [*VERBS, *STORED, "check_judge"])
+@pytest.mark.parametrize("verb", [*VERBS, *STORED, "check_judge", "probe_judge"])
 def test_every_keyword_is_explained(verb: str) -> None:
     """The documentation of a verb explains every option that it takes."""
     told = inspect.getdoc(getattr(rg, verb)) or ""
     assert not [name for name in inspect.signature(getattr(rg, verb)).parameters if not re.search(rf"\b{name}\b", told)]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_of_commands_says_what_each_says(name: str) -> None:
+    """What --help lists of a command, without importing it, is the first paragraph of its own help."""
+    assert COMMANDS[name].help == " ".join(loaded(name).help.split("\n\n")[0].split())
+
+
+def leaves(found: Any, *words: str) -> list[tuple[tuple[str, ...], bool]]:
+    """(words, whether it takes --store) of a command, or of each in its group."""
+    if hasattr(found, "commands"):
+        return [leaf for name, one in found.commands.items() for leaf in leaves(one, *words, name)]
+    return [(words, any("--store" in one.opts for one in found.params))]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_that_are_offered_name_a_store_where_they_take_one(name: str) -> None:
+    """Beside a named store a command is offered with --store exactly where it has that option."""
+    speak_of("sqlite:///here.db")
+    try:
+        for words, takes in leaves(loaded(name), name):
+            assert command(*words).endswith(" --store sqlite:///here.db") is takes
+    finally:
+        speak_of("")
+
+
+@pytest.mark.parametrize("words", [["ui"], ["monitor", "serve"]])
+def test_a_port_has_a_range(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A port that there is none of is refused with the range, before anything listens."""
+    monkeypatch.setattr(sys, "argv", ["ragauge", *words, "--port", "65536"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    assert "65535" in capsys.readouterr().err

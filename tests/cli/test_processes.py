@@ -92,7 +92,7 @@ def group_left(group: int) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
-def test_ctrl_c(tmp_path: Path) -> None:
+def test_ctrl_c(cli: Cli, tmp_path: Path) -> None:
     """Case 52: Ctrl-C keeps what is done and prints a command, which finishes with an undisturbed run's scores."""
     many(tmp_path / "many.jsonl", 200)
     words = [str(RAGAUGE), "evaluate", "many.jsonl", "-m", QUICK, "--store", "sqlite:///stopped here.db", "--json"]
@@ -121,14 +121,14 @@ def test_ctrl_c(tmp_path: Path) -> None:
     rest = json.loads(done.stdout)
     assert (rest["n"], rest["pending"]) == (200, 0)
     assert 0 < rest["took"]["evaluated"] < 200
-    undisturbed = ran(tmp_path, "evaluate", "many.jsonl", "-m", QUICK, "--store", "whole.db", "--json")
-    assert undisturbed.returncode == 0, undisturbed.stderr
-    whole = json.loads(undisturbed.stdout)
+    undisturbed = cli("evaluate", "many.jsonl", "-m", QUICK, "--store", "whole.db", "--json")
+    assert undisturbed.code == 0, undisturbed.err
+    whole = undisturbed.json()
     assert rest["metrics"] == whole["metrics"]
     assert rest["failures"] == whole["failures"]
     scores = []
     for name, store in (("a.csv", "sqlite:///stopped here.db"), ("b.csv", "whole.db")):
-        assert ran(tmp_path, "export", "latest", "-o", name, "--store", store).returncode == 0
+        assert cli("export", "latest", "-o", name, "--store", store).code == 0
         scores.append((tmp_path / name).read_text())
     assert scores[0] == scores[1]
 

@@ -42,6 +42,7 @@ def test_a_set_is_made_frozen_checked_and_mended(cli: Cli, corpus: Path) -> None
     assert Path("again.jsonl").read_bytes() == before
     assert cli("testset", "freeze", "set.jsonl", "--corpus", "docs").code == 0
     assert cli("testset", "check", "set.jsonl", "--corpus", "docs", "--json").json()["counts"] == {"intact": 40}
+    assert "No example has both a reference and gold" in cli("testset", "check", "set.jsonl", "--corpus", "docs").out
     corpus.joinpath("violin.md").rename(corpus / "fiddle.md")
     corpus.joinpath("crane.md").unlink()
     corpus.joinpath("anchor.md").unlink()
@@ -78,7 +79,7 @@ def test_examples_are_marked_and_rejected_ones_not_evaluated(cli: Cli, corpus: P
     [
         (["generate", "docs", "-o", "set.csv"], "expected a file that ends in .jsonl"),
         (["generate", "nowhere", "-o", "set.jsonl"], "nowhere"),
-        (["check", "set.csv", "--corpus", "docs"], "expected JSON lines"),
+        (["check", "set.csv", "--corpus", "docs", "--fix", "-o", "new.jsonl"], "expected JSON lines"),
         (["check", "none.jsonl", "--corpus", "docs"], "none.jsonl"),
         (["check", "set.jsonl", "--corpus", "docs", "--fix"], "--fix needs -o"),
         (["mark", "set.jsonl", "--to", "gold", "--by", "A", "--all"], "'gold' is not one of"),
@@ -99,6 +100,13 @@ def test_fewer_questions_than_wanted_end_with_4(cli: Cli, tmp_path: Path) -> Non
     done = cli("testset", "generate", "a.md", "-o", "set.jsonl", "-n", "50")
     assert done.code == 4
     assert "Fewer than wanted" in done.out
+    assert "ragauge testset freeze set.jsonl --corpus a.md" in done.out
+    (tmp_path / "a.md").write_text("harbour crane", encoding="utf-8")
+    kept = Path("set.jsonl").read_bytes()
+    none = cli("testset", "generate", "a.md", "-o", "set.jsonl", "-n", "5")
+    assert (none.code, Path("set.jsonl").read_bytes()) == (4, kept)
+    assert "Nothing was kept, so set.jsonl was not written" in none.out
+    assert not any(word in none.out for word in ("freeze", "difficulty", "easy:"))
     with pytest.raises(UsageError, match="-n must be at least 1"):
         rg.generate_set({"a": "b"}, output=tmp_path / "x.jsonl", n=0)
 
@@ -132,3 +140,42 @@ def test_a_model_writes_a_set(cli: Cli, tmp_path: Path) -> None:
     assert alone.code == 2
     assert "got types without a model" in alone.err
     assert "expected a language model" in cli("testset", "generate", folder, "-o", "s.jsonl", "--model", "local").err
+
+
+def test_questions_are_put_otherwise(cli: Cli, corpus: Path) -> None:
+    """Variants stand behind their originals in the new file, again alike by seed; what is wrong is refused."""
+    assert cli("testset", "generate", corpus, "-o", "set.jsonl", "-n", "6").code == 0
+    told = cli("testset", "vary", "set.jsonl", "--kinds", "typos,case", "-o", "new.jsonl", "--json").json()
+    assert told["kinds"]["typos"]["made"] == told["kinds"]["case"]["made"] == 6
+    rows = [json.loads(line) for line in Path("new.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row.get("segments", {}).get("variation") for row in rows] == [None] * 6 + ["typos"] * 6 + ["case"] * 6
+    shown = cli("testset", "vary", "set.jsonl", "-n", "2", "--corpus", corpus)
+    assert "wrote" not in shown.out
+    assert "ragauge testset stats set.varied.jsonl --run latest" in shown.out
+    assert len(Path("set.varied.jsonl").read_text(encoding="utf-8").splitlines()) >= 6 + 2 * 2
+    for words, why in (
+        (("--kinds", "typo"), "'typo'"), (("--kinds", "entity"), "--corpus CORPUS"), (("-o", "new.csv"), ".jsonl"),
+    ):     # fmt: skip
+        refused = cli("testset", "vary", "set.jsonl", *words)
+        assert refused.code == 2
+        assert why in refused.err
+
+
+def test_a_set_is_described(cli: Cli, corpus: Path) -> None:
+    """Counts, topics and likeness are shown and written as Markdown, JSON and a page; options of a run need one."""
+    for name, seed in (("set", "1"), ("real", "2")):
+        made = cli("testset", "generate", corpus, "-o", f"{name}.jsonl", "-n", "30", "--seed", seed)
+        assert made.code == 0
+    words = ("testset", "stats", "set.jsonl", "--corpus", corpus, "--like", "real.jsonl")
+    shown = cli(*words, "-o", "stats.html", "-o", "stats.md")
+    assert shown.code == 0, shown.err
+    assert "30 questions and 30 real ones. Not told apart" in shown.out
+    assert "Like real questions?" in Path("stats.html").read_text(encoding="utf-8")
+    assert "| state | draft | 30 |" in Path("stats.md").read_text(encoding="utf-8")
+    told = cli(*words, "--json").json()
+    assert told["set"]["states"] == {"draft": 30}
+    assert told["set"]["topics"]["documents"] == 12
+    assert told["set"]["like"]["interval"][0] < 0.5
+    assert told["reach"] is None
+    refused = cli("testset", "stats", "set.jsonl", "--detect", "3%")
+    assert (refused.code, "Add --run RUN" in refused.err) == (2, True)

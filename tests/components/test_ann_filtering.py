@@ -126,7 +126,7 @@ def test_every_way_of_every_library_returns_what_passes_alone(name: str) -> None
         truth = Truth(VECTORS, QUERIES, 10, "l2", mask)
         for oversample in (1, 20, *([0] if index.filters else [])):
             search = FilteredSearch(index, mask, oversample)
-            for n, query in enumerate(QUERIES):
+            for n, query in enumerate(QUERIES[:12]):
                 found = np.asarray(search.search(query, 10), dtype=int)
                 assert len(found) <= 10
                 assert mask[found].all()

@@ -221,8 +221,8 @@ def test_values_may_be_numpys_and_of_several_types(hubs: tuple[Path, Path], tmp_
     assert found.trials["state"].to_list() == ["complete", "failed"]
     assert found.trials["size"].to_list() == ["8", "few"]
     (listed,) = rg.runs(study=found.study.name, store=store)
-    assert next(iter(listed["means"])) == found.metric
-    assert listed["means"][found.metric] == pytest.approx(found.trials[found.metric][0])
+    assert next(iter(listed.means)) == found.metric
+    assert listed.means[found.metric] == pytest.approx(found.trials[found.metric][0])
 
 
 def test_commands(

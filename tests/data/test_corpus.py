@@ -53,7 +53,7 @@ def test_two_files_of_one_name(tmp_path: Path) -> None:
     """Two files that differ in their ending only would be one document, which is said."""
     write(tmp_path, a="A.")
     (tmp_path / "a.txt").write_text("Other.")
-    with pytest.raises(DataError, match=r"a\.txt: has the doc_id of a\.md"):
+    with pytest.raises(DataError, match=r"a\.txt: has the doc_id of a\.md.*The id of a text file is its path"):
         read_corpus(tmp_path)
 
 

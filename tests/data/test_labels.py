@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragauge.data.label import ADJUDICATOR, SEEN, Label, guideline_of, label_key, last_said, part_of, part_text
+from ragauge.data.label import (
+    ADJUDICATOR,
+    SEEN,
+    Label,
+    ScoreScale,
+    guideline_of,
+    label_key,
+    last_said,
+    part_of,
+    part_text,
+)
 from ragauge.data.readers.labels import LabelSource, read_labels
 from ragauge.errors import DataError, UsageError
 from ragauge.judging.inputs import RateAnswer, RatePassages, VerifyAnswer
@@ -36,10 +47,10 @@ def test_key_is_what_the_question_sees() -> None:
 def test_ours_as_lines_and_as_csv(tmp_path: Path) -> None:
     """The page's lines and a CSV of the same columns give the same labels."""
     row = {"key": KEY, "part": [0, 4], "question": "support", "value": "Not supported", "annotator": "ann",
-           "at": "2026-11-24", "guideline": "abc"}     # fmt: skip
+           "at": "2025-11-24", "guideline": "abc"}     # fmt: skip
     lines = list(read_labels(written(tmp_path / "labels.jsonl", [row])))
-    assert lines == [Label(KEY, (0, 4), "support", "not_supported", "ann", "2026-11-24", "abc")]
-    text = f"key,part,question,value,annotator,at,guideline\n{KEY},0-4,support,Not supported,ann,2026-11-24,abc\n"
+    assert lines == [Label(KEY, (0, 4), "support", "not_supported", "ann", "2025-11-24", "abc")]
+    text = f"key,part,question,value,annotator,at,guideline\n{KEY},0-4,support,Not supported,ann,2025-11-24,abc\n"
     (tmp_path / "labels.csv").write_text(text)
     assert list(read_labels(tmp_path / "labels.csv")) == lines
     (tmp_path / "short.csv").write_text(f"key,verdict\n{KEY},yes\n")
@@ -64,14 +75,14 @@ def test_label_studio(tmp_path: Path) -> None:
     task = {
         "id": 7, "data": {"query": "Who?", "passages": ["Ada did."], "answer": "Ada. Bob too."},
         "annotations": [
-            {"completed_by": {"email": "a@b.c"}, "updated_at": "2026-11-24T00:00:00Z", "result": [span]},
+            {"completed_by": {"email": "a@b.c"}, "updated_at": "2025-11-24T00:00:00Z", "result": [span]},
             {"completed_by": 2, "result": [choice]}, {"completed_by": 3, "was_cancelled": True, "result": [span]},
         ],
     }     # fmt: skip
     path = tmp_path / "export.json"
     path.write_text(json.dumps([task]))
     assert list(read_labels(path)) == [
-        Label(KEY, (0, 4), "support", "supported", "a@b.c", "2026-11-24T00:00:00Z"),
+        Label(KEY, (0, 4), "support", "supported", "a@b.c", "2025-11-24T00:00:00Z"),
         Label(KEY, None, "support", "not_in_context", "2"),
     ]
 
@@ -92,9 +103,9 @@ def test_wrong_row_is_named(tmp_path: Path, change: dict[str, Any], said: str) -
 
 def test_latest_counts_and_the_adjudicator_wins() -> None:
     """Of one annotator the latest label counts; where someone adjudicated, only that."""
-    old = Label(KEY, None, "support", "supported", "a", "2026-01")
-    new = Label(KEY, None, "support", "unsure", "a", "2026-02")
-    other = Label(KEY, None, "support", "contradicted", "b", "2026-01")
+    old = Label(KEY, None, "support", "supported", "a", "2026-01-01")
+    new = Label(KEY, None, "support", "unsure", "a", "2026-02-01")
+    other = Label(KEY, None, "support", "contradicted", "b", "2026-01-01")
     assert set(last_said([new, old, other])) == {new, other}
     settled = Label(KEY, None, "support", "no_claim", ADJUDICATOR)
     elsewhere = Label(KEY, (0, 2), "support", "supported", "a")
@@ -109,3 +120,59 @@ def test_parts_and_guidelines_have_one_spelling() -> None:
         with pytest.raises(UsageError):
             part_of(wrong)
     assert guideline_of("a \nb\n") == guideline_of("a\nb") != guideline_of("a b")
+
+
+def test_whole_answers_by_their_texts(tmp_path: Path) -> None:
+    """Labels of a whole answer need no passages; each annotator's counts; a score's key is of what is seen for it."""
+    row = {"question": "Who?", "response": "Ada.", "golden_answer": "Ada Lovelace", "label": ["yes", 0]}
+    path = written(tmp_path / "whole.jsonl", [row])
+    key = label_key("refuse", "Who?", (), "Ada.")
+    assert list(read_labels(path, LabelSource("refuse", "ann"))) == [
+        Label(key, None, "refuse", "yes", "ann 1"), Label(key, None, "refuse", "no", "ann 2"),
+    ]     # fmt: skip
+    seen = ("answer", "query", "references")
+    scale = ScoreScale("score:exact_match", 0.0, 1.0, rate=True, seen=seen)
+    found = list(read_labels(path, LabelSource("score:exact_match", scale=lambda _: scale)))
+    key = label_key("score:exact_match", "Who?", (), "Ada.", references=("Ada Lovelace",), seen=seen)
+    assert [(one.key, one.value) for one in found] == [(key, "1"), (key, "0")]
+    with pytest.raises(DataError, match="line 1: answer must be a column answer"):
+        list(read_labels(written(tmp_path / "bad.jsonl", [{"question": "Who?", "label": 1}]), LabelSource("refuse")))
+    with pytest.raises(DataError, match="labels of relevance by their keys"):
+        list(read_labels(path, LabelSource("relevance")))
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", 1.5, -0.1, "much", None])
+def test_scores_lie_within_their_scale(tmp_path: Path, value: Any) -> None:
+    """What is not a number within the metric's range is refused, with the range; of a rate what lies between, too."""
+    path = written(tmp_path / "labels.jsonl", [{"key": KEY, "question": "score:faithfulness", "value": value}])
+    for rate, wanted in ((False, "a number from 0 to 1"), (True, "1 or 0, yes or no")):
+        scale = ScoreScale("score:faithfulness", 0.0, 1.0, rate=rate, seen=("answer",))
+        with pytest.raises(DataError, match=f"line 1: value must be {wanted}"):
+            list(read_labels(path, LabelSource(scale={"score:faithfulness": scale}.__getitem__)))
+
+
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [("yesterday", r"at must be a date or time in ISO 8601 .*'yesterday'"), ("24/11/2025", "at must be a date or time"),
+     ((datetime.now(UTC) + timedelta(days=2)).isoformat(), r"at must be no time in the future")],
+    ids=["word", "day first", "future"],     # the same in every process
+)  # fmt: skip
+def test_a_time_that_orders_nothing_is_refused(tmp_path: Path, at: str, told: str) -> None:
+    """A label whose time is not in ISO 8601, or more than a day ahead, is refused with its line and the reason."""
+    row = {"key": KEY, "question": "support", "value": "supported"}
+    with pytest.raises(DataError, match=rf"(?s)line 2\b.*{told}"):
+        list(read_labels(written(tmp_path / "labels.jsonl", [row, {**row, "at": at}])))
+    task = {"data": {"key": KEY}, "annotations": [
+        {"updated_at": at, "result": [{"value": {"choices": ["supported"]}}]},
+    ]}     # fmt: skip
+    with pytest.raises(DataError, match=told):
+        list(read_labels(written(tmp_path / "tasks.jsonl", [task])))
+
+
+def test_times_are_compared_as_instants() -> None:
+    """The later instant counts, whatever its offset and spelling; a time that is not known comes before all."""
+    early = Label(KEY, None, "support", "supported", "ann", "2025-11-24T23:30:00+09:00")
+    late = Label(KEY, None, "support", "contradicted", "ann", "2025-11-24T15:00:00Z")
+    unknown = Label(KEY, None, "support", "unsure", "ann", "")
+    for order in ([early, late, unknown], [unknown, late, early]):
+        assert last_said(order) == [late]

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from ragauge.data.document import IndexListing
-from ragauge.data.readers.corpus import doc_ids
+from ragauge.data.readers.index_listing import doc_ids
 from ragauge.errors import DataError
 
 IDS = ["d1", "d 2", "ä/3"]

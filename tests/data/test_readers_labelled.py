@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ragauge.data.readers.labelled import LabelOptions, read_labelled
+from ragauge.data.readers.labels import read_labels
 from ragauge.errors import DataError, UnknownName
 
 PASSAGES = ["The tower is 330 metres tall."]
@@ -103,6 +104,28 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, row: dict[str, Any], told: 
         labels(written(tmp_path / "l.jsonl", good, row))
     assert told in str(caught.value)
     assert str(caught.value).startswith(f"{tmp_path / 'l.jsonl'} line 2: ")
+
+
+def test_labels_are_their_annotators() -> None:
+    """Names come with a row or a claim, from an object or from the side; a missing label leaves the others theirs."""
+    rows: list[dict[str, Any]] = [
+        {"claim": "It is tall.", "label": {"ann": "yes", "bob": None, "cem": "no"}},
+        {"claim": "It is tall.", "labels": ["yes", "no"], "annotators": ["ann", "cem"]},
+        {"claim": "It is tall.", "label": "yes", "annotator": "ann"},
+        {"claims": [{"claim": "It is.", "label": ["yes", "no"]}, {"claim": "So.", "label": ["no"], "annotator": "dan"}],
+         "annotators": ["ann", "cem"]},
+        {"claim": "It is tall.", "label": [None, "yes", "no"]}, {"claim": "It is tall.", "label": ["yes", "no"]},
+    ]     # fmt: skip
+    found = read_labelled([row | {"context": PASSAGES} for row in rows])
+    assert [part.annotators for row in found for part in row.parts] == [
+        ("ann", "cem"), ("ann", "cem"), ("ann",), ("ann", "cem"), ("dan",), ("2", "3"), (),
+    ]     # fmt: skip
+    imported = read_labels([rows[0] | {"context": PASSAGES}, rows[4] | {"context": PASSAGES}])
+    assert [label.annotator for label in imported] == ["ann", "cem", "annotator 2", "annotator 3"]
+    for wrong, told in (({"annotators": ["ann"]}, r"1 labels, one an annotator \(ann\)"),
+                        ({"annotators": ["ann", "ann"]}, "names that differ")):     # fmt: skip
+        with pytest.raises(DataError, match=told):
+            labels([{"claim": "It is tall.", "context": PASSAGES, "label": ["yes", "no"], **wrong}])
 
 
 def test_a_mapping_names_a_field() -> None:

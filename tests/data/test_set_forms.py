@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import ragauge as rg
+from ragauge.data.curation import SetForm
 from ragauge.data.readers.corpus import read_corpus
-from ragauge.data.writers.sets import FORMS, SetForm
+from ragauge.data.writers.sets import FORMS
 from ragauge.errors import DataError, UsageError
 
 TEXTS = {"a": "The hub is grey.", "b/c": "It pairs with 60 devices."}
@@ -48,13 +49,26 @@ def test_other_tools_find_what_they_look_for(tmp_path: Path) -> None:
     assert golden["context"] == ["It pairs with 60 devices."]
 
 
+def test_beir_keeps_what_has_no_label_beside_its_labels(tmp_path: Path) -> None:
+    """Unanswerable and unlabelled questions are counted, stand outside the labels, and are read back equal.
+
+    A label of a document that the corpus does not have is named.
+    """
+    more = (rg.Example("q8", "Who?", relevant=(), gold_spans=(), answerable=False), rg.Example("q9", "Why?"))
+    given = rg.EvalSet("s", (*EXAMPLES, *more))
+    without = pytest.warns(UserWarning, match="2 queries of 5 without a label")
+    with without, pytest.warns(UserWarning, match="1 labelled document not in the corpus: 'b/c'"):
+        rg.export_set(given, to="beir", output=tmp_path / "x", corpus={"a": TEXTS["a"]})
+    labels = (tmp_path / "x" / "qrels" / "test.tsv").read_text(encoding="utf-8")
+    assert [name in labels for name in ("q1", "q8", "q9")] == [True, False, False]
+    assert rg.read_set(tmp_path / "x").examples == given.examples
+
+
 def test_what_a_form_cannot_hold_is_refused(tmp_path: Path) -> None:
-    """Groups and unlabelled questions in BEIR, wrong endings and folders in use are errors that name the place."""
+    """Groups in BEIR, wrong endings and folders in use are errors that name the place."""
     group = rg.EvalSet("s", (rg.Example("q9", "?", relevant=(rg.Relevant(("a", "b")),)),))
     with pytest.raises(DataError, match="example q9: BEIR has no place for groups"):
         rg.export_set(group, to="beir", output=tmp_path / "x")
-    with pytest.raises(DataError, match="example q8: BEIR holds queries with labels only"):
-        rg.export_set(rg.EvalSet("s", (rg.Example("q8", "?"),)), to="beir", output=tmp_path / "x")
     with pytest.raises(UsageError, match=r"ragas takes a file that ends in \.jsonl"):
         rg.export_set(rg.EvalSet("s", EXAMPLES), to="ragas", output=tmp_path / "x.json")
     (tmp_path / "y").mkdir()

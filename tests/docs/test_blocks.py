@@ -23,6 +23,7 @@ from tests.docs.pages import PAGES, ROOT, TAKEN, Block, blocks
 from tests.loopback.service import FlakyService
 
 import ragauge as rg
+from ragauge.api.set_adding import regression_set
 from ragauge.cli.main import main
 from ragauge.engine.systems import build_system
 
@@ -164,8 +165,12 @@ def test_blocks_of_the_page_run(
                 typed(command.replace(SERVICE, service.url), monkeypatch, capsys)
         elif block.language == "python":
             executed(block)
-        elif block.language == "yaml":
-            build_system(SYSTEMS[page], yaml.safe_load(block.text)["system"])     # refuses what it does not know
+        elif block.language == "yaml":     # refuses what it does not know
+            settings = yaml.safe_load(block.text)
+            if page in SYSTEMS:
+                build_system(SYSTEMS[page], settings["system"])
+            else:
+                assert regression_set() == settings["ui"]["regression_set"]
         else:
             rg.read_set([json.loads(line) for line in block.text.splitlines()])
 

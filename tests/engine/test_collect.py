@@ -6,7 +6,7 @@ import asyncio
 import gc
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.loopback.service import FlakyService
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Passage, Response, Run
 from ragauge.engine.caller import RetryPolicy
-from ragauge.engine.collect import Collected, collect, in_order
+from ragauge.engine.collect import Collected, Pace, RunToFill, collect, in_order
 from ragauge.engine.execute import Progress
 from ragauge.engine.system_caller import PATIENCE, Asking
 from ragauge.errors import SystemFailed
@@ -40,7 +40,7 @@ def questions(n: int) -> EvalSet:
 
 def collected(
     store: Store, system: Any, n: int = 8, *, patience: RetryPolicy = SURE, settings: Mapping[str, Any] | None = None,
-    **rest: Any,
+    concurrency: int = 4, total: int | None = None, progress: Callable[[Progress], None] | None = None,
 ) -> tuple[Collected, dict[str, Response]]:     # fmt: skip
     """Asks n questions once; what was done, and the responses by query_id."""
     golden, built = questions(n), system_of(system, settings)
@@ -48,9 +48,8 @@ def collected(
 
     async def asked() -> Collected:
         try:
-            return await collect(
-                built, [Asking(one) for one in golden.examples], store, run.run_id, patience=patience, **rest
-            )
+            filled, pace = RunToFill(store, run.run_id, total), Pace(concurrency, patience)
+            return await collect(built, [Asking(one) for one in golden.examples], filled, pace, progress=progress)
         finally:
             await built.close()
 
@@ -292,7 +291,7 @@ def test_cancelled_run_keeps_what_arrived(store: Store) -> None:
 
     async def stopped() -> None:
         task = asyncio.create_task(
-            collect(system_of(answer), [Asking(one) for one in golden.examples], store, run.run_id, concurrency=4)
+            collect(system_of(answer), [Asking(one) for one in golden.examples], RunToFill(store, run.run_id))
         )
         while len(answered) < 20:
             await asyncio.sleep(0.005)
@@ -349,6 +348,6 @@ def test_system_sees_question_passages_and_repeat(store: Store) -> None:
     passage = (Passage("p", "d", "text"),)
     run = store.collecting.begin(Run("", "r"), golden)
     askings = [Asking(golden.examples[0], repeat, passage if repeat else None) for repeat in range(2)]
-    asyncio.run(collect(system, askings, store, run.run_id, concurrency=1))
+    asyncio.run(collect(system, askings, RunToFill(store, run.run_id), Pace(concurrency=1)))
     assert system.seen == [("q0", None, 0), ("q0", passage, 1)]
     assert [one.latency_ms for _, one in store.runs.pairs(run.run_id)] == [{"total": 5.0}] * 2

@@ -343,6 +343,13 @@ def test_little_work_starts_no_process(store: Store) -> None:
     assert outcome.workers == 1
 
 
+def test_much_work_is_done_by_a_process_for_each_core(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody says how many, 64 responses are judged by as many processes as there are cores."""
+    monkeypatch.setattr("ragauge.engine.execute.cores", lambda: 2)
+    outcome = evaluate(store, imported(store, list(records(64))), build_judge(SPEC), workers=None)
+    assert (outcome.done, outcome.workers) == (64, 2)
+
+
 def test_workers_must_be_positive(store: Store) -> None:
     """workers=0 is a usage error."""
     with pytest.raises(UsageError, match="workers must be at least 1, got 0"):
@@ -354,6 +361,7 @@ def test_cancelled_keeps_what_is_finished(store: Store, workers: int) -> None:
     """Cancelled in the middle, it ends soon, leaves no worker behind, and keeps whole batches; the rest goes on."""
     run_id = imported(store, list(records(120)))
     found = plan(store, run_id, METRICS, build_judge(SLOW))
+    before = set(threading.enumerate())
 
     async def stopped() -> None:
         moved = asyncio.Event()
@@ -365,7 +373,8 @@ def test_cancelled_keeps_what_is_finished(store: Store, workers: int) -> None:
 
     asyncio.run(stopped())
     assert not any(is_worker(int(p.name)) for p in children())
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ragauge-")]
+    left = set(threading.enumerate()) - before
+    assert not [thread.name for thread in left if thread.name.startswith("ragauge-")]
     frame = store.scores.frame(run_id, "slow@1")
     assert 0 < frame.height < 120 * len(METRICS)
     assert set(frame.group_by("query_id").len()["len"]) == {len(METRICS)}

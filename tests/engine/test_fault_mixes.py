@@ -27,7 +27,10 @@ NAMES = (
     "context_precision:unit=sentence", "answer_correctness", "criteria_met", "completeness",
 )  # fmt: skip
 MIXED = {fault: 0.3 / len(FAULTS) for fault in FAULTS if fault not in ("hang", "drip")}
-SPECS = ["{}", "{},mode=per_claim", "{},pack=1000", "hybrid:{}", "hybrid:{},mode=per_claim,pack=1000"]
+SPECS = [
+    "{}", "hybrid:{},mode=per_claim,pack=1000",
+    *(pytest.param(spec, marks=pytest.mark.prove) for spec in ("{},mode=per_claim", "{},pack=1000", "hybrid:{}")),
+]     # fmt: skip
 
 
 def judged(server: FaultyServer, spec: str, data: list[dict[str, Any]], store: Path) -> Any:

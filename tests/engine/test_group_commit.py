@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from ragauge.engine.group_commit import MOST, GroupCommitWriter
+from ragauge.errors import StoreError
 
 
 class Log:
@@ -82,3 +84,28 @@ def test_what_nobody_waits_for_is_told_at_the_end(alone: bool) -> None:
 
     with pytest.raises(ValueError, match="-1 cannot be kept"):
         asyncio.run(main())
+
+
+def test_a_writer_that_dies_answers_and_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends the thread is told to all who wait, those under way too, and another one writes the next item."""
+    log, ends = Log(), [SystemExit("cut"), OverflowError("no such time")]
+
+    def write(batch: Sequence[int]) -> list[int]:
+        if ends:
+            raise ends.pop()
+        return log.write(batch)
+
+    async def main() -> list[Any]:
+        writer: GroupCommitWriter[int, int] = GroupCommitWriter(write)
+        first = await asyncio.wait_for(asyncio.gather(writer.put(1), return_exceptions=True), 5)
+        second = await asyncio.wait_for(asyncio.gather(writer.put(2), return_exceptions=True), 5)
+        monkeypatch.setattr(time, "sleep", lambda _: (_ for _ in ()).throw(OSError(22, "Invalid argument")))
+        third = await asyncio.wait_for(writer.put(3), 5)
+        await writer.close()
+        return [*first, *second, third]
+
+    overflow, ended, third = asyncio.run(main())
+    assert isinstance(overflow, OverflowError)
+    assert isinstance(ended, StoreError)
+    assert "the thread that writes to the store ended: SystemExit: cut" in str(ended)
+    assert (third, log.batches) == (30, [[3]])

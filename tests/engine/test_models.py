@@ -90,6 +90,16 @@ def test_stored_replies_alone_give_the_same(store: str, tmp_path: Path) -> None:
     assert_frame_equal(again.to_polars(), first.to_polars())
 
 
+def test_the_last_judge_is_the_one_asked_for_last(store: str) -> None:
+    """A judge that is asked for again is the one that reports mean, also where all it could say is stored already."""
+    last = []
+    with FaultyServer() as server:
+        for spec in ("", ",mode=per_claim", ""):
+            evaluated(server, store, n=2, spec=spec)
+            last.append(rg.open_run("m", store=store).judges()[0])
+    assert last[0] == last[2] != last[1]
+
+
 def test_cases_46_47_97_another_judge_asks_anew(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another model, endpoint or parameter reuses no verdict; another time-out, concurrency or key does."""
     with FaultyServer() as server, FaultyServer() as other:
@@ -139,8 +149,8 @@ def test_case_54_too_many_requests_lower_concurrency(store: str) -> None:
         assert server.met["rate_limited"] < 90
     assert [card[name].scored for name in NAMES] == [30] * 4
     with open_store(store) as opened:
-        outcomes = {spent.paid.failed > 0 for spent in opened.calls.spent()}
-        assert outcomes == {True}
+        refused = sum(spent.paid.failed for spent in opened.calls.spent())
+        assert refused >= server.met["rate_limited"]     # on a busy machine a call may fail otherwise too
         assert all(line["reply"]["status"] == "ok" for line in opened.replies.lines())
 
 
@@ -329,21 +339,21 @@ def test_faults_never_raise_a_mean(store: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1])
-def test_500_examples_with_30_percent_faults(store: str, seed: int) -> None:
-    """A run of 500 examples under 30 % faults, hangs and drips among them, ends with every example accounted for."""
+@pytest.mark.parametrize("n", [100, pytest.param(500, marks=pytest.mark.prove)])
+def test_many_examples_with_30_percent_faults(store: str, n: int) -> None:
+    """A run of many examples under 30 % faults, hangs and drips among them, ends with every example accounted for."""
     share = {fault: 0.3 / len(FAULTS) for fault in FAULTS}
-    with FaultyServer(share, seed=seed) as server:
-        card = evaluated(server, store, n=500, concurrency=64, timeout=1.0)
+    with FaultyServer(share, seed=1) as server:
+        card = evaluated(server, store, n=n, concurrency=64, timeout=1.0)
     for name in NAMES:
         found = card[name]
-        assert found.scored + found.undefined + found.not_applicable + found.failed == 500
-        assert found.failed < 75
+        assert found.scored + found.undefined + found.not_applicable + found.failed == n
+        assert found.failed < 0.15 * n
         assert not math.isnan(found.mean)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "kills"), [(200, 6), pytest.param(500, 20, marks=pytest.mark.prove)])
+@pytest.mark.parametrize(("n", "kills"), [(60, 2), pytest.param(500, 20, marks=pytest.mark.prove)])
 def test_case_51_killed_at_random_moments(store: str, tmp_path: Path, n: int, kills: int) -> None:
     """Killed at random moments a run pays again only for what was in flight, and ends with equal scores."""
     concurrency = 16

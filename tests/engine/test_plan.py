@@ -14,7 +14,7 @@ from tests.engine.tiny_judge import SPEC, TinyJudge, records
 from ragauge.data.example import Example
 from ragauge.data.response import Response, Run
 from ragauge.engine.judges import build_judge
-from ragauge.engine.plan import Plan, plan
+from ragauge.engine.plan import Plan, Selection, plan
 from ragauge.errors import JudgeError, UnknownName, UsageError
 from ragauge.metrics.base import Measured
 from ragauge.metrics.catalogue import parse
@@ -103,32 +103,32 @@ def test_failed_is_done_unless_tried_again(store: Store) -> None:
     score(store, found, found.numbers[:7])
     score(store, found, found.numbers[7:], FAILED)
     assert plan(store, run_id, [FAITHFUL], TinyJudge()).pending == 0
-    assert plan(store, run_id, [FAITHFUL], TinyJudge(), retry_failed=True).numbers == found.numbers[7:]
+    assert plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(retry_failed=True)).numbers == found.numbers[7:]
 
 
 def test_limit_is_the_same_draw_every_time(store: Store) -> None:
     """A limit takes the first of the run's order, those done included: repeated it does nothing, raised it goes on."""
     run_id = with_run(store)
     everything = plan(store, run_id, [FAITHFUL], TinyJudge())
-    four = plan(store, run_id, [FAITHFUL], TinyJudge(), limit=4)
+    four = plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=4))
     assert (four.total, four.numbers) == (4, everything.numbers[:4])
     score(store, four, four.numbers)
-    again = plan(store, run_id, [FAITHFUL], TinyJudge(), limit=4)
+    again = plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=4))
     assert (again.total, again.done, again.pending) == (4, 4, 0)
-    assert plan(store, run_id, [FAITHFUL], TinyJudge(), limit=6).numbers == everything.numbers[4:6]
-    assert plan(store, run_id, [FAITHFUL], TinyJudge(), limit=99).total == 10
+    assert plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=6)).numbers == everything.numbers[4:6]
+    assert plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=99)).total == 10
     with pytest.raises(UsageError, match="limit must be at least 1, got 0"):
-        plan(store, run_id, [FAITHFUL], TinyJudge(), limit=0)
+        plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(limit=0))
 
 
 def test_keep_leaves_what_matches(store: Store) -> None:
     """Only examples of the segment are planned; nothing matching, or a misspelt value, is a usage error (case 77)."""
     run_id = with_run(store)
-    first = plan(store, run_id, [FAITHFUL], TinyJudge(), keep={"half": "first"})
+    first = plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(keep={"half": "first"}))
     names = {item.example.query_id for item in store.runs.load(first.numbers)}
     assert names == {"q0", "q1", "q2", "q3", "q4"}
     with pytest.raises(UnknownName, match="nearest: first"):
-        plan(store, run_id, [FAITHFUL], TinyJudge(), keep={"half": "fisrt"})
+        plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(keep={"half": "fisrt"}))
 
 
 def test_keep_that_nothing_matches_is_refused(store: Store) -> None:
@@ -136,7 +136,7 @@ def test_keep_that_nothing_matches_is_refused(store: Store) -> None:
     pairs = [(Example("a", "?", segments={"x": "1"}), None), (Example("b", "?", segments={"y": "2"}), None)]
     run_id = store.runs.import_run(Run("", "r"), pairs).run_id
     with pytest.raises(UsageError, match="no example matches all of x=1, y=2"):
-        plan(store, run_id, [FAITHFUL], TinyJudge(), keep={"x": "1", "y": "2"})
+        plan(store, run_id, [FAITHFUL], TinyJudge(), Selection(keep={"x": "1", "y": "2"}))
 
 
 def test_unknown_run_is_named(store: Store) -> None:

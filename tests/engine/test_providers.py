@@ -88,7 +88,7 @@ def test_faults_of_every_kind_are_mended(
     model: str, path: str, tmp_path: Path, expected: dict[str, float | None]
 ) -> None:
     """With a third of all calls failing once, in the provider's own words, the same means come out in the end."""
-    with FaultyServer(FAULTS, once=True, seed=11) as server, pytest.MonkeyPatch.context() as patch:
+    with FaultyServer(FAULTS, once=True, seed=12) as server, pytest.MonkeyPatch.context() as patch:
         patch.setattr("ragauge.engine.caller.WAITS", (0.01,))
         card = evaluated(server, model, path, str(tmp_path / "store.db"))
         met = server.met

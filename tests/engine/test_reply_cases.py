@@ -131,8 +131,13 @@ def test_case_33_a_reply_that_is_always_cut_off_fails(store: str) -> None:
 
 
 def test_case_33_the_halves_of_a_cut_reply_are_enough(store: str) -> None:
-    """Where only the whole reply is too long, its halves bring every verdict (the seed cuts the first reply alone)."""
-    with FaultyServer({"length": 0.5}, seed=9) as server:
+    """Where only the whole reply is too long, its halves bring every verdict."""
+
+    def then_whole(*asked: Any) -> Mapping[str, Any]:
+        server.faults = {}     # the first reply alone is cut
+        return answer(*asked)
+
+    with FaultyServer({"length": 1.0}, reply=then_whole) as server:
         found = score(judged(server, store, "context_precision"), "context_precision")
         assert asked_about(server) == HALVES
         assert [request.fault for request in server.requests] == ["length", "", ""]

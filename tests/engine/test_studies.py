@@ -144,7 +144,7 @@ def test_groups_are_open_together(store: Store) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("trials", "kills"), [(20, 5), pytest.param(60, 20, marks=pytest.mark.prove)])
+@pytest.mark.parametrize(("trials", "kills"), [(16, 2), pytest.param(60, 20, marks=pytest.mark.prove)])
 def test_killed_study_loses_nothing_complete(tmp_path: Path, trials: int, kills: int) -> None:
     """After each kill -9 what was complete is never made again, and in the end every trial is there once."""
     url = f"sqlite:///{tmp_path / 'store.db'}"

@@ -94,10 +94,11 @@ def service() -> Iterator[tuple[str, Counts]]:
 
 def over_http(address: str) -> Any:
     """Build for systems behind HTTP."""
+    client = httpx.Client(timeout=60)     # one: making it takes longer than a hundred questions
 
     def build(model: str, k: int) -> Any:
         def answer(question: str) -> Any:
-            return httpx.post(address, json={"model": model, "k": k, "question": question}, timeout=60).json()
+            return client.post(address, json={"model": model, "k": k, "question": question}).json()
 
         return answer
 
@@ -128,7 +129,7 @@ def ended(address: str, store: str) -> Mapping[str, int]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.prove)])
 def test_killed_anywhere_it_ends_the_same(tmp_path: Path, kills: int, record_property: Any) -> None:
     """Killed with -9 at 20 moments, a race over HTTP ends the same, and asks again what was in flight alone."""
     (tmp_path / "killed").mkdir()

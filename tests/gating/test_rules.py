@@ -225,14 +225,14 @@ def gates() -> Any:
 
 @pytest.mark.slow
 def test_editor_and_reader_agree() -> None:
-    """Whatever the JSON Schema accepts `validate` accepts, and nothing else, in 1,500 files of every shape."""
+    """Whatever the JSON Schema accepts `validate` accepts, and nothing else, in 500 files of every shape."""
     from hypothesis import given, seed, settings
 
     validator = Draft202012Validator(json.loads(SCHEMA.read_text()))
     seen = {True: 0, False: 0}
 
     @seed(5)
-    @settings(max_examples=1_500, deadline=None, database=None)
+    @settings(max_examples=500, deadline=None, database=None)
     @given(gates())
     def agree(config: dict[str, Any]) -> None:
         by_schema = not list(validator.iter_errors(config))
@@ -245,7 +245,7 @@ def test_editor_and_reader_agree() -> None:
         assert read == by_schema, config
 
     agree()
-    assert min(seen.values()) > 100, seen
+    assert min(seen.values()) > 30, seen
 
 
 def test_other_sections_stand_beside_the_gate(tmp_path: Path) -> None:

@@ -61,11 +61,12 @@ def local(inputs: Inputs) -> FactsOf:
     return drive(JUDGE.local.ask(inputs), EmbedAnswers())
 
 
-def contradicts(_system: str, _user: str, _schema: Any) -> Any:
+def contradicts(_system: str, user: str, _schema: Any) -> Any:
     """A model that finds everything contradicted, or irrelevant."""
     items = [{"n": n, "verdict": "contradicted", "by": [], "against": ["2.1"], "together": False, "direct": True,
               "relevant": True} for n in range(1, 9)]  # fmt: skip
-    return {"claims": items, "passages": items, "sentences": items}
+    places = [{"n": f"{passage}.{n}", "relevant": True} for passage in (1, 2) for n in range(1, 5)]
+    return {"claims": items, "passages": items, "sentences": items if "[S1]" in user else places}
 
 
 def test_only_the_middle_is_asked() -> None:
@@ -78,7 +79,7 @@ def test_only_the_middle_is_asked() -> None:
     assert MIDDLE in ask.messages[1][1]
     assert SURE in ask.messages[1][1].partition("<<<claims")[0]     # as the passage that it was copied from
     assert "Penguins" not in ask.messages[1][1]
-    assert "[C2]" not in ask.messages[1][1]
+    assert "\n[C2]" not in ask.messages[1][1]
     assert [claim.label for claim in facts.claims] == ["supported", "contradicted", "not_in_context"]
     assert (facts.claims[0], facts.claims[2]) == (mine.claims[0], mine.claims[2])
     assert facts.claims[1].p is None     # the local probability no longer speaks for it

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,7 +52,6 @@ def test_units_without_spaces_are_pairs() -> None:
     assert not set(units_of("京東", "grams")[1:]) & set(units_of("東京", "grams"))
 
 
-@pytest.mark.usefixtures("own_time")
 def test_a_long_text_is_searched_for_specifics_in_linear_time() -> None:
     """Eight times the text takes far less than sixty-four times as long."""
 

@@ -18,6 +18,7 @@ from ragauge.judging.inputs import (
     VerifyReference,
 )
 from ragauge.judging.model.judge import ASKED, ModelJudge
+from ragauge.judging.model.prompt_blocks import given
 
 QUERY, PASSAGES, ANSWER = "How long is it?", ("It lasts a day. It is free.", "No more."), "It lasts a day."
 INPUTS: list[Any] = [
@@ -32,6 +33,9 @@ INPUTS: list[Any] = [
     CoverCriteria(QUERY, ("It is polite.",), ANSWER),
     GuessQuestions(QUERY, ANSWER),
 ]
+
+
+SEEING = [one for one in INPUTS if getattr(one, "passages", None) == PASSAGES]
 
 
 def sent(inputs: Any, spec: str = "openai:any") -> list[str]:
@@ -60,3 +64,45 @@ def test_case_37_braces_of_the_user_are_text() -> None:
         assert "{{x}}" in whole
         assert "{{y}}" in whole
     assert "{z}" in "\n".join(sent(VerifyAnswer("Why?", ("A.",), "Because {z}.")))
+
+
+def first(inputs: Any, spec: str = "openai:any") -> Any:
+    """The first ask of a question."""
+    return next(ModelJudge.of(spec).ask(inputs))[0]
+
+
+def test_questions_about_passages_begin_alike() -> None:
+    """All that see passages begin with the same system text, question and passages; task and answer come behind."""
+    assert {one.question for one in SEEING} == {"verify_answer", "verify_reference", "rate_passages", "rate_sentences"}
+    asks = [first(one) for one in SEEING]
+    assert len({(ask.messages[0], ask.messages[1][1][: ask.shared], ask.shared) for ask in asks}) == 1
+    head = asks[0].messages[1][1][: asks[0].shared]
+    assert head.endswith(">>>")
+    assert all(text in head for text in (QUERY, "[1.2] It is free.", "[2.1] No more."))
+    assert "<<<answer" not in head
+
+
+@pytest.mark.parametrize("inputs", [one for one in INPUTS if one not in SEEING], ids=lambda one: one.question)
+def test_what_sees_no_passages_shares_none(inputs: Any) -> None:
+    """A question that sees no passages has the same system text, and no passages to share."""
+    assert first(inputs).messages[0] == first(SEEING[0]).messages[0]
+    assert first(inputs).shared == 0
+
+
+def test_another_question_or_passage_shares_nothing() -> None:
+    """The prefix is that of this question and these passages: its marks differ wherever one of them does."""
+    heads = [
+        (ask := first(RatePassages(query, passages))).messages[1][1][: ask.shared]
+        for query, passages in ((QUERY, PASSAGES), ("Why?", PASSAGES), (QUERY, (*PASSAGES, "More.")))
+    ]
+    assert len({head[: len("<<<question 01234567")] for head in heads}) == 3
+
+
+def test_own_wording_shares_what_stands_before_its_own() -> None:
+    """Templates that begin with the same words, the question and the passages share these; others nothing beyond."""
+    begins = "We run a bank.\n{question}\n{passages}\n"
+    prompts = given({"verify_answer": begins + "Ours: {answer}", "rate_passages": begins + "Rate each."})
+    worded = [one for one in SEEING if one.question in ("verify_answer", "rate_passages")]
+    asks = [first(one, f"openai:any,prompts={prompts}") for one in worded]
+    assert len({ask.messages[1][1][: ask.shared] for ask in asks}) == 1
+    assert asks[0].messages[1][1].startswith("We run a bank.\n<<<question ")

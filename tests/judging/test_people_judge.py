@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from tests.building import evidence, example, response
 
+from ragauge.analysis.judges.use import lacks
 from ragauge.data.facts import AnswerFacts, RelevanceFacts
-from ragauge.data.label import ADJUDICATOR, Label, Part, label_key
+from ragauge.data.label import ADJUDICATOR, TOLD, VALUES, Label, Part, label_key
 from ragauge.errors import JudgeError
 from ragauge.judging.inputs import RateAnswer, RatePassages, VerifyAnswer
 from ragauge.judging.judge import drive
@@ -105,3 +106,56 @@ def test_what_labels_tell_of() -> None:
     with pytest.raises(JudgeError, match="people were not asked rate_answer"):
         facts_of(kinds, RateAnswer("Who?", ANSWER))
     assert "by the guideline abc" in judge_note(kinds.judge_id).what
+
+
+def test_mended_label_counts() -> None:
+    """Labels whose latest word is a kind tell of kinds, whatever was said before; few unclear ones do not hide them."""
+    first = [Label(KEY, part, "support", "not_supported", "a", "2026-01-01", "abc") for part in (ONE, TWO)]
+    mended = [Label(KEY, part, "support", "contradicted", "a", "2026-01-02", "abc") for part in (ONE, TWO)]
+    judges = [PeopleJudge([*first, *later], "abc", "f" * 64) for later in ([], mended[:1], mended)]
+    assert [judge.tells("contradicted") for judge in judges] == [False, True, True]
+    assert [(judge.which_not_said, judge.support) for judge in judges] == [(2, 2), (1, 2), (0, 2)]
+    rest = [Label(f"{n:064x}", None, "support", "not_supported", "a", "", "abc") for n in range(2)]
+    assert not PeopleJudge([*mended, *rest], "abc", "").tells("contradicted")
+
+
+def said_of(**said: str) -> PeopleJudge:
+    """A judge by what one person said of the answer: question -> value."""
+    labels = [
+        Label(label_key(question, "Who?", SEEN.passages or (), ANSWER), None, question, value, "a", "", "abc")
+        for question, value in said.items()
+    ]
+    return PeopleJudge(labels, "abc", "f" * 64)
+
+
+@pytest.mark.parametrize(("said", "address", "refuse", "relevance"), [
+    ({"address": "fully"}, "fully", False, 1.0),
+    ({"address": "partly"}, "partly", False, 0.5),
+    ({"address": "no"}, "no", None, 0.0),      # 0 whether it declines or not
+    ({"refuse": "yes"}, None, True, 0.0),
+    ({"refuse": "no"}, None, False, None),
+    ({"address": "fully", "refuse": "yes"}, "fully", True, 0.0),
+    ({"address": "fully", "refuse": "unsure"}, "fully", None, None),
+    ({"address": "unsure", "refuse": "no"}, None, False, None),
+])     # fmt: skip
+def test_labels_of_the_whole_answer_fill_the_facts(
+    said: dict[str, str], address: str | None, refuse: bool | None, relevance: float | None
+) -> None:
+    """Address and refuse come from their labels; who addresses does not decline; support was not asked."""
+    facts = facts_of(said_of(**said))
+    assert (facts.address, facts.refuse, facts.support_asked, facts.claims_only) == (address, refuse, False, False)
+    assert set(facts.unasked) == {"address", "refuse"} - set(said)
+    assert lacks(evidence(facts)["verify_answer"]) == ("unsure" in said.values())     # the unasked is not missing
+    item = Facts(example(), response(["d1", "d2"], ANSWER), evidence(facts))
+    assert measure(parse("answer_relevance"), item).value == relevance
+    assert measure(parse("faithfulness"), item).status == "not_applicable"
+
+
+def test_every_question_tells_of_its_metrics() -> None:
+    """Labels of a question tell of the metrics that the registry names for it alone, a score of its own metric."""
+    for question in VALUES:
+        judge = said_of(**{question: next(iter(VALUES[question]))})
+        assert set(judge.told()) == {name for name, asked in TOLD.items() if asked == question}, question
+        assert all(parse(name) for name in judge.told())
+    scored = said_of(**{"score:token_f1": "0.5"})
+    assert (scored.told(), scored.scores("token_f1"), scored.scores("faithfulness")) == (("token_f1",), True, False)

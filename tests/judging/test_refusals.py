@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from tests.conftest import OwnTime
 from tests.judging.refusal_texts import ANSWERED, REFUSED
 from tests.judging.refusal_texts_more import ANSWERED as MORE_ANSWERED
 from tests.judging.refusal_texts_more import REFUSED as MORE
@@ -235,17 +234,11 @@ def test_a_turn_does_not_make_an_answer(answer: str) -> None:
     assert statements(answer).refuses
 
 
-@pytest.mark.alone
-@pytest.mark.usefixtures("own_time")
 @pytest.mark.parametrize("part", ["not ", "the documents ", " ", "i can't ", "no information in the context "])
-def test_no_text_takes_long(part: str) -> None:
+def test_no_text_takes_long(part: str, own_time: OwnTime) -> None:
     """The patterns read the start of a sentence only, and every gap is bounded."""
-    text = part * 50_000
-    started = time.process_time()
-    is_refusal(text)
-    statements(text)
-    statements((part.strip() + ". ") * 3_000)
-    assert time.process_time() - started < 1.0
+    text, pieces = part * 50_000, (part.strip() + ". ") * 3_000
+    own_time.within(1.0, lambda: (is_refusal(text), statements(text), statements(pieces)))
 
 
 def test_a_sentence_of_ascii_has_the_hints_it_had() -> None:

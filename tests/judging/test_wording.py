@@ -62,17 +62,18 @@ def messages(ask: Ask) -> tuple[str, str]:
 
 @pytest.mark.parametrize(("name", "inputs"), CASES, ids=[name for name, _ in CASES])
 def test_own_wording_stands_around_our_blocks(name: str, inputs: Any) -> None:
-    """Every block goes out between the same marks as in our wording; what is said of data and of replies stays."""
+    """Every block goes out between the same marks as in our wording; what is said of data and replies stays."""
     (usual,) = next(ModelJudge.of("openai:any").ask(inputs))
     (own,) = next(judge(**{name: template(name)}).ask(inputs))
     system, user = messages(own)
     assert user.startswith("In our own words.\nHere: <<<")
-    assert system.startswith(DATA)
-    assert PROMPTS[name].form in system
+    assert system == messages(usual)[0]
+    assert DATA in system
+    words, end = user.rsplit(">>>", 1)
+    assert end == f"\n{PROMPTS[name].form}"
     assert own.schema == usual.schema
-    blocks = messages(usual)[1].split(">>>")
-    assert len(blocks) > 1
-    assert sorted(user.replace("\nHere: ", "").removeprefix("In our own words.").split(">>>")) == sorted(
+    blocks = messages(usual)[1].rsplit(">>>", 1)[0].split(">>>")
+    assert sorted(words.replace("\nHere: ", "").removeprefix("In our own words.").split(">>>")) == sorted(
         block.lstrip("\n") for block in blocks
     )
 
@@ -91,7 +92,7 @@ def test_text_under_judgment_stays_data() -> None:
     (ask,) = next(judge(verify_answer=VERIFY).ask(VerifyAnswer(QUERY, (evil,), ANSWER)))
     _, user = messages(ask)
     mark = user.split("<<<passages ")[1][:8]
-    assert user.count(f"{mark}>>>") == 3
+    assert user.count(f"{mark}>>>") == 2     # the passages' and the question's
     inside = user.split(f"<<<passages {mark}\n")[1].split(f"\n{mark}>>>")[0]
     assert "[ S1] It is red." in inside
     assert "{answer} {{question}}" in inside

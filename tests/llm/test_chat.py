@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
+import importlib.util
 import json
 import re
 import sys
@@ -29,13 +29,11 @@ PLAIN = Ask("chat", "agree", 1, ASK.messages, None, {"temperature": 0.0})
 
 
 def _lacks(module: str) -> bool:
+    """Whether an extra is not installed; looked up, since importing it takes a second of every session."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            importlib.import_module(module)
-    except ImportError:
+        return importlib.util.find_spec(module) is None
+    except ModuleNotFoundError:     # of the package around it
         return True
-    return False
 
 
 PROVIDERS = [

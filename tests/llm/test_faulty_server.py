@@ -15,7 +15,6 @@ ASKED = b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}"
 
 
 @pytest.mark.server
-@pytest.mark.usefixtures("own_time")
 def test_no_connection_is_left_open_when_it_ends() -> None:
     """Connections that are being accepted, read, answered or kept hanging are closed when the server ends."""
     with warnings.catch_warnings():

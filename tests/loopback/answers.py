@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 ITEM = re.compile(r"^\[([SCPRA]?\d+(?:\.\d+)?)\] (.*)$")
 BLOCK = re.compile(r"<<<([a-z ]+) ([0-9a-f]{8})\n(.*?)\n?\2>>>", re.DOTALL)
-ONLY = re.compile(r"\nOnly ([SCPRA\d, ]+)\.\s*$")
+ONLY = re.compile(r"\nOnly ([SCPRA\d., ]+)\.\s*$")
 WORD = re.compile(r"\w+")
 SAME = 0.7     # share of a text's words that another holds, to be said by it
 
@@ -21,6 +21,8 @@ def answer(system: str, user: str, schema: Mapping[str, Any]) -> Mapping[str, An
     wanted = {name: {n: text for n, text in items.items() if only is None or n in only or not n[:1].isalpha()}
               for name, items in blocks.items()}  # fmt: skip
     fields = schema.get("properties", {})
+    if set(fields) == {"reply"}:
+        return {"reply": answer(system, user, _form(user, blocks, fields["reply"]["anyOf"]))}
     if "better" in fields:
         return {"better": _better(blocks)}
     if "addresses" in fields:
@@ -35,7 +37,16 @@ def answer(system: str, user: str, schema: Mapping[str, Any]) -> Mapping[str, An
         return {"claims": [{"n": _n(n), **_verdict(text, places)} for n, text in wanted.get("claims", {}).items()]}
     if "questions" in fields:
         return {"questions": [f"What about {word}?" for word in ("this", "that", "it")]}
-    return _yes_or_no(wanted, blocks, fields)
+    return _yes_or_no(wanted, blocks, fields, only)
+
+
+def _form(user: str, blocks: Mapping[str, Any], forms: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Which of several forms of a reply a task asks for."""
+    task = user.rsplit(">>>", 1)[1]
+    name = next((name for name in ("claims", "addresses") if name.replace("addresses", "answer") in blocks), "")
+    name = name or ("passages" if "P1, P2" in task else "sentences")
+    alone = name == "sentences"
+    return next(form for form in forms if name in form["properties"] and (not alone or len(form["properties"]) == 1))
 
 
 def _items(text: str) -> dict[str, str]:
@@ -88,15 +99,30 @@ def _better(blocks: Mapping[str, Mapping[str, str]]) -> str:
     return "same" if first == second else "first" if first > second else "second"
 
 
-def _yes_or_no(wanted: Mapping[str, Mapping[str, str]], blocks: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _yes_or_no(
+    wanted: Mapping[str, Mapping[str, str]], blocks: Any, fields: Mapping[str, Any], only: Set[str] | None
+) -> dict[str, Any]:
     """One yes or no a numbered item: relevance by the question's words, parts by the answer's."""
     name = next(iter(fields), "")
+    if "passages" in blocks:
+        return {name: _ratings(name, blocks, only)}
     word = "met" if name in ("parts", "criteria") else "relevant"
     other = " ".join(blocks.get("answer" if word == "met" else "question", {}).values())
     items = wanted.get(name, {}).items()
     found = [{"n": _n(n), word: _held(text if word == "met" else other, other if word == "met" else text) >= 0.5}
              for n, text in items]  # fmt: skip
     return {name: found}
+
+
+def _ratings(name: str, blocks: Mapping[str, Mapping[str, str]], only: Set[str] | None) -> list[dict[str, Any]]:
+    """Whether passages, or sentences of them, hold half of the question's words."""
+    question = " ".join(blocks.get("question", {}).values())
+    texts: dict[str, str] = {}
+    for number, text in blocks["passages"].items():
+        place = number if name == "sentences" else f"P{number.partition('.')[0]}"
+        texts[place] = f"{texts[place]} {text}" if place in texts else text
+    return [{"n": _n(place) if name == "passages" else place, "relevant": _held(question, text) >= 0.5}
+            for place, text in texts.items() if only is None or place in only]  # fmt: skip
 
 
 def _any(text: str, others: Any) -> bool:

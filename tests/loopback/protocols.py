@@ -34,7 +34,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a model says: its text, as a tool's arguments or not, why it stopped, its tokens, and how many choices."""
+    """What a model says: its text, as a tool's arguments or not, why it stopped, its tokens, and how many choices.
+
+    Of the input tokens `cached` were served from a cache and `written` into one.
+    """
 
     text: str
     as_tool: bool
@@ -43,6 +46,8 @@ class Said:
     input_tokens: int
     output_tokens: int
     n: int = 1
+    cached: int = 0
+    written: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ def _chat_reply(said: Said) -> dict[str, Any]:
     return {
         "id": "reply", "object": "chat.completion", "created": 1, "model": said.model,
         "choices": [{"index": n, "finish_reason": said.finish, "message": message} for n in range(said.n)],
-        "usage": {**used, "total_tokens": sum(used.values())},
+        "usage": {**used, "total_tokens": sum(used.values()), "prompt_tokens_details": {"cached_tokens": said.cached}},
     }  # fmt: skip
 
 
@@ -115,7 +120,7 @@ def _responses_reply(said: Said) -> dict[str, Any]:
     if said.as_tool:
         output = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "reply", "arguments": said.text}
     used = {"input_tokens": said.input_tokens, "output_tokens": said.output_tokens}
-    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    details = {"input_tokens_details": {"cached_tokens": said.cached}, "output_tokens_details": {"reasoning_tokens": 0}}
     return {
         "id": "resp_1", "object": "response", "created_at": 1, "model": said.model, "status": status,
         "incomplete_details": {"reason": stopped} if stopped else None, "error": None,
@@ -141,7 +146,10 @@ def _messages_reply(said: Said) -> dict[str, Any]:
     return {
         "id": "msg_1", "type": "message", "role": "assistant", "model": said.model, "content": [part],
         "stop_reason": stops[said.finish], "stop_sequence": None,
-        "usage": {"input_tokens": said.input_tokens, "output_tokens": said.output_tokens},
+        "usage": {
+            "input_tokens": said.input_tokens - said.cached - said.written, "output_tokens": said.output_tokens,
+            "cache_read_input_tokens": said.cached, "cache_creation_input_tokens": said.written,
+        },
     }  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.loopback.answers import answer
+from tests.loopback.caching import Looked, PrefixCache
 from tests.loopback.protocols import Asked, Refusal, Said, embeddings, protocol_of
 
 from ragauge.errors import UnknownName, UsageError
@@ -77,6 +78,7 @@ class FaultyServer:
         schema_modes: ways of giving a schema that are taken: native, tool, prompted; others are refused.
         talks_when: ways of giving a schema that are passed over: the model talks instead.
         limit: requests at a time, beyond which 429 is answered; None = no limit.
+        cache: keeps how prompts begin; None = nothing is kept.
         port: 0 = any free one.
         requests: what came in, in order.
     """
@@ -90,6 +92,7 @@ class FaultyServer:
     schema_modes: Sequence[str] = ("native", "tool", "prompted")
     talks_when: Sequence[str] = ()
     limit: int | None = None
+    cache: PrefixCache | None = None
     port: int = 0
     requests: list[Request] = field(default_factory=list)
     _seen: Counter[str] = field(default_factory=Counter)
@@ -180,11 +183,13 @@ class FaultyServer:
             await _send(writer, 400, {"error": {"message": "the body is no JSON", "type": "invalid_request_error"}})
             return
         crowded = self.limit is not None and self._running > self.limit
-        fault = "rate_limited" if crowded else self._fault(raw)
+        fault = "rate_limited" if crowded else self._fault(raw, protocol_of(path).asked(body).user)
         self.requests.append(Request(path, body, headers, fault))
+        protocol, looked = protocol_of(path), Looked("", 0)
+        if self.cache is not None:
+            looked = self.cache.look(path.partition("?")[0], body, protocol.asked(body))
         if self.latency:
             await asyncio.sleep(self.latency)
-        protocol = protocol_of(path)
         if path.partition("?")[0].endswith(("/embeddings", ":batchEmbedContents")):
             if not await _failed(writer, fault, protocol.refusals):
                 await _send(writer, 200, embeddings(body, fault))
@@ -194,19 +199,22 @@ class FaultyServer:
         if refused:
             await _send(writer, 400, {"error": {"message": refused, "type": "invalid_request_error"}})
         elif not await _failed(writer, fault, protocol.refusals):
-            await _send(writer, 200, protocol.reply(self._said(body, asked, fault)))
+            if self.cache is not None:
+                self.cache.keep(looked)
+            await _send(writer, 200, protocol.reply(self._said(body, asked, fault, looked)))
 
-    def _fault(self, raw: bytes) -> str:
+    def _fault(self, raw: bytes, asked: str = "") -> str:
         if not self.faults:
             return ""
         text = raw.decode("utf-8", "replace")
         self._seen[text] += 1
-        if self.once and text in self._faulted:
+        key = asked or text     # an ask for a better reply begins as the one before it, and is of the same text
+        if self.once and any(key.startswith(one) for one in self._faulted):
             return ""
         place = random.Random(f"{self.seed}\x00{self._seen[text]}\x00{text}").random()
         for fault, share in self.faults.items():
             if place < share:
-                self._faulted.add(text)
+                self._faulted.add(key)
                 return fault
             place -= share
         return ""
@@ -219,14 +227,16 @@ class FaultyServer:
             return f"{'response_format json_schema' if asked.mode == 'native' else 'tools'} is not supported here."
         return ""
 
-    def _said(self, body: Mapping[str, Any], asked: Asked, fault: str) -> Said:
+    def _said(self, body: Mapping[str, Any], asked: Asked, fault: str, looked: Looked) -> Said:
         talks = fault == "prose" or asked.mode in self.talks_when
         value = self.reply(asked.system, asked.user, asked.schema)
         shown = value if isinstance(value, str) else spoiled(value, fault)
+        cached, written = looked.kept // 4, (len(looked.text) - looked.kept) // 4
         text, finish = _as_text(shown, "prose" if talks else fault)
         as_tool = asked.mode == "tool" and not talks
-        tokens = (len(asked.system) + len(asked.user)) // 4, len(text) // 4 + 1
-        return Said(text, as_tool, finish, f"{body.get('model', 'any')}-served", *tokens, n=int(body.get("n") or 1))
+        tokens = (looked.schema + len(asked.system) + len(asked.user)) // 4, len(text) // 4 + 1
+        served = f"{body.get('model', 'any')}-served"
+        return Said(text, as_tool, finish, served, *tokens, int(body.get("n") or 1), cached, written)
 
 
 class _Connection(asyncio.StreamReaderProtocol):
@@ -247,6 +257,8 @@ class _Connection(asyncio.StreamReaderProtocol):
 
 def spoiled(value: Mapping[str, Any], fault: str) -> Mapping[str, Any]:
     """A structured answer with a fault in it; every list is spoiled alike, those without numbers where they can be."""
+    if set(value) == {"reply"}:
+        return {"reply": spoiled(value["reply"], fault)}
     lists = {key: part for key, part in value.items() if isinstance(part, list)}
     numbered = {key: part for key, part in lists.items() if all(isinstance(one, dict) for one in part)}
     if fault == "missing":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import doctest
 import sys
-from timeit import repeat
+from collections.abc import Callable
 
 import pytest
 from tests.building import (
@@ -17,6 +17,7 @@ from tests.building import (
     relevance_facts,
     response,
 )
+from tests.conftest import OwnTime
 
 from ragauge.metrics.catalogue import classes, describe, parse
 from ragauge.metrics.docstring import parts
@@ -56,16 +57,19 @@ def ordinary() -> Facts:
     )
 
 
-@pytest.mark.alone
-def test_measuring_costs_little() -> None:
+def test_measuring_costs_little(own_time: OwnTime) -> None:
     """Without gaps, twenty metrics of one example cost less than 10 microseconds each beyond their arithmetic."""
     one = ordinary()
     assert {result.status for result in measure_all(TWENTY, one)} == {"scored"}
     given = [
         (metric, {argument: resolve(fact, one) for argument, fact in metric.needs.items()}) for metric in TWENTY
     ]
-    whole = min(repeat(lambda: measure_all(TWENTY, one), number=100, repeat=30)) / 100
-    own = min(repeat(lambda: [metric.value(**values) for metric, values in given], number=100, repeat=30)) / 100
+
+    def least(action: Callable[[], object]) -> float:
+        return min(own_time.seconds(lambda: [action() for _ in range(100)]) for _ in range(9)) / 100
+
+    whole = least(lambda: measure_all(TWENTY, one))
+    own = least(lambda: [metric.value(**values) for metric, values in given])
     assert (whole - own) / len(TWENTY) < 10e-6
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
@@ -12,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import OwnTime
 
 from ragauge.data.example import Example, Relevant
 from ragauge.data.ranking import Ranking
@@ -250,26 +250,13 @@ def collection() -> Rankings:
     return rankings(*frames(sets))
 
 
-def fastest(action: object, times: int = 5) -> float:
-    """Processor seconds of the fastest of a few runs: other processes on the machine do not count."""
-    assert callable(action)
-    best = float("inf")
-    for _ in range(times):
-        start = time.process_time()
-        action()
-        best = min(best, time.process_time() - start)
-    return best
-
-
-@pytest.mark.alone
-def test_metrics_are_fast(collection: Rankings) -> None:
+def test_metrics_are_fast(collection: Rankings, own_time: OwnTime) -> None:
     """Six metrics over 6,980 queries take well under 0.3 s."""
     metrics = [parse(name) for name in ("recall@5", "precision@5", "mrr", "map", "ndcg@10", "ndcg")]
-    assert fastest(lambda: [[metric.value(one) for metric in metrics] for one in collection.values()]) < 0.3
+    own_time.within(0.3, lambda: [[metric.value(one) for metric in metrics] for one in collection.values()])
 
 
-@pytest.mark.alone
-def test_a_batch_of_responses_is_fast() -> None:
+def test_a_batch_of_responses_is_fast(own_time: OwnTime) -> None:
     """200 examples of five passages are ranked in well under 50 ms of processor time."""
     rng = random.Random(6)
     pairs = [
@@ -279,4 +266,4 @@ def test_a_batch_of_responses_is_fast() -> None:
         )
         for n in range(200)
     ]
-    assert fastest(lambda: of_responses(pairs)) < 0.05
+    own_time.within(0.05, lambda: of_responses(pairs))

@@ -69,7 +69,8 @@ MUTANTS = [
     Mutant("analysis/estimating.py", "return widened(interval, mean, error, values, weights)", "return interval",
            "analysis/test_judged_intervals"),
     # resume
-    Mutant("engine/plan.py", "failed_too=not retry_failed", "failed_too=retry_failed", "engine/test_plan"),
+    Mutant("engine/plan.py", "failed_too=not selection.retry_failed", "failed_too=selection.retry_failed",
+           "engine/test_plan"),
     Mutant("engine/plan.py", "return order[:limit]", "return order", "engine/test_plan"),
     # reply keys
     Mutant("store/replies.py", 'statement.excluded.failed == literal_column("0")',

@@ -42,7 +42,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(scratch: Path, names: str) -> subprocess.CompletedProcess[str]:
     """Runs test files against the copy, up to the first failure."""
     files = [f"tests/{name}.py" for name in names.split()]
-    options = ["-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "not alone and not prove and not slow"]
+    options = ["-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "not prove and not slow"]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV"))}
     env = kept | {"PYTHONPATH": str(scratch), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(

@@ -40,7 +40,7 @@ class TestLangChain(JourneyContract):
         assert (shell.folder / "report.html").stat().st_size > 10_000
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 def test_an_improvement_on_twenty_questions_passes(tmp_path: Path) -> None:
     """The gate that init writes for twenty questions is green where a change finds what five of them had missed."""
     shell = begun(tmp_path / "project", "langchain", "graph")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import pytest
 from tests.projects.journey_contract import JourneyContract
 
 
+@pytest.mark.prove
 class TestLlamaIndex(JourneyContract):
     framework: ClassVar[str] = "llamaindex"
     name: ClassVar[str] = "engine"

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 from tests.reporting.conftest import HOSTILE
 
-from ragauge.analysis.results.change import ChangeEffect, ExampleDelta, MetricChange
+from ragauge.analysis.results.change import ChangeEffect, ExampleDelta, MetricChange, SegmentDrop, SegmentLoss
 from ragauge.analysis.results.comparison import (
     AmountChange,
     Compared,
@@ -162,6 +162,13 @@ def test_page_shows_every_part(whole: Compared) -> None:
     assert 'href="#moved-1-faithfulness"' in page
 
 
+def test_bars_of_causes_are_as_high_as_their_rows(whole: Compared) -> None:
+    """The style sheet gives the drawing of failures before and now its height; a browser would make it 150 px high."""
+    page = comparison_html(whole)
+    assert '<svg class="pair"' in page
+    assert re.search(r"(?m)(?:^|} )\.pair \{[^}]*\bheight: 20px;", page)
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_terminal_fits_any_width(whole: Compared, width: int) -> None:
     """No line is wider than the terminal, no control character reaches it, and markup is printed as it is."""
@@ -241,6 +248,28 @@ def test_quality_comes_first_in_the_headline() -> None:
     assert only(FAST, unmeasured).verdict == "better"
 
 
+def test_segments_of_latency_stand_behind_quality() -> None:
+    """Where a fast run is slow in one segment, the sentence begins with what decides, and ends with that segment."""
+    slow = SegmentChange("type", "how_many", replace(SLOW, base=100.0), -100.0)
+    worse = replace(only(FAST, change("recall@5", 0.8, 0.6, "worse")), segments=(slow,))
+    said = sentence(worse)
+    assert said.startswith("Worse than main: recall@5 −0.20; better on latency −37%; worse where type=how_many (")
+    same = replace(only(FAST, change("mrr", 0.5, 0.5, "no change seen")), segments=(slow,))
+    assert sentence(same).startswith("Changed against main: no change of quality seen; better on latency −37%; worse")
+
+
+def test_new_failures_of_the_system_are_named() -> None:
+    """Calls that fail and did not before stand in the sentence, however good the rest, and once."""
+    found = only(FAST, change("context_precision", 0.5, 0.61, "better"), newly_unanswered=4)
+    assert sentence(found).startswith(
+        "Better than main: context_precision +0.11 and latency −37%; 4 calls failed that did not before"
+    )
+    alike = only(change("mrr", 0.5, 0.5, "no change seen"), newly_unanswered=1)
+    assert sentence(alike).startswith("No change seen against main: 1 call failed that did not before")
+    clearly = change("system_failed", 0.0, 0.2, "worse", direction="lower", kind="rate")
+    assert "calls failed" not in sentence(only(clearly, newly_unanswered=20))
+
+
 def test_the_table_of_several_runs_says_what_a_difference_is() -> None:
     """Every difference has its sign, what it is called and what it is to: on the page and in the terminal."""
     both = compared(*(replace(comparison(f"new {n}"), warnings=()) for n in range(2)), text="")
@@ -268,11 +297,15 @@ def test_markdown_cells_hold(whole: Compared) -> None:
 
 
 def test_every_output_says_what_could_have_been_seen() -> None:
-    """Where no change of quality is seen, its least visible size is named; not where one is, and not of amounts."""
+    """Where no change of quality is seen, its least visible size is named; not where one is, and not of amounts.
+
+    Where that is more than a metric can change, it is said that none can be seen.
+    """
     found = only(
         change("mrr", 0.5, 0.5, "no change seen", detectable=0.0531),
         change("recall@5", 0.5, 0.4, "worse", detectable=0.07),
         change("latency", 900.0, 900.0, "no change seen", kind="amount", detectable=80.0),
+        change("recall@3", 0.5, 0.5, "not enough data", detectable=1.33),
     )     # fmt: skip
     both = compared(found, text="")
     said = "A true change this large would be seen in 80 of 100 such comparisons: mrr 0.05."
@@ -280,7 +313,25 @@ def test_every_output_says_what_could_have_been_seen() -> None:
     Console(file=out, width=200, color_system=None).print(terminal(sections(both)))
     for shown in (out.getvalue(), markdown("", sections(both)), comparison_html(both)):
         assert said in shown
+        assert "So few examples show no change at all, however large: recall@3." in shown
     assert encode(both)["comparisons"][0]["metrics"]["mrr"]["detectable"] == 0.0531
+
+
+def test_sentence_begins_with_the_segment_that_carries_the_loss() -> None:
+    """Where most of what a metric lost was lost in one segment, that stands before the metrics; else it does not."""
+    def said(inside: float, outside: float, n: int) -> str:
+        fell = change("recall@5", 0.8, 0.6, "worse", where=SegmentDrop("type=multi_hop", inside, outside, n))
+        return sentence(replace(comparison(text=""), metrics=(fell,), segments=()))
+
+    assert said(-0.9, -0.02, 20).startswith(
+        "Worse than main: in type=multi_hop (recall@5 −0.90, elsewhere −0.02); worse on recall@5 −0.20"
+    )
+    assert said(-0.3, -0.17, 20).startswith("Worse than main: recall@5 −0.20")
+    both = SegmentDrop("type=who", -1.0, 0.0, 14, SegmentLoss("type=who or when", -1.0, 0.0, 20))
+    fell = change("recall@5", 0.8, 0.6, "worse", where=both)
+    assert sentence(replace(comparison(text=""), metrics=(fell,), segments=())).startswith(
+        "Worse than main: in type=who or when (recall@5 −1.00, elsewhere 0.00); worse on recall@5 −0.20"
+    )
 
 
 def test_sentence_names_what_the_mean_hides() -> None:

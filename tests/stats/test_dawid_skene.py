@@ -63,6 +63,16 @@ def test_nothing_can_be_said_of_two() -> None:
     assert estimated([["x", "y"], ["x", ""]]) == ()
 
 
+def test_a_judge_that_is_left_out_changes_no_estimate() -> None:
+    """A jury, which says what its members say, has no estimate, and theirs are as if it were not there."""
+    draw = np.random.default_rng(5)
+    truth = draw.integers(0, 2, 400)
+    judges = [[str(t ^ int(draw.random() < 0.2)) for t in truth] for _ in range(3)]
+    alone = estimated(judges)
+    assert estimated([judges[0], None, *judges[1:]]) == (alone[0], None, *alone[1:])
+    assert estimated([*judges[:2], None]) == ()
+
+
 @pytest.mark.realdata
 def test_recorded_judges_of_adversarial_answers() -> None:
     """On LLMBar's GPTInst pairs most of seven judges, in both orders, are right in 72 %, the estimate in 85 %."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
 from ragauge.errors import UsageError
+from ragauge.stats.detecting import detectable, pairs_to_detect
 from ragauge.stats.difference import paired_test
 from ragauge.stats.power import (
     design_effect_of,
-    detectable,
     detectable_mean,
     detectable_rate,
     pairs_for_mean,
@@ -134,6 +134,19 @@ def test_nothing_to_go_by() -> None:
     assert detectable([1.0, 0.0, 1.0], [0.0, 0.0, 1.0], kind="rate") is None
 
 
+def test_five_that_vary_show_nothing() -> None:
+    """Of pairs of which five differ no change is found, however small their spread, and so of one run's scores."""
+    for varying, known in ((5, False), (6, True)):
+        new = np.where(np.arange(200) < varying, 0.99, 1.0)
+        for base in (np.ones(200), np.full(200, new.mean())):     # two runs; one run held against its mean
+            found = detectable(new, base, kind="mean")
+            assert (found is not None) == known
+            assert found is None or found >= 6 * 0.01 / 200
+            assert (pairs_to_detect(0.1, new, base, kind="mean") is not None) == known
+        labels = np.where(np.arange(200) < varying, np.arange(200) // 2, np.arange(200))
+        assert detectable(new, np.ones(200), kind="mean", clusters=labels) is None
+
+
 @pytest.mark.slow
 def test_power_is_what_simulation_finds() -> None:
     """Of 4,000 comparisons as many find the effect as the formulas say, within 2 points, by the tests that are used.
@@ -173,3 +186,29 @@ def test_wrong_arguments_are_named(call: Any) -> None:
     """Impossible deviations, sizes, levels, powers and shares are UsageErrors."""
     with pytest.raises(UsageError, match="must"):
         call()
+
+
+@pytest.mark.parametrize("n", [30, 400])
+@pytest.mark.parametrize("kind", ["rate", "mean"])
+def test_as_many_pairs_as_there_are_find_what_they_find(n: int, kind: Literal["rate", "mean"]) -> None:
+    """The pairs needed for the detectable difference are those there are, for half of it four times as many."""
+    rng = np.random.default_rng(n)
+    base = (rng.random(n) < 0.6).astype(float) if kind == "rate" else rng.random(n)
+    new = np.where(rng.random(n) < 0.4, 1 - base, base)
+    found = detectable(new, base, kind=kind)
+    assert found is not None
+    needed = pairs_to_detect(found, new, base, kind=kind)
+    assert needed == pytest.approx(n, rel=0.08)
+    assert pairs_to_detect(found / 2, new, base, kind=kind) == pytest.approx(4 * n, rel=0.2)
+    assert pairs_to_detect(found, base, base, kind=kind) is None
+
+
+def test_clusters_ask_for_more_pairs() -> None:
+    """Pairs of four alike need about four times as many pairs for one change as their clusters do."""
+    rng = np.random.default_rng(8)
+    d = rng.normal(size=60)
+    four, of = np.repeat(d, 4), np.repeat(np.arange(60), 4)
+    alone = pairs_to_detect(0.3, d, 0 * d, kind="mean")
+    together = pairs_to_detect(0.3, four, 0 * four, kind="mean", clusters=of)
+    assert alone is not None
+    assert together == pytest.approx(4 * alone, rel=0.03)

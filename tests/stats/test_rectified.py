@@ -278,3 +278,16 @@ def test_150_labels_of_real_answers(system: str) -> None:
         width, alone = width + wide(interval), alone + wide(own)
     assert held / draws >= 0.93
     assert width / alone <= 0.85
+
+
+@pytest.mark.parametrize("chances", [None, [0.1] * 80])
+def test_what_a_difference_is_worth_has_the_same_doubt_on_both_sides(chances: list[float] | None) -> None:
+    """A judge that says nothing leaves 80 labels worth 80, but for the degree of freedom of its weight."""
+    labels = [1.0, -1.0] + [0.0] * 78
+    found = rectified_difference(LabelSample(labels, [0.0] * 80, [0.0] * 800, inclusion=chances))
+    assert found is not None
+    assert found.effective == pytest.approx(80 * 78 / 79, rel=1e-6)
+    strata = ([1] * 40 + [2] * 40, [1] * 400 + [2] * 400)
+    apart = rectified_difference(LabelSample(labels, [0.0] * 80, [0.0] * 800, strata=strata))
+    assert apart is not None
+    assert apart.effective == pytest.approx(80, rel=0.05)

@@ -127,6 +127,26 @@ class CollectingContract:
         with pytest.raises(UnknownName):
             store.collecting.add(run.run_id, [arrived(0)])
 
+    def test_no_number_of_a_response_comes_again(self, store: Store) -> None:
+        """Who goes on behind a number misses none: not where the run of the last ones, or the last one itself, went."""
+
+        def came(run_id: str, *names: str) -> list[int]:
+            store.collecting.open_traffic(Run(run_id, run_id, kind="traffic"))
+            store.collecting.add(run_id, [(Example(name, f"{name}?"), Response(name, answer="a")) for name in names])
+            return sorted(store.runs.order(run_id).numbers)
+
+        cursor = came("monday", "a", "b", "c")[-1]
+        store.runs.delete("monday")
+        with open_store(store.url) as again:
+            again.collecting.open_traffic(Run("tuesday", "tuesday", kind="traffic"))
+        tuesday = came("tuesday", "d", "e")
+        assert tuesday[0] > cursor
+        cursor = tuesday[-1]
+        store.collecting.replace("tuesday", [], ["e"])
+        assert came("wednesday", "f")[0] > cursor
+        imported = store.runs.import_run(Run("", "file"), [(Example("g", "g?"), Response("g", answer="a"))])
+        assert store.runs.order(imported.run_id).numbers[0] > cursor + 1
+
 
 class TestSqlite(CollectingContract):
     """On SQLite."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from tests.building import example, response
+from tests.conftest import OwnTime
 
 from ragauge.data.label import Label, label_key
 from ragauge.data.response import Run
@@ -63,13 +63,13 @@ class LabelsContract:
             second.labels.add([LABEL])
             assert second.labels.digest("abc") == first
 
-    def test_100_000_labels(self, store: Store) -> None:
+    def test_100_000_labels(self, store: Store, own_time: OwnTime) -> None:
         """100,000 labels are kept within 20 seconds, and the same again adds nothing."""
         keys = [label_key("support", "q", [], str(n)) for n in range(10_000)]
         labels = [replace(LABEL, key=keys[n % 10_000], annotator=str(n // 10_000)) for n in range(100_000)]
-        started = time.perf_counter()
-        assert store.labels.add(labels) == 100_000
-        assert time.perf_counter() - started < 20
+        added: list[int] = []
+        own_time.within(20, lambda: added.append(store.labels.add(labels)), times=1)
+        assert added == [100_000]
         assert store.labels.add(labels[:50]) == 0
 
     @pytest.mark.parametrize("chances", [(0.5, 0.5, 0.5), (0.25, 1.0, 0.5)], ids=["alike", "apart"])
@@ -82,10 +82,16 @@ class LabelsContract:
         chance = dict(zip(sorted(numbers), chances, strict=True))
         drawn = frozenset(numbers[:1])
         draw = LabelDraw(run.run_id, "support", "abc", "random", "sentence", chance, drawn, "2026-11-24")
-        store.draws.add(draw)
-        assert store.draws.of_run(run.run_id) == [draw]
+        kept = replace(draw, number=store.draws.add(draw))
+        assert store.draws.of_run(run.run_id) == [kept]
         assert store.draws.of_run(run.run_id, "relevance") == []
+        later = replace(draw, question="refuse", instructions="Read <it>.")
+        later = replace(later, number=store.draws.add(later))
+        assert store.draws.list(9) == [later, kept]
+        assert store.draws.list(1, before=later.number) == [kept]
+        assert store.draws.read(later.number) == later
         store.runs.delete(run.run_id)
+        assert store.draws.read(later.number) is None
         with pytest.raises(UnknownName):
             store.draws.of_run(run.run_id)
         with pytest.raises(UnknownName):

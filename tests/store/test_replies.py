@@ -190,6 +190,22 @@ class JudgesContract:
         assert store.judges.repeats(run_id, "j") == [0, 2]
         assert store.judges.repeats(run_id, "nobody") == []
 
+    def test_list_and_runs(self, store: Store) -> None:
+        """Every judge is listed, the newest first, with how many runs it scored; its runs come the newest first."""
+        ids = []
+        for name, judges in (("first", ("j", "k", None)), ("second", ("j",))):
+            run = store.runs.import_run(Run("", name), [(Example(name, "?"), Response(name, answer="a"))]).run_id
+            number = store.runs.order(run)[0][0]
+            for judge in judges:
+                column = Column("faithfulness", 1, judge, 0)
+                store.scores.write(run, [column], [(number, [Measured.of(1.0)])])
+            ids.append(run)
+        store.judges.keep("asked", "openai:a")
+        assert store.judges.list() == [("asked", "openai:a", 0), ("k", None, 1), ("j", None, 2)]
+        assert store.judges.runs("j", 10) == [(ids[1], "second"), (ids[0], "first")]
+        assert store.judges.runs("j", 1) == [(ids[1], "second")]
+        assert store.judges.runs("nobody", 10) == []
+
 
 def _ids(store: Store, run_id: str, numbers: tuple[int, ...]) -> list[str]:
     return [loaded.example.query_id for loaded in store.runs.load(numbers)]

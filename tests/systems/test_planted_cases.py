@@ -31,7 +31,6 @@ from ragauge.text.tokens import words as tokens
 NAMES = ("recall", "context_recall", "faithfulness", "answer_recall", "answer_relevance", "refusal_correctness",
          "citation_precision")     # fmt: skip
 METRICS = [parse(name) for name in NAMES]
-CASES = planted_cases()
 
 
 def measured(example: Example, response: Response, evidence: Mapping[str, Evidence]) -> dict[str, Measured]:
@@ -46,18 +45,18 @@ def below(results: Mapping[str, Measured]) -> set[str]:
 
 def test_every_cause_has_its_cases() -> None:
     """Every cause of the table but undecided has at least 30 cases, on as many questions as there are."""
-    counts = Counter(case.cause for case in CASES)
+    counts = Counter(case.cause for case in planted_cases())
     assert list(counts) == [row.name for row in ROWS if row.name != "undecided"] == list(FAULTS)
     assert min(counts.values()) >= 30
-    assert len({case.example.query_id for case in CASES}) == len(CASES)
+    assert len({case.example.query_id for case in planted_cases()}) == len(planted_cases())
     for cause, fault in FAULTS.items():
-        asked = {case.example.query for case in CASES if case.cause == cause}
+        asked = {case.example.query for case in planted_cases() if case.cause == cause}
         assert len(asked) == min(36, len(fault.topics()))
 
 
 def test_a_fault_changed_the_outcome() -> None:
     """By the metrics: the answer without the fault is perfect wherever it is scored, the one with it is not."""
-    for case in CASES:
+    for case in planted_cases():
         assert not below(measured(case.example, case.sound, case.sound_evidence)), case.example.query_id
         assert below(measured(case.example, case.response, case.evidence)) - {"citation_precision"}, case.example
 
@@ -72,7 +71,7 @@ def test_a_fault_changed_the_outcome() -> None:
 ])     # fmt: skip
 def test_the_planted_fault_shows(cause: str, metric: str) -> None:
     """Every case of a cause fails the metric that is about it."""
-    for case in (case for case in CASES if case.cause == cause):
+    for case in (case for case in planted_cases() if case.cause == cause):
         assert metric in below(measured(case.example, case.response, case.evidence)), case.example.query_id
 
 
@@ -106,7 +105,7 @@ def test_nothing_looks_at_the_attribution() -> None:
 def test_evidence_stands_where_it_is_said_to() -> None:
     """Claims stand at their offsets in the answer, and passages that support a reference claim hold its sentence."""
     sentences = {part.claim: part.sentence.text for topic in (*topics(), *outdated()) for part in topic.parts}
-    for case in CASES:
+    for case in planted_cases():
         answer = case.response.answer or ""
         for evidence in case.evidence.values():
             if isinstance(evidence.facts, AnswerFacts):
@@ -121,7 +120,7 @@ def test_evidence_stands_where_it_is_said_to() -> None:
 
 def test_passages_are_what_the_pages_say() -> None:
     """A passage's text ends with the stretch of its page that its span names; only user posts are of no page."""
-    for case in CASES:
+    for case in planted_cases():
         for passage in (*(case.response.passages or ()), *(case.response.candidates or ())):
             if passage.span is None:
                 assert passage.doc_id.startswith("community-")
@@ -153,7 +152,7 @@ def test_wordings_vary() -> None:
         for part in topic.parts:
             assert len(set(part.sentence.said)) == 3
             assert len(set(part.wrong)) == 2
-    said = [case.sound.answer for case in CASES]
+    said = [case.sound.answer for case in planted_cases()]
     assert len(set(said)) > 300
 
 

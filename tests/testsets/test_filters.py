@@ -109,6 +109,15 @@ def test_each_filter_passes_a_right_question_and_says_the_same_again(name: str) 
     assert FREE[name](wrong, known) == FREE[name](wrong, known)
 
 
+def test_frequent_words_of_an_answer_tell_something() -> None:
+    """"It is used by default" is not told by a question about a default; "The default" is."""
+    known = Known(CorpusView([Document("d", "", "It is used by default.")]))
+    question = "What is the default value of this setting?"
+    leaks = {text: FREE["leaks_answer"](Draft("single", question, text, ()), known)
+             for text in ("It is used by default.", "The default.")}     # fmt: skip
+    assert [bool(told) for told in leaks.values()] == [False, True]
+
+
 def test_every_filter_has_a_planted_fault_and_stands_in_the_docs() -> None:
     """No filter without a fault that it must find, and none that the page on sets does not name."""
     names = {*FREE, "unsupported", "hop_not_needed", "answerable"}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
+import ragauge as rg
 from ragauge.data.document import Document
 from ragauge.errors import DataError
 from ragauge.testsets.corpus_view import CorpusView, difficulty
@@ -27,23 +30,30 @@ def _documents(each: int = 20) -> list[Document]:
 
 
 def test_queries_name_their_document_and_are_drawn_alike_from_equal_seeds() -> None:
-    """Each query has 3 to 6 distinct terms, most of them of its document, and equal seeds give equal lines."""
+    """Each query has 3 to 6 distinct terms of its document, and equal seeds give equal lines."""
     corpus = CorpusView(_documents())
     lines = list(known_items(corpus, 200, 3))
     assert [one.text for one in known_items(CorpusView(_documents()), 200, 3)] == [one.text for one in lines]
     assert [one.text for one in known_items(corpus, 200, 4)] != [one.text for one in lines]
-    own = total = 0
     for line in lines:
         terms = line.example.query.split()
         ((doc_id,),) = (one.doc_ids for one in line.example.relevant or ())
         assert 3 <= len(terms) <= 6
         assert len(set(terms)) == len(terms)
-        text = corpus.documents[doc_id].text.split()
-        own, total = own + sum(term in text for term in terms), total + len(terms)
+        assert set(terms) <= set(corpus.documents[doc_id].text.split())
         assert line.curation.origin is not None
         assert line.curation.origin.passages == (doc_id,)
-    assert 0.75 < own / total < 0.95     # a fifth comes from the corpus, some of it by chance from the document too
     assert len({line.example.query_id for line in lines}) == 200
+
+
+def test_the_result_says_how_labels_name_documents(tmp_path: Path) -> None:
+    """Pages in a folder are labelled by their paths without endings, which the result says with one of them."""
+    (tmp_path / "guides").mkdir()
+    (tmp_path / "guides" / "pier.md").write_text("# Pier\n\nThe northern pier opens every spring.", encoding="utf-8")
+    found = rg.generate_set(tmp_path, output=tmp_path / "set.jsonl", n=1)
+    row = json.loads((tmp_path / "set.jsonl").read_text(encoding="utf-8"))
+    assert row["relevant"] == {"guides/pier": 1}
+    assert "such as guides/pier: of a text file, its path without its ending" in found.to_markdown()
 
 
 def test_topics_are_drawn_evenly() -> None:
@@ -61,14 +71,14 @@ def test_topics_are_drawn_evenly() -> None:
 def test_documents_of_no_use_are_counted_and_never_drawn() -> None:
     """Empty documents, copies and huge ones are named; a corpus of nothing else is refused; too few words end early."""
     documents = [*_documents(3), Document("e", "", " \n"), Document("c", "", _documents(3)[0].text + "  ")]
-    found = generated(documents, 30)
+    found = generated(CorpusView(documents), 30)
     assert found.corpus.empty == ("e",)
     assert found.corpus.copies == {"c": "0-0"}
     used = {doc_id for one in found.lines for doc_id in (one.curation.origin.passages if one.curation.origin else ())}
     assert not used & {"e", "c"}
     with pytest.raises(DataError, match="no document of use: 1 of 1 documents without a text: e"):
         CorpusView([Document("e", "", "")])
-    few = generated([Document("a", "", "harbour crane vessel")], 50)
+    few = generated(CorpusView([Document("a", "", "harbour crane vessel")]), 50)
     assert 0 < len(few.lines) < 50
 
 
@@ -87,12 +97,12 @@ def test_difficulty_tells_where_the_gold_document_ranks() -> None:
 @pytest.mark.realdata
 @pytest.mark.prove
 def test_known_items_order_retrievers_as_people_do() -> None:
-    """On XQuAD 22 retrievers are ordered alike in 90 % of the pairs that people's questions tell apart."""
+    """On XQuAD 22 retrievers are ordered alike in 95 % of the pairs that people's questions tell apart."""
     from bench.known_items import agreement, drawn_queries, retrievers, xquad
 
     texts, asked = xquad()
     alike, turned, told, lost = agreement(retrievers(texts, asked), retrievers(texts, drawn_queries(texts)))
     assert told > 150
-    assert alike >= 0.9
+    assert alike >= 0.95
     assert turned <= 0.05
     assert lost <= 0.02

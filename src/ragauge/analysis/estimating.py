@@ -135,6 +135,32 @@ def interval_of_difference(
     )     # fmt: skip
 
 
+def interval_of_gap(
+    pairs: tuple[ScoreSample, ScoreSample], others: tuple[ScoreSample, ScoreSample], level: float = 0.95
+) -> Interval | None:
+    """The interval of how much more new − base is among some pairs than among others, which are independent of them.
+
+    Args:
+        pairs: both sides, new and base, as of `interval_of_difference`.
+        others: both sides of the other pairs.
+        level: in (0, 1).
+
+    Returns:
+        From both intervals of pairs by `stats.paired.between_independent`; None where one of them is not known.
+    """
+    import numpy as np
+
+    from ragauge.stats.paired import between_independent
+
+    sides = []
+    for new, base in (pairs, others):
+        interval = interval_of_difference(new, base, level)
+        if interval is None:
+            return None
+        sides.append((float(np.mean(new.values) - np.mean(base.values)), interval))
+    return between_independent(*sides)
+
+
 def ratio_of_means(
     numerator: Floats, denominator: Floats, clusters: npt.NDArray[Any] | None = None, level: float = 0.95
 ) -> tuple[float, Interval | None] | None:
@@ -178,14 +204,23 @@ def difference_test(
 
 
 def detectable_difference(new: ScoreSample, base: ScoreSample, level: float = 0.95) -> float | None:
-    """The least true difference that such pairs show in 80 of 100 comparisons, by `stats.power.detectable`.
+    """The least true difference that such pairs show in 80 of 100 comparisons, by `stats.detecting.detectable`.
 
     None where nothing tells how much pairs vary, or so few changed that no difference of them is found.
     """
-    from ragauge.stats.power import detectable
+    from ragauge.stats.detecting import detectable
 
     return detectable(
         new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, alpha=1 - level
+    )
+
+
+def examples_to_detect(effect: float, new: ScoreSample, base: ScoreSample, level: float = 0.95) -> int | None:
+    """How many such pairs show a true difference of this size in 80 of 100 comparisons, by `stats.detecting`."""
+    from ragauge.stats.detecting import pairs_to_detect
+
+    return pairs_to_detect(
+        effect, new.values, base.values, kind=new.kind, weights=new.weights, clusters=new.clusters, alpha=1 - level
     )
 
 

@@ -181,7 +181,10 @@ class RunPair:
             clusters=clusters,
         )
         failures = failures_of(here, causes)
-        return RunComparison(self._base, self._run, matched, tuple(baseline.changes), failures=failures)
+        return RunComparison(
+            self._base, self._run, matched, tuple(baseline.changes), failures=failures,
+            newly_unanswered=baseline.newly_unanswered,
+        )     # fmt: skip
 
     def _of_oracle(self) -> OracleRun | None:
         from ragauge.analysis.diagnosis.readings import OracleRun
@@ -201,7 +204,7 @@ class RunPair:
         self._renamed[base.run_id] = pair.renamed
         return BaselineReader(
             self._index, pair.base, pair.metrics, paired=is_paired(self._run, base, pair.join),
-            errors=judge_errors(self._judge_id, self._store),
+            errors=judge_errors(self._judge_id, self._store, (self._run.run_id, base.run_id)),
         )     # fmt: skip
 
     def _found(self) -> tuple[Run, BaselineReader] | None:
@@ -212,10 +215,8 @@ class RunPair:
         if self._base is not None and self._base.variant == "oracle":
             every = [self._base]
         else:
-            every = [run for run in self._store.runs.list() if run.set_version == self._run.set_version]
+            every = self._store.runs.like(self._run, "oracle")
         for run in every:
-            if run.variant != "oracle":
-                continue
             try:
                 return run, self._beside(run, metrics)
             except UsageError:     # measured otherwise: the baseline's refusal was raised before

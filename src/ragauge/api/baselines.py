@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ragauge.store.run_log import Pointer
 
 USUAL = "main"     # the name outside git
+MOST = 200     # characters of a name; branches have long ones
+REFUSED = "<>\"'`\\"     # characters of a page or a shell, which no branch needs
 
 
 def resolve(name: str, store: Store) -> str | None:
@@ -80,7 +82,7 @@ def set_baseline(
 
     Raises:
         UnknownName: no such run.
-        UsageError: a name that cannot be one, or none where git is on no branch.
+        UsageError: a name that cannot be one, that is another run's, or none where git is on no branch.
     """
     from ragauge.api.inputs import git
     from ragauge.store.open import open_store
@@ -88,9 +90,11 @@ def set_baseline(
 
     name = _checked(name or branch or usual_name())
     with open_store(store_url(store)) as opened:
-        chosen = _run(run, opened)
+        chosen = chosen_run(run, opened)
         with opened.transaction():
             before = opened.baselines.get(name)
+            if before is None and name != chosen.name:
+                _refuse_anothers(opened, name, chosen)
             line = Pointer(
                 name, chosen.run_id, chosen.name, who=git.user(), git=chosen.git, branch=branch or git.branch(),
                 tag=tag.strip(), note=note,
@@ -110,6 +114,11 @@ def remove_baseline(name: str, *, store: str | None = None) -> dict[str, Any]:
 
     with open_store(store_url(store)) as opened:
         return _row(opened.baselines.remove(name, git.user()))
+
+
+def stands_for(run: HasRun, store: str | None = None) -> list[str]:
+    """The baselines that mean a run now, in the order of the alphabet."""
+    return [line["name"] for line in baselines(store=store) if line["run_id"] == run.run.run_id]
 
 
 def baselines(
@@ -154,13 +163,38 @@ def _checked(name: str) -> str:
     """A name that a baseline can have."""
     text = name.strip()
     if not text or not text.isprintable():
-        raise UsageError(f"a baseline needs a name of printable characters, got {name!r}. Write --name main.")
+        raise UsageError(f"a baseline needs a name of printable characters, got {name!r}. Give it one such as main.")
+    if len(text) > MOST or not set(text).isdisjoint(REFUSED) or ".." in text:
+        got = text if len(text) <= MOST else f"{text[:20]}… of {len(text):,} characters"
+        raise UsageError(
+            f"a baseline's name has at most {MOST} characters, none of {' '.join(REFUSED)} and no two dots in a row; "
+            f"got {got!r}. Give it one such as main."
+        )
     if text == LATEST:
         raise UsageError("a baseline cannot be called latest: that word means the run that moved last.")
     return text
 
 
-def _run(which: Any, store: Store) -> Run:
+def _refuse_anothers(store: Store, name: str, chosen: Run) -> None:
+    """Raises UsageError where a new baseline would be called as another run is: the name would mean two."""
+    try:
+        other = store.runs.find(name)
+    except UnknownName:
+        return
+    if other.run_id != chosen.run_id:
+        raise UsageError(
+            f"no baseline was set: {name} is the id or a name of another run, {other.run_id}, and would mean two. "
+            f"Give the baseline another name, such as {name[: MOST - 9]}-baseline."
+        )
+
+
+def chosen_run(which: Any, store: Store) -> Run:
+    """The run of an id, a name or "latest", or of what stands for one.
+
+    Raises:
+        UnknownName: no such run.
+        UsageError: it stands for none.
+    """
     if isinstance(which, Run):
         return which
     if isinstance(which, HasRun):

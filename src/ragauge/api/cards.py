@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.analysis.results.scorecard import Summary
 from ragauge.api.baseline import RunPair
-from ragauge.api.history import history_until
-from ragauge.api.inputs.arguments import begins
+from ragauge.api.history import SetFamily, family_of, history_until
+from ragauge.api.kept_cards import CardKeeper, kept_card
 from ragauge.api.queries.columns import StoredColumns, answers_recorded, causes_of, failed_of, questions_at, visits
+from ragauge.api.queries.complete import complete_numbers
 from ragauge.api.queries.confirmed import confirmed_of
 from ragauge.api.queries.costs import broken
 from ragauge.api.queries.gaps import gaps_beside
+from ragauge.api.queries.judge_named import judge_named
+from ragauge.api.queries.renewing import card_metrics
 from ragauge.api.queries.shown import ShownScores, view_of
 from ragauge.api.results.scorecard import Scorecard
 from ragauge.data.response import Run
@@ -52,29 +55,50 @@ def stored_card(store: Store, run: Run, judge: str | None, baseline: Run | None 
     """
     from ragauge.metrics.catalogue import parse
 
+    if (kept := kept_card(store, run, asked_for(store, run, judge), baseline)) is not None:
+        return kept
     judge_id = judged(store, run, judge)
-    names = store.scores.metrics(run.run_id, judge_id)
-    return card_of(store, run, [parse(name) for name in names], judge_id, baseline=baseline)
+    metrics = [parse(name) for name in card_metrics(store, run.run_id, judge_id)]
+    return card_of(store, run, metrics, judge_id, baseline=baseline)
 
 
 def judged(store: Store, run: Run, judge: str | None) -> str | None:
-    """The judge whose id begins so, or the last one; None = nobody judged.
+    """The judge that is meant by its spec, its id or how that begins, or the last one; None = nobody judged.
 
     Raises:
         UnknownName: no judge of this run has such an id.
         UsageError: the run has not been evaluated.
     """
-    judges = store.scores.judges(run.run_id)
-    matching = judges
-    if judge is not None:
-        nobody = f"Nobody judged it. Do it with: {command('evaluate', run.name, '--judge', str(judge))}"
-        matching = begins(judge, judges, "this run", nobody)
-    judge_id = matching[0] if matching else None
-    if not store.scores.metrics(run.run_id, judge_id):
+    from ragauge.store.run_list import still_since
+
+    judge_id = asked_for(store, run, judge)
+    if not store.scores.any(run.run_id, judge_id):
         if said := broken(store, run):
             raise UsageError(f"run {run.name} has not been evaluated, and there is nothing to evaluate: {said}")
+        if run.state != "finished" and run.done < run.planned:
+            asked = run.state == "running" and run.heartbeat >= still_since()
+            raise UsageError(
+                f"run {run.name} has not been evaluated: {run.done:,} of {run.planned:,} questions are answered. "
+                + ("The others are being asked; when that is over: " if asked else "Nothing asks the others now: give "
+                   "its `ragauge run` once more, which asks the rest alone; then: ")
+                + command("evaluate", run.name)
+            )     # fmt: skip
         raise UsageError(f"run {run.name} has not been evaluated. Do it with: {command('evaluate', run.name)}")
     return judge_id
+
+
+def asked_for(store: Store, run: Run, judge: str | None) -> str | None:
+    """The judge that is meant by its spec, its id or how that begins, or the last one; None = nobody judged.
+
+    Raises:
+        UnknownName: no judge of this run is meant.
+        UsageError: several may be meant.
+    """
+    judges = store.scores.judges(run.run_id)
+    if judge is None:
+        return judges[0] if judges else None
+    nobody = f"Nobody judged it. Do it with: {command('evaluate', run.name, '--judge', str(judge))}"
+    return judge_named(store, judge, judges, "this run", nobody)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +136,8 @@ def card_of(
     from ragauge.analysis.scores.quality import pick_worst
     from ragauge.api.queries.costs import note, use_of
 
-    keep = scope.keep
+    keep, family = scope.keep, family_of(store, run)
+    keeper = CardKeeper(store, run, judge_id, baseline, family)
     numbers, done = _evaluated(store, run, metrics, judge_id, keep, whole=scope.whole)
     shown = ShownScores(store.url, run.run_id, judge_id, tuple(str(metric) for metric in metrics), numbers)
     index = store.runs.index(run.run_id, numbers)
@@ -126,24 +151,28 @@ def card_of(
     warnings = (*_warnings(store, run), *held.warnings)
     evaluated = EvaluatedRun(run, metrics, len(index.query_ids), max(0, total - done), warnings, scope.took)
     built = build(
-        evaluated, note(store, run, judge_id, found.claims.claims, use), found.tables, failed,
+        evaluated, note(store, run, judge_id, found.claims.claims, use, found.tables.errors), found.tables, failed,
         worst=[view_of(store, run.run_id, *one, judge_id, unknown.get(one[0], "")) for one in worst],
         matches=[one.found() for one in found.matches], against=held.against(),
     )     # fmt: skip
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
-    beside = _with_other_runs(store, replace(built, use=use), judge_id, metrics, index, keep)
-    return Scorecard(replace(beside, overview=_overview(store, found, failed, built)), shown)
+    beside = _with_other_runs(store, replace(built, use=use), judge_id, (metrics, index, keep), family)
+    card = replace(beside, overview=_overview(store, found, failed, built))
+    if not keep:
+        keeper.keep(card, numbers)
+    return Scorecard(card, shown)
 
 
 def _with_other_runs(
-    store: Store, card: Card, judge_id: str | None, metrics: Sequence[Metric], index: ResponseIndex,
-    keep: Mapping[str, str],
+    store: Store, card: Card, judge_id: str | None,
+    scope: tuple[Sequence[Metric], ResponseIndex, Mapping[str, str]], family: SetFamily,
 ) -> Card:     # fmt: skip
     """The card with what other runs say: those before it, those on other passages, and experiments."""
-    tried = any(one.confirms == card.run.run_id for one in store.runs.list())
+    metrics, index, keep = scope
+    tried = bool(store.runs.confirming(card.run.run_id))
     return replace(
         card,
-        history=history_until(store, card.run, judge_id),
+        history=history_until(store, card.run, judge_id, family),
         gaps=gaps_beside(store, card.run, judge_id, metrics, keep),
         # the frame holds every text, so it is read where there are experiments
         confirmed=confirmed_of(store, card.run, judge_id, causes_of(store, card.run.run_id, judge_id, index))
@@ -187,7 +216,7 @@ def _read(
     beyond, values = OverviewGatherer(), Values(index)
     gather(visits(store, judge_id, index), (segments, *matches, claims, use, beyond))
     tables = Tables(
-        index, segments.segments(index.query_ids), errors=judge_errors(judge_id, store),
+        index, segments.segments(index.query_ids), errors=judge_errors(judge_id, store, (run.run_id,)),
         answered=answers_recorded(store, index),
     )
     if held.readers:
@@ -215,7 +244,7 @@ def _evaluated(
 ) -> tuple[array[int], int]:
     """Numbers of the responses to show, and how many responses have a score of every metric."""
     names = [str(metric) for metric in metrics]
-    complete = store.scores.evaluated(run.run_id, judge_id, names, least=len(names))
+    complete = complete_numbers(store, run, judge_id, names)
     shown = complete if whole else store.scores.evaluated(run.run_id, judge_id, names)
     if keep:
         kept = set(store.runs.order(run.run_id, keep).numbers)
@@ -224,18 +253,25 @@ def _evaluated(
 
 
 def _keep_summaries(store: Store, run: Run, judge_id: str | None, summaries: Sequence[Summary]) -> None:
-    """Keeps the summaries beside those of metrics that were computed before."""
+    """Keeps the summaries beside those of metrics that were computed before; all of them stand in the new order."""
     known = {summary.metric: summary for summary in store.summaries.read(run.run_id, judge_id)}
-    known |= {summary.metric: summary for summary in summaries}
-    store.summaries.write(run.run_id, judge_id, list(known.values()))
+    new = {summary.metric: summary for summary in summaries}
+    kept = new if known.keys() <= new.keys() else known | new
+    store.summaries.write(run.run_id, judge_id, list(kept.values()))
 
 
 def _warnings(store: Store, run: Run) -> list[str]:
     from ragauge.analysis.estimating import LEAST_LABELS
+    from ragauge.data.label import BY_KIND, WHICH_NOT_SAID
     from ragauge.engine.people import people_scores
 
     absent, found = store.runs.absent(run.run_id), []
     for people in people_scores(store, run.run_id):
+        if people.unclear:
+            kinds = " and ".join(name for name in BY_KIND if name in people.values)
+            left = f"left out of {kinds}" if kinds else "neither is rectified. Import mended labels with a later `at`"
+            of = plural(len(people.labelled), "labelled answer")
+            found.append(f"Labels of {len(people.unclear):,} of {of} say {WHICH_NOT_SAID}: {left}.")
         if len(people.labelled) >= LEAST_LABELS:
             continue
         of = plural(people.drawn, "drawn answer is", "drawn answers are")

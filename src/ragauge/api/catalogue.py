@@ -10,6 +10,8 @@ from ragauge.metrics.catalogue import PRESETS, describe, entries, parse
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from ragauge.metrics.base import Metric
+
 
 def listed() -> dict[str, Any]:
     """Every metric and preset as JSON types."""
@@ -22,7 +24,7 @@ def one(name: str) -> dict[str, Any]:
     Raises:
         UnknownName: no such metric.
     """
-    metric = parse(name)
+    metric = _defined(name)
     sentence, formula, source = describe(metric)
     return {
         "name": str(metric),
@@ -57,12 +59,27 @@ def page(name: str) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
-    metric = parse(name)
+    metric = _defined(name)
     facts = one(name)
     low, high = metric.range
     about = f"measures {facts['measures']} · range {low:g} to {high:g} · better {facts['direction']}"
     asks = ", ".join(facts["needs"].values())
-    doc = type(metric).__doc__ or ""
-    body = "\n".join(line.removeprefix("    ") for line in doc.splitlines())
-    head = Text(str(metric), style="bold"), Text(about, style="dim"), Text(f"needs {asks}\n", style="dim")
-    return Group(*head, Text(body))
+    head = Text(str(metric), style="bold"), Text(about, style="dim"), Text(f"needs {asks or 'nothing'}\n", style="dim")
+    return Group(*head, Text(definition(name)))
+
+
+def definition(name: str) -> str:
+    """One metric's documentation as written in its file: sentence, formula, symbols, undefined cases, source.
+
+    Raises:
+        UnknownName: no such metric.
+    """
+    doc = type(_defined(name)).__doc__ or ""
+    return "\n".join(line.removeprefix("    ") for line in doc.splitlines())
+
+
+def _defined(name: str) -> Metric:
+    """A metric, or the row of comparisons that has a definition though nobody can ask for it."""
+    from ragauge.analysis.comparison.alike import FailedResponse
+
+    return FailedResponse() if name == FailedResponse.name() else parse(name)

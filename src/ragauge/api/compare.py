@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run, nothing_in_common
 from ragauge.api.baselines import also_a_run
-from ragauge.api.inputs.arguments import begins
-from ragauge.api.inputs.sources import HasRun, named, store_url
+from ragauge.api.inputs.sources import HasRun, named, run_of, store_url
 from ragauge.api.queries.columns import causes_of
+from ragauge.api.queries.judge_named import judge_named
 from ragauge.api.queries.options import CompareOptions
 from ragauge.api.queries.paired import Paired, PairedRuns, measuring
 from ragauge.api.results.comparison import ComparisonResult
@@ -76,11 +77,28 @@ def compare(
     sides = (base, new, *more)
     url = _url(sides, store)
     with open_store(url) as opened, speaking_of("" if url == store_url(None) else url):
-        first, *others = (_run(which, opened) for which in sides)
+        first, *others = (_run(base, opened), *(_run(which, opened, looked_at=True) for which in sides[1:]))
         return ComparisonResult(_compared(opened, first, others, wanted))
 
 
 compare_async = aside(compare)
+
+
+def comparison_state(base: Run, runs: Sequence[Run], *, store: str | None = None) -> Hashable:
+    """What a comparison is computed from, as counts of writes: where they are the same, so is the comparison.
+
+    Args:
+        base: the run that the others are held against.
+        runs: the others.
+        store: URL of the store.
+    """
+    from ragauge.store.cards import CardKey
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        named = " ".join(also_a_run(opened, run) for run in (base, *runs))
+        keys = [CardKey(run.run_id, None, base.run_id) for run in runs]
+        return tuple((key, opened.cards.state(key, (), named)) for key in keys)
 
 
 def _url(sides: Sequence[Any], store: str | None) -> str:
@@ -91,13 +109,16 @@ def _url(sides: Sequence[Any], store: str | None) -> str:
     return store_url(store) if store is not None or not known else str(known[0])
 
 
-def _run(which: Any, store: Store) -> Run:
-    """The run that is meant, a baseline's name or tag included."""
+def _run(which: Any, store: Store, *, looked_at: bool = False) -> Run:
+    """The run that is meant, a baseline's name or tag included; a run's own name comes first where it is looked at."""
     if which == "" or not isinstance(which, str | Run | HasRun):
         got = "''" if which == "" else type(which).__name__
         raise UsageError(
             f"compare takes stored runs (id, name, latest, what open_run gives, or a scorecard), got {got}."
         )
+    if looked_at and isinstance(which, str):
+        with suppress(UnknownName):
+            return run_of(which, store)
     run = baseline_run(which, store)
     if run is None:     # only None and "" name no run
         raise UsageError("compare needs the id or name of a run.")
@@ -132,7 +153,7 @@ def _judge(store: Store, base: Run, runs: Sequence[Run], judge: str | None) -> s
     """
     judges = store.scores.judges(runs[0].run_id)
     if judge is not None:
-        return begins(judge, judges, "this run")[0]
+        return judge_named(store, judge, judges, "this run")
     others = [set(store.scores.judges(run.run_id)) for run in (base, *runs[1:])]
     shared = (judge for judge in judges if all(judge in other for other in others))
     return next(shared, next(iter(judges), None))
@@ -184,7 +205,7 @@ class _ComparedRun:
         looked_at = self.pair.segments if wanted.segments and self.paired else None
         self.comparer: Comparer = Comparer(
             self.pair.new.index, join, looked_at, level=wanted.level, paired=self.paired,
-            errors=judge_errors(judge_id, store),
+            errors=judge_errors(judge_id, store, (run.run_id, base.run_id)),
         )     # fmt: skip
         for metric in self.pair.metrics:
             sides = (side.column(str(metric)) for side in (self.pair.new, self.pair.base))
@@ -225,6 +246,7 @@ class _ComparedRun:
                 *filter(None, (also_a_run(store, either) for either in (base, run))),
                 *warnings_of(store, run, base, pair, self._asked, changes.metrics, matched),
             ),
+            newly_unanswered=self.comparer.whole.newly_unanswered,
         )     # fmt: skip
         hurt = any(part.change.verdict == "worse" for part in changes.segments) or bool(failing(changes.metrics))
         findings = findings_of(

@@ -138,15 +138,21 @@ def _todo(wanted: ConfirmOptions, system: System, store: Store) -> _Todo:
 
 
 async def _asked(wanted: ConfirmOptions, system: System, todo: _Todo, store: Store) -> int:
+    from ragauge.engine.collect import Pace, RunToFill
     from ragauge.engine.counterfactual import ask_again
 
     if todo.answers is None:
         return 0
     try:
         return await ask_again(
-            system, todo.answers, todo.experiments, todo.examples, store, control=wanted.control,
-            concurrency=wanted.concurrency, timeout=wanted.timeout, progress=wanted.progress,
-        )  # fmt: skip
+            system,
+            RunToFill(store, todo.answers.run_id),
+            todo.experiments,
+            todo.examples,
+            Pace.of(wanted.concurrency, wanted.timeout),
+            control=wanted.control,
+            progress=wanted.progress,
+        )
     except SystemFailed:
         if not store.collecting.held(todo.answers.run_id):
             store.runs.delete(todo.answers.run_id)     # there was nothing to keep

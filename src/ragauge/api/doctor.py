@@ -160,8 +160,10 @@ def _config(config: str, eval_set: str) -> Looked:
         validated = validate(config, set=eval_set or None)
     except RagaugeError as error:
         return Looked("configuration", "wrong", str(error))
-    _, *rules = validated.rules     # the first is the share of failed calls, which every gate limits
-    return Looked("configuration", "ok", f"{config} is valid, {plural(len(rules), 'rule')} in its gate")
+    rules = max(0, len(validated.rules) - 1)     # without the share of failed calls, which every gate limits
+    monitors = sum(line.startswith("monitor:") for line in validated.monitor)
+    watched = f", {plural(monitors, 'monitor')}" if validated.monitor else ""
+    return Looked("configuration", "ok", f"{config} is valid, {plural(rules, 'rule')} in its gate{watched}")
 
 
 def _keys() -> Iterator[Looked]:

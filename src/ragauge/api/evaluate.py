@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ragauge.api.baseline import baseline_run, check
 from ragauge.api.inputs.sources import named, place_of, stored
@@ -25,12 +25,25 @@ if TYPE_CHECKING:
 NO_JUDGE = ("none", "")
 
 
-def planner(wanted: EvaluateOptions) -> Callable[[Store, str], tuple[Plan, ...]]:
-    """Plans a run of a store, a plan an asking of the judge. Metrics and judge are found first."""
+class RunPlanner(Protocol):
+    """Plans a run of a store, a plan an asking of the judge."""
+
+    def __call__(self, store: Store, run_id: str, only: Collection[int] | None = None) -> tuple[Plan, ...]:
+        """The plans, the first asking first; what was not drawn for the judge has one of its own, the last.
+
+        Args:
+            store: with the run.
+            run_id: of the run.
+            only: numbers of the responses that count; None = all.
+        """
+
+
+def planner(wanted: EvaluateOptions) -> RunPlanner:
+    """What plans runs. Metrics and judge are found first."""
     from ragauge.data.readers.record_reader import warn_user
     from ragauge.engine.judges import build_judge, given_judge
     from ragauge.engine.people import is_people
-    from ragauge.engine.plan import plan
+    from ragauge.engine.plan import Selection, plan
     from ragauge.metrics.catalogue import questions, said_otherwise, select
 
     names, spec = named(wanted.metrics), given_judge(wanted.judge, wanted.judge_name, wanted.prompts)
@@ -48,41 +61,64 @@ def planner(wanted: EvaluateOptions) -> Callable[[Store, str], tuple[Plan, ...]]
     if wanted.workers is not None and wanted.workers < 1:
         raise UsageError(f"workers must be at least 1, got {wanted.workers}.")
     if is_people(spec):
-        return lambda store, run_id: (_by_people(wanted, spec, metrics, store, run_id),)
+        return lambda store, run_id, only=None: (_by_people(wanted, spec, metrics, store, run_id, only),)
     needed = bool(asked) or spec not in ("local", *NO_JUDGE)     # a wrong name is told in any case
     judge = build_judge(spec) if needed else None
-    return lambda store, run_id: tuple(
-        plan(
-            store, run_id, asked if repeat else metrics, judge, limit=wanted.limit, keep=wanted.filter or {},
-            judge_repeat=repeat, retry_failed=wanted.retry_failed, listing=listed(wanted, store, run_id),
+    free = [metric for metric in metrics if metric not in asked]
+
+    def plans(store: Store, run_id: str, only: Collection[int] | None = None) -> tuple[Plan, ...]:
+        listing, keep = listed(wanted, store, run_id), wanted.filter or {}
+        left_out = store.collecting.not_drawn(run_id) if asked and only is None else set()
+        if left_out:
+            only = set(store.runs.order(run_id).numbers) - left_out
+        selection = Selection(wanted.limit, keep, only, wanted.retry_failed)
+        found = tuple(
+            plan(store, run_id, asked if repeat else metrics, judge, selection, judge_repeat=repeat, listing=listing)
+            for repeat in range(wanted.judge_repeats)
         )
-        for repeat in range(wanted.judge_repeats)
-    )  # fmt: skip
+        if not left_out or not free:
+            return found
+        rest = Selection(wanted.limit, keep, left_out, wanted.retry_failed)
+        return (*found, plan(store, run_id, free, None, rest, listing=listing))
+
+    return plans
 
 
 def _by_people(
-    wanted: EvaluateOptions, spec: str, metrics: Sequence[Metric], store: Store, run_id: str
-) -> Plan:
+    wanted: EvaluateOptions, spec: str, metrics: Sequence[Metric], store: Store, run_id: str,
+    only: Collection[int] | None,
+) -> Plan:     # fmt: skip
     """A plan of the responses that people labelled, and of the metrics that their labels tell of.
+
+    Of a metric that asks no judge every response is planned: where people gave no score, its own is not theirs.
 
     Raises:
         UsageError: a metric that was named and that they do not tell of; nobody labelled anything of this run.
     """
+    from ragauge.data.label import BY_KIND, WHICH_NOT_SAID
     from ragauge.engine.people import labelled, people_judge
-    from ragauge.engine.plan import plan
+    from ragauge.engine.plan import Selection, plan
     from ragauge.metrics.catalogue import questions
 
-    judge = people_judge(store, spec)
+    judge = people_judge(store, spec, [str(metric) for metric in metrics])
     told = [metric for metric in metrics if not questions([metric]) or judge.tells(str(metric))]
     lost = [str(metric) for metric in metrics if metric not in told and str(metric) in named(wanted.metrics)]
-    if lost or not any(questions([metric]) for metric in told):
-        raise UsageError(
-            f"people's labels do not tell of {', '.join(lost) or 'any metric asked for'}. Labels of support tell of "
-            "faithfulness, unsupported, contradicted and not_in_context, labels of relevance of context_precision."
+    if lost or not any(judge.tells(str(metric)) for metric in told):
+        kinds = judge.which_not_said and not set(BY_KIND).isdisjoint(lost)
+        why = (
+            f" {judge.which_not_said:,} of {judge.support:,} labels of support say {WHICH_NOT_SAID}; a later label of "
+            "the same annotator replaces one."
         )
-    keep, only = wanted.filter or {}, labelled(store, run_id, judge)
-    return plan(store, run_id, told, judge, limit=wanted.limit, keep=keep, only=only,
-                listing=listed(wanted, store, run_id))  # fmt: skip
+        raise UsageError(
+            f"people's labels do not tell of {', '.join(lost) or 'any metric asked for'}, only of "
+            f"{', '.join(judge.told())}.{why if kinds else ''} "
+            "Ask for more: ragauge label draw RUN --question score:METRIC -o page.html"
+        )
+    known = labelled(store, run_id, judge)
+    unasked = any(judge.scores(str(metric)) and not questions([metric]) for metric in told)
+    counted = known if only is None else {*known}.intersection(only)
+    selection = Selection(wanted.limit, wanted.filter or {}, only=only if unasked else counted)
+    return plan(store, run_id, told, judge, selection, listing=listed(wanted, store, run_id))
 
 
 def listed(wanted: EvaluateOptions, store: Store, run_id: str) -> IndexListing | None:
@@ -90,7 +126,7 @@ def listed(wanted: EvaluateOptions, store: Store, run_id: str) -> IndexListing |
     if wanted.index is None:
         return None
     from ragauge.data.document import IndexListing
-    from ragauge.data.readers.corpus import doc_ids, said
+    from ragauge.data.readers.index_listing import doc_ids, said
     from ragauge.data.readers.record_reader import warn_user
 
     labelled = store.listings.labelled(run_id)
@@ -109,7 +145,8 @@ class Planned(NamedTuple):
     """What has to be done.
 
     Attributes:
-        plans: one an asking of the judge; the first is the one that is scored.
+        plans: one an asking of the judge; the first is the one that is scored. What asks nobody goes on when the
+            money has ended.
         run: whose responses.
         new: whether the run came in now.
         base: the baseline.
@@ -144,13 +181,22 @@ def planned(wanted: EvaluateOptions, store: Store) -> Planned:
 async def evaluated(wanted: EvaluateOptions) -> Scorecard:
     """Stores what is not stored, judges what is not judged, and returns the scorecard."""
     from ragauge.api.cards import CardScope, card_of
+    from ragauge.api.held import held_in
     from ragauge.store.open import open_store
 
     with open_store(place_of(wanted.inputs(), wanted.store)) as opened:
         todo, took = await _judged(wanted, opened)
         plan = todo.plans[0]
-        scope = CardScope(wanted.filter or {}, plan.total, whole=True, took=took)
-        return card_of(opened, todo.run, plan.metrics, plan.judge_id, scope, todo.base)
+        total = sum(one.total for one in todo.plans if one.judge_repeat == 0)
+        scope = CardScope(wanted.filter or {}, total, whole=True, took=took)
+        judges = opened.scores.judges(todo.run.run_id)
+        if plan.judge_id is not None and plan.judge_id in judges[1:]:     # it is the last, though it had nothing to say
+            opened.scores.judged_again(todo.run.run_id, plan.judge_id)
+        run = opened.runs.find(todo.run.run_id)     # as it is now: its scorecard is kept
+        card = card_of(opened, run, plan.metrics, plan.judge_id, scope, todo.base)
+        if opened.scores.metrics(run.run_id, plan.judge_id):     # nothing is scored where the money ended before
+            held_in(opened, run)     # what lists and pages show of it, beside what it is usually held against, is kept
+        return card
 
 
 async def _judged(wanted: EvaluateOptions, store: Store) -> tuple[Planned, dict[str, Any]]:
@@ -189,11 +235,16 @@ async def carried_out(todo: Planned, wanted: EvaluateOptions, store: Store) -> d
 
     started = time.perf_counter()
     outcomes: list[EvaluationOutcome] = []
-    for plan in todo.plans:
-        outcome = await execute(plan, store, workers=wanted.workers, progress=wanted.progress, calling=todo.calling)
-        outcomes.append(outcome)
-        if outcome.stopped:
-            break
+    run_id, base_id = todo.run.run_id, todo.base.run_id if todo.base is not None else ""
+    store.evaluations.begin(run_id, sum(p.done for p in todo.plans), sum(p.total for p in todo.plans), base_id)
+    try:
+        for plan in todo.plans:
+            if plan.questions and any(outcome.stopped for outcome in outcomes):
+                continue
+            outcome = await execute(plan, store, workers=wanted.workers, progress=wanted.progress, calling=todo.calling)
+            outcomes.append(outcome)
+    finally:
+        store.evaluations.end(run_id)
     seconds, done = time.perf_counter() - started, sum(outcome.done for outcome in outcomes)
     return {
         "seconds": round(seconds, 2), "evaluated": outcomes[0].done,
@@ -214,7 +265,7 @@ def _calls(outcomes: Sequence[EvaluationOutcome]) -> dict[str, Any]:
         }
         counts |= {"cost": None if last.unpriced else last.cost}
         counts |= {"input_tokens": last.tokens.input_tokens, "output_tokens": last.tokens.output_tokens}
-    stopped = outcomes[-1].stopped
+    stopped = next((outcome.stopped for outcome in outcomes if outcome.stopped), "")
     return counts | ({"stopped": stopped} if stopped else {})
 
 

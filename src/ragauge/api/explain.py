@@ -11,6 +11,7 @@ from ragauge.data.response import Run
 
 if TYPE_CHECKING:
     from ragauge.analysis.results.explanation import ExampleExplained, RunExplained
+    from ragauge.analysis.results.scorecard import ExampleView
     from ragauge.store.open import Store
 
 
@@ -31,14 +32,18 @@ def explain_example(
         UnknownName: no such example, judge or metric; the nearest are in the text.
         UsageError: the run has not been evaluated.
     """
-    from ragauge.analysis.explaining.explain import explain_example as explain
     from ragauge.api.cards import judged
     from ragauge.api.queries.shown import view_of
+
+    return explain_view(store, run, view_of(store, run.run_id, query_id, repeat, judged(store, run, judge)), metrics)
+
+
+def explain_view(store: Store, run: Run, view: ExampleView, metrics: Sequence[str] = ()) -> ExampleExplained:
+    """As `explain_example`, of an example that was read already."""
+    from ragauge.analysis.explaining.explain import explain_example as explain
     from ragauge.metrics.facts import Facts
     from ragauge.metrics.retrieval.ranks import of_responses
 
-    judge_id = judged(store, run, judge)
-    view = view_of(store, run.run_id, query_id, repeat, judge_id)
     chosen = None if not metrics else [str(metric) for metric in scored_metrics(metrics, list(view.scores))]
     (ranking,) = of_responses([(view.example, view.response)])
     facts = Facts(view.example, view.response, view.evidence, ranking)

@@ -123,7 +123,10 @@ class _Gate:
             self._columns, self._pairs, slices,
             None if paired is None else self._slices(paired.new.index.query_ids),
             None if self._is_paired else self._apart(slices),
-            self._base is not None and self._base.run_id == self._run.run_id, judge_errors(self._judge_id, self._store),
+            self._base is not None and self._base.run_id == self._run.run_id,
+            judge_errors(self._judge_id, self._store, (self._run.run_id,)),
+            {} if self._base is None
+            else judge_errors(self._judge_id, self._store, (self._run.run_id, self._base.run_id)),
         )     # fmt: skip
         decided, families = check_conditions(self._rules.conditions, source)
         checks = sorted([*self._examples(), *decided], key=lambda check: check.rule)
@@ -220,11 +223,18 @@ class _Gate:
 
         return Slices(query_ids, self._segments, {tag: frozenset(ids) for tag, ids in self._tagged.items()})
 
+    @property
+    def _looked_at(self) -> frozenset[str]:
+        """The examples that were evaluated; where a judge was asked, those that were drawn for it."""
+        index = self._evaluated
+        left_out = set() if self._judge_id is None else {index.query_ids[n] for n in index.query[index.left_out()]}
+        return frozenset(index.query_ids) - left_out
+
     def _examples(self) -> list[Check]:
         """Rules on single examples."""
         from ragauge.gating.examples import check_causes, check_scores, check_share
 
-        evaluated, rules = frozenset(self._evaluated.query_ids), self._rules
+        evaluated, rules = self._looked_at, self._rules
         (lost, unknown), unanswered = self._known(), self._unanswered & evaluated
         failed = lost | unanswered
         checks = [check_share(len(failed), len(unanswered), len(evaluated), rules.max_failed, rules.max_failed_line)]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from ragauge.api.inputs.arguments import begins
 from ragauge.api.inputs.sources import HasRun, named, run_of, store_url
 from ragauge.api.inputs.typed import keywords
+from ragauge.api.queries.judge_named import judges_meant, unknown_judge
 from ragauge.api.queries.options import LogOptions
+from ragauge.api.queries.renewing import renew_means
 from ragauge.api.results.shown import ShownResult
 from ragauge.data.response import Run
-from ragauge.errors import UnknownName
+from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from ragauge.analysis.history.log import LogEntry
     from ragauge.analysis.results.history_rows import History
+    from ragauge.analysis.results.scorecard import Summary
     from ragauge.metrics.base import Metric
     from ragauge.reporting.sections import ReportSection
     from ragauge.store.open import Store
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
     Keys = npt.NDArray[np.int64]
 
 LIMIT = 20
+MOST_NOTE = 2_000     # characters
 IN_REPORT = 10
+AT_ONCE = 60     # runs read together
 
 
 class EvaluationLog(ShownResult):
@@ -84,14 +88,15 @@ def log(wanted: LogOptions) -> EvaluationLog:
 
     columns = select([*USUAL, *named(wanted.metrics)])
     with open_store(store_url(wanted.store)) as opened:
+        renew_means(opened)
         runs = [run for run in opened.runs.list() if not run.confirms]     # experiments are no change
         listed = sets_of(opened, runs)
         if wanted.set:
             runs = _over(wanted.set, runs, listed)
         history = history_of(opened, runs, listed, columns, wanted.judge, wanted.limit)
-    judges = {row.judge_id for row in history.rows if row.judge_id}
-    if wanted.judge:
-        begins(wanted.judge, sorted(judges), "these runs")
+        judges = sorted({row.judge_id for row in history.rows if row.judge_id})
+        if wanted.judge and not judges_meant(opened, wanted.judge, judges):
+            raise unknown_judge(opened, wanted.judge, judges, "these runs")
     return EvaluationLog(history)
 
 
@@ -100,14 +105,21 @@ def note(run: Any, text: str, *, store: str | None = None) -> dict[str, Any]:
 
     Raises:
         UnknownName: no such run.
+        UsageError: a text of more than `MOST_NOTE` characters.
     """
     from ragauge.api.inputs import git
     from ragauge.store.open import open_store
     from ragauge.store.run_log import Note
 
+    text = text.strip().replace("\r\n", "\n")     # as forms send a line break
+    if len(text) > MOST_NOTE:
+        raise UsageError(
+            f"a note has at most {MOST_NOTE:,} characters, got {len(text):,}: nothing was changed. Shorten it, or note "
+            "where the whole text is."
+        )
     with open_store(store_url(store)) as opened:
         noted = run if isinstance(run, Run) else run.run if isinstance(run, HasRun) else run_of(str(run), opened)
-        kept = opened.run_log.note(noted.run_id, Note(text.strip(), who=git.user()))
+        kept = opened.run_log.note(noted.run_id, Note(text, who=git.user()))
     return {"run_id": noted.run_id, "name": noted.name, "note": kept.text, "at": kept.at, "who": kept.who}
 
 
@@ -128,7 +140,7 @@ def _over(name: str, runs: Sequence[Run], listed: Mapping[str, str]) -> list[Run
 
 
 def history_of(
-    store: Store, runs: Sequence[Run], listed: Mapping[str, str], columns: Sequence[Metric], judge: str | None = None,
+    store: Store, runs: Iterable[Run], listed: Mapping[str, str], columns: Sequence[Metric], judge: str | None = None,
     limit: int | None = None,
 ) -> History:     # fmt: skip
     """The log of some runs, given the newest first; those that were not evaluated are left out.
@@ -143,7 +155,8 @@ def history_of(
     """
     from ragauge.analysis.history.log import history
 
-    read, older = _LogReading(store, judge, listed), iter(runs)
+    read = _LogReading(store, judge, listed)
+    older = read.ahead(runs)
     shown: list[LogEntry] = []
     rest: list[LogEntry] = []     # the run before the last row of each set, which says what changed there
     for run in older:
@@ -161,20 +174,39 @@ def history_of(
     return history([*shown, *rest], columns, len(shown))
 
 
-def history_until(store: Store, run: Run, judge_id: str | None) -> History | None:
+class SetFamily(NamedTuple):
+    """The set that a run is listed under: its name, and its versions as far as runs up to this one tell."""
+
+    label: str
+    versions: tuple[str, ...]
+
+
+def family_of(store: Store, run: Run) -> SetFamily:
+    """The set that a run is listed under; of traffic there are no versions."""
+    if run.kind == "traffic":
+        return SetFamily("", ())
+    known = store.runs.versions_until(run.run_id)
+    listed = sets_of(store, known[::-1])
+    labels = {one.set_version: listed[one.run_id] for one in known}
+    mine = labels.get(run.set_version, "")
+    return SetFamily(mine, tuple(version for version, label in labels.items() if label == mine))
+
+
+def history_until(store: Store, run: Run, judge_id: str | None, family: SetFamily) -> History | None:
     """The last evaluations of a run's set up to this run, for its report; None where there is nothing before it."""
     from ragauge.analysis.history.log import USUAL
     from ragauge.metrics.catalogue import select
 
-    every = store.runs.list()
-    start = next((n for n, entry in enumerate(every) if entry.run_id == run.run_id), None)
-    if start is None or run.kind == "traffic":
-        return None
-    listed = sets_of(store, every[start:])
-    same = [other for other in every[start:] if listed[other.run_id] == listed[run.run_id]]
-    if len(same) < 2:
-        return None
-    history = history_of(store, same, listed, select(USUAL), judge_id, IN_REPORT)
+    listed: dict[str, str] = {}
+
+    def evaluated() -> Iterator[Run]:
+        after = ""
+        while page := store.runs.evaluated_over(family.versions, run.run_id, limit=2 * IN_REPORT, after=after):
+            listed.update(dict.fromkeys((one.run_id for one in page), family.label))
+            yield from page
+            after = page[-1].run_id
+
+    history = history_of(store, evaluated(), listed, select(USUAL), judge_id, IN_REPORT)
     return history if len(history.rows) > 1 and history.rows[0].run.run_id == run.run_id else None
 
 
@@ -215,6 +247,18 @@ class _LogReading:
         self._names: dict[str, list[str]] = {}
         for line in store.baselines.list():
             self._names.setdefault(line.run_id, []).append(line.name)
+        self._specs: dict[str, str] = {}
+        self._summaries: dict[tuple[str, str], tuple[Summary, ...]] = {}
+
+    def ahead(self, runs: Iterable[Run]) -> Iterator[Run]:
+        """The same runs, of which several are read at once before the first of them is looked at."""
+        from ragauge.store.database import chunks
+
+        for part in chunks(runs, AT_ONCE):
+            ids = [run.run_id for run in part]
+            self._store.run_list.prime(ids)
+            self._summaries = self._store.summaries.of_runs(ids)
+            yield from part
 
     def entry(self, run: Run) -> list[LogEntry]:
         """The run as the log shows it; nothing where it was not evaluated."""
@@ -224,15 +268,15 @@ class _LogReading:
 
         store, run_id = self._store, run.run_id
         judges = store.scores.judges(run_id)
-        meant = [judge for judge in judges if self._judge is None or judge.startswith(self._judge)]
+        meant = judges if self._judge is None else judges_meant(store, self._judge, judges)
         judge_id = next(iter([*meant, *judges]), None)
-        summaries = store.summaries.read(run_id, judge_id) or store.summaries.read(run_id, None)
+        summaries = self._summaries.get((run_id, judge_id or "")) or self._summaries.get((run_id, ""))
         if not summaries:
             return []
         spent = added([call.paid for call in store.calls.spent(run_id, judge_id or "")])
         note = self._notes.get(run_id)
         return [LogEntry(
-            run, self._listed[run_id], measuring(store, run, judge_id),
+            run, self._listed[run_id], measuring(store, run, judge_id, self._specs),
             {summary.metric: summary for summary in summaries}, store.runs.size(run_id),
             store.run_log.judged_at(run_id, judge_id), spent.known_cost, note.text if note else "",
             tuple(self._names.get(run_id, ())),

@@ -9,21 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.sources import is_there, named, run_or_file, store_url
 from ragauge.api.inputs.typed import keywords
-from ragauge.api.options import CheckJudgeOptions
+from ragauge.api.label import guideline_named
+from ragauge.api.options import CheckJudgeOptions, LabelledOptions
 from ragauge.api.verbs import plain
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
     from ragauge.analysis.judges.check import JudgeCheck
     from ragauge.data.labelled import Labelled
+    from ragauge.data.readers.labelled import LabelOptions
     from ragauge.engine.judge_check import LabelledRows, Way
 
 REFERENCE = "local"
 MODES = ("fused", "per_claim")
 
 
-def rows_of(wanted: CheckJudgeOptions) -> LabelledRows:
+def rows_of(wanted: LabelledOptions, reading: LabelOptions | None = None) -> LabelledRows:
     """The labelled rows, and the file that they come from.
+
+    Args:
+        wanted: where they are.
+        reading: what else is read of a file.
 
     Raises:
         DataError: a file that cannot be read, with line, field and the nearest name.
@@ -31,9 +37,9 @@ def rows_of(wanted: CheckJudgeOptions) -> LabelledRows:
     from ragauge.analysis.judges.label_scores import file_of, once
     from ragauge.engine.judge_check import LabelledRows
 
-    every, name = _labelled(wanted)
+    every, name, guideline, run_id = _labelled(wanted, reading)
     rows = once(every)
-    whole = LabelledRows(rows, name, file_of(rows), len(every) - len(rows))
+    whole = LabelledRows(rows, name, file_of(rows, name), len(every) - len(rows), guideline, run_id)
     if wanted.limit is None or wanted.limit >= len(rows):
         return whole
     if wanted.limit < 1:
@@ -42,25 +48,45 @@ def rows_of(wanted: CheckJudgeOptions) -> LabelledRows:
     return whole._replace(rows=[rows[n] for n in drawn])
 
 
-def _labelled(wanted: CheckJudgeOptions) -> tuple[list[Labelled], str]:
-    """The rows of a file or table, or of a stored run what people labelled of it; and what they are called."""
+def _labelled(wanted: LabelledOptions, reading: LabelOptions | None) -> tuple[list[Labelled], str, str, str]:
+    """Rows of a file or table, or what people labelled of a stored run; what they are called; a guideline; the run."""
     from ragauge.data.readers.labelled import LabelOptions, read_labelled
-    from ragauge.engine.people import labelled_rows
+    from ragauge.engine.people import guideline_of_run, labelled_rows
     from ragauge.store.open import open_store
 
     source = wanted.source
+    if source is None:
+        raise UsageError("name a file of labels, or a run that people labelled: ragauge judge check FILE.")
     if isinstance(source, str) and not is_there(source):
         with open_store(store_url(wanted.store)) as opened:
             run = run_or_file(source, opened)
-            return labelled_rows(opened, run.run_id), f"labels of {run.name}"
+            if reading is not None and reading.verdicts:
+                raise UsageError("--verdict names columns of a file of labels, and a run has none. Give the file.")
+            guideline = guideline_named(wanted.guideline)[0] or guideline_of_run(opened, run.run_id)
+            return labelled_rows(opened, run.run_id, guideline), f"labels of {run.name}", guideline, run.run_id
+    if wanted.guideline:
+        raise UsageError("guideline chooses among labels of a run; a file is of one. Leave it out.")
     right = wanted.supported
     words = named(right if isinstance(right, str) else tuple(right))
-    options = LabelOptions(wanted.columns or {}, named(wanted.segments), words)
-    return list(read_labelled(source, options)), Path(source).name if isinstance(source, str | Path) else "a table"
+    options = replace(reading or LabelOptions(), columns=wanted.columns or {}, supported=words)
+    name = Path(source).name if isinstance(source, str | Path) else "a table"
+    return list(read_labelled(source, options)), name, "", ""
+
+
+def _reading(wanted: CheckJudgeOptions) -> LabelOptions:
+    """What a check reads of a file beside texts and labels."""
+    from ragauge.data.readers.labelled import LabelOptions
+
+    return LabelOptions(segments=named(wanted.segments), verdicts=named(wanted.verdict), texts=asks(wanted))
+
+
+def asks(wanted: CheckJudgeOptions) -> bool:
+    """Whether judges are asked: where verdicts come from the file only those that are named."""
+    return bool(wanted.judge) or not named(wanted.verdict)
 
 
 def ways_of(wanted: CheckJudgeOptions) -> tuple[Way, ...]:
-    """The judges, each in its ways of being asked; the local one last.
+    """The judges, each in its ways of being asked; the local one last, () where verdicts come from the file alone.
 
     Raises:
         UnknownName: no such judge, provider, setting or mode.
@@ -73,6 +99,8 @@ def ways_of(wanted: CheckJudgeOptions) -> tuple[Way, ...]:
     for mode in modes:
         if mode not in MODES:
             raise UnknownName("mode of a judge", mode, MODES)
+    if not asks(wanted):
+        return ()
     judges = wanted.judge if isinstance(wanted.judge, list | tuple) else (wanted.judge,)
     specs = (given_judge(judge, wanted.judge_name, wanted.prompts) for judge in judges)
     return ways((*specs, REFERENCE), modes or MODES)
@@ -87,9 +115,13 @@ async def check_judge_async(wanted: CheckJudgeOptions) -> JudgeCheck:
             and what people labelled of it.
         judge: "openai:gpt-5-mini", a function or object (text in, text out), or several; the local one comes along.
         judge_name: what identifies such a function or object in reports and stored replies.
+        verdict: columns of the source with verdicts of judges that were asked elsewhere, as labels or as probabilities
+            of supported; then nobody is asked but who `judge` names, and rows need no texts.
         prompts: a model's own wording, as for `evaluate`.
         modes: how a model is asked: "fused", "per_claim" or both; evaluate asks fused where nothing else is said.
         limit: so many rows, drawn at random, always the same.
+        guideline: of a run whose labels follow several instructions, which: a text file or its hash; those of its last
+            draw by default.
         columns: our field -> the source's column.
         segments: columns of the source to report by.
         supported: values of the label that mean supported; the usual words when empty.
@@ -119,19 +151,30 @@ async def check_labelled(wanted: CheckJudgeOptions) -> JudgeCheck:
         RagaugeError: a bound on cost, and a model whose price is unknown.
     """
     from ragauge.analysis.judges.check import report
-    from ragauge.engine.judge_check import check
+    from ragauge.analysis.judges.recorded import recorded_answers
+    from ragauge.api.judge_history import log_check
+    from ragauge.api.queries.renewing import renew_judged
+    from ragauge.engine.judge_check import check, cross_fitted
     from ragauge.engine.judge_error import judge_errors
     from ragauge.store.open import open_store
 
     asked = ways_of(wanted)
     calling = wanted.of(*(way.judge for way in asked))
-    source = rows_of(wanted)
+    source = rows_of(wanted, _reading(wanted))
     with open_store(store_url(wanted.store)) as opened:
         outcome = await check(source, asked, opened, calling, wanted.progress)
-        errors = {way.judge.judge_id: judge_errors(way.judge.judge_id, opened) for way in asked}
-    calls = {} if outcome.calling is None else outcome.calling.plain()
-    told = report(source.rows, outcome.said, outcome.stopped, calls)
-    return replace(told, errors=errors, repeated=source.repeated)
+        runs = (source.run_id,) if source.run_id else ()
+        errors = {way.judge.judge_id: judge_errors(way.judge.judge_id, opened, runs) for way in asked}
+        calls = {} if outcome.calling is None else outcome.calling.plain()
+        elsewhere = recorded_answers(source.rows, named(wanted.verdict))
+        fitted = {way.judge.judge_id: cross_fitted(way.judge, source.rows) for way in asked}
+        told = report(source.rows, (*outcome.said, *elsewhere), outcome.stopped, calls)
+        renew_judged(opened, errors)
+        if not outcome.stopped:
+            log_check(told, source, opened)
+    return replace(
+        told, errors=errors, repeated=source.repeated, cross_fitted={name: n for name, n in fitted.items() if n}
+    )
 
 
 def hold(found: JudgeCheck, least: float, *, given: bool) -> None:
@@ -170,13 +213,26 @@ def hold(found: JudgeCheck, least: float, *, given: bool) -> None:
 def forget(wanted: CheckJudgeOptions) -> int:
     """Removes what was kept of a file, for every judge; returns how many checks of it there were.
 
-    Texts that a later file labelled too stay. Replies of models stay too: the same check again costs nothing.
+    Texts of which another file that was checked says the same stay, as that file's. Replies of models stay too: the
+    same check again costs nothing.
     """
+    from ragauge.analysis.judges.history import part_keys
+    from ragauge.analysis.judges.label_scores import text_of
+    from ragauge.api.queries.renewing import renew_judged
     from ragauge.store.open import open_store
 
-    digest = rows_of(wanted).digest
+    source = rows_of(wanted, _reading(wanted))
+    keyed = [(text_of(row), set(part_keys(row))) for row in source.rows]
     with open_store(store_url(wanted.store)) as opened:
-        return opened.checks.forget(digest)
+        others = [
+            (one.judge_id, one.file, {part.part for part in one.parts})
+            for one in opened.check_log.list() if one.file != source.digest
+        ]  # fmt: skip
+        shared = [(judge, file, [item for item, keys in keyed if keys <= parts]) for judge, file, parts in others]
+        judges = {one.judge_id for one in opened.checks.files() if one.digest == source.digest}
+        count = opened.checks.forget(source.digest, shared)
+        renew_judged(opened, judges)
+        return count
 
 
 def expect(wanted: CheckJudgeOptions) -> dict[str, Any]:
@@ -184,7 +240,7 @@ def expect(wanted: CheckJudgeOptions) -> dict[str, Any]:
     from ragauge.engine.judge_check import expected
     from ragauge.store.open import open_store
 
-    asked, rows = ways_of(wanted), rows_of(wanted).rows
+    asked, rows = ways_of(wanted), rows_of(wanted, _reading(wanted)).rows
     with open_store(store_url(wanted.store)) as opened:
         estimates = expected(rows, asked, opened)
     judges = {name: estimate.plain() for name, estimate in estimates.items()}

@@ -1,90 +1,188 @@
-"""Probe: whether what must not matter changes a judge's verdicts."""
+"""Probes of a judge: whether what must not matter changes its verdicts, on examples of one's own."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from ragauge.api.inputs.sources import store_url
+from ragauge.api.inputs.sources import HasRun, is_there, named, run_or_file, store_url
+from ragauge.api.inputs.typed import keywords
 from ragauge.api.options import ProbeOptions
-from ragauge.errors import UsageError
+from ragauge.api.results.shown import PageResult
+from ragauge.api.verbs import plain
+from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
-    from ragauge.analysis.judges.check import PositionProbe
+    from ragauge.analysis.judges.probes import JudgeProbes, ProbeFinding
     from ragauge.data.labelled import AnswerPair
+    from ragauge.engine.judges import Judge
+    from ragauge.engine.probing import ProbeMaterial
+    from ragauge.reporting.sections import ReportSection
+    from ragauge.store.open import Store
+
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class JudgeProbe:
-    """What was found.
+class ProbeResult(PageResult):
+    """What `probe_judge` returns; in a notebook it shows itself.
 
     Attributes:
-        judge_id: who was asked.
-        position: what the order of the answers did.
-        stopped: why it ended early; "" when it did not.
-        calls: facts of the calls made now.
+        probed: every number as plain frozen values.
     """
 
-    judge_id: str
-    position: PositionProbe
-    stopped: str
-    calls: Mapping[str, float | int | None]
+    _file: ClassVar = "probes.html"
+    _what: ClassVar = "probes of a judge"
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON types."""
-        from ragauge.reporting.encoder import encode
+    def __init__(self, probed: JudgeProbes) -> None:
+        self.probed = probed
 
-        values: dict[str, Any] = encode(self)
-        return values
+    @property
+    def _value(self) -> JudgeProbes:
+        return self.probed
+
+    @property
+    def findings(self) -> Mapping[str, ProbeFinding]:
+        """Name of a probe -> what it found."""
+        return {one.rule.name: one for one in self.probed.findings}
+
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """Names of the probes that alarm."""
+        return tuple(one.rule.name for one in self.probed.findings if one.verdict == "alarm")
+
+    def __getitem__(self, name: str) -> ProbeFinding:
+        if name not in self.findings:
+            raise UnknownName("probe that was made", name, self.findings)
+        return self.findings[name]
+
+    def _sections(self) -> Iterable[ReportSection]:
+        from ragauge.reporting.judge_probe import sections
+
+        return sections(self.probed)
 
 
-def pairs_of(wanted: ProbeOptions) -> list[AnswerPair]:
-    """The pairs.
+def material_of(wanted: ProbeOptions, store: Store) -> ProbeMaterial:
+    """The user's examples.
 
     Raises:
         DataError: a file that cannot be read, with line and field.
+        UsageError: neither a file nor a run.
     """
-    from ragauge.data.readers.labelled import read_pairs
+    from ragauge.data.labelled import pairs_among
+    from ragauge.data.readers.answers import read_answers
+    from ragauge.data.readers.labelled import LabelOptions
+    from ragauge.data.response import Run
+    from ragauge.engine.people import answered_rows
+    from ragauge.engine.probing import ProbeMaterial
 
-    pairs = list(read_pairs(wanted.source, wanted.columns))
-    if wanted.limit is None or wanted.limit >= len(pairs):
-        return pairs
-    if wanted.limit < 1:
-        raise UsageError(f"limit must be at least 1, got {wanted.limit}.")
-    return [pairs[n] for n in sorted(random.Random(0).sample(range(len(pairs)), wanted.limit))]  # noqa: S311 - a draw
+    source, family = wanted.source, _family(wanted)[0]
+    no_pairs: list[AnswerPair] = []
+    if isinstance(source, HasRun):
+        source = source.run
+    if isinstance(source, str) and not is_there(source):
+        source = run_or_file(source, store)
+    if isinstance(source, Run):
+        rows, pairs = answered_rows(store, source.run_id), no_pairs
+    else:
+        right = wanted.supported
+        words = named(right if isinstance(right, str) else tuple(right))
+        rows, pairs = read_answers(source, LabelOptions(wanted.columns or {}, (family,) if family else (), words))
+    pairs = pairs or pairs_among(rows)
+    return ProbeMaterial(_drawn(rows, wanted.limit), _drawn(pairs, wanted.limit), family)
+
+
+def _family(wanted: ProbeOptions) -> tuple[str, str]:
+    column, _, own = wanted.family.partition("=")
+    return column.strip(), own.strip()
+
+
+def _drawn(items: Sequence[T], limit: int | None) -> Sequence[T]:
+    if limit is not None and limit < 1:
+        raise UsageError(f"limit must be at least 1, got {limit}.")
+    if limit is None or limit >= len(items):
+        return items
+    return [items[n] for n in sorted(random.Random(0).sample(range(len(items)), limit))]  # noqa: S311 - a draw
+
+
+def _judge(wanted: ProbeOptions) -> Judge:
+    from ragauge.engine.judges import build_judge, given_judge
+
+    if wanted.tolerance is not None and not 0 <= wanted.tolerance < 1:
+        raise UsageError(f"tolerance must lie between 0 and 1, got {wanted.tolerance:g}. 0.05 is 5 of 100 verdicts.")
+    spec = given_judge(wanted.judge, wanted.judge_name, wanted.prompts)
+    if spec == "none" or spec.partition(":")[0] == "people":
+        raise UsageError(f"--judge {spec}: only who judges any text can be probed. Write local or openai:MODEL.")
+    return build_judge(spec)
 
 
 def expect(wanted: ProbeOptions) -> dict[str, Any]:
     """What probing would ask and cost, as JSON types; nothing is asked or written."""
-    from ragauge.engine.judge_probe import build_prober, expected
+    from ragauge.engine.probing import chosen, expected
     from ragauge.store.open import open_store
 
-    judge, pairs = build_prober(wanted.judge), pairs_of(wanted)
+    judge = _judge(wanted)
     with open_store(store_url(wanted.store)) as opened:
-        estimate = expected(pairs, judge, opened)
-    return {"pairs": len(pairs), **estimate.plain()}
+        material = material_of(wanted, opened)
+        made, without = chosen(named(wanted.probes), material, judge)
+        estimate = expected(material, judge, made, opened)
+    counts = {"examples": len(material.rows), "pairs": len(material.pairs)}
+    return {**counts, "probes": [probe.name for probe in made], "left_out": without, **estimate.plain()}
 
 
-async def probe_judge(wanted: ProbeOptions) -> JudgeProbe:
-    """Asks a model judge which of two answers is better, in both orders, and compares.
+@keywords(ProbeOptions)
+async def probe_judge_async(wanted: ProbeOptions) -> ProbeResult:
+    """Whether what must not matter changes a judge's verdicts, and what must matter does, on your own examples.
+
+    Each example is judged twice as it is and once as each probe changes it. Only what a change does beyond the judge's
+    own wavering counts.
+
+    Options:
+        source: a stored run; or a path or table of answers with passages, with labels where there are some, or of pairs
+            of answers (docs/model-judges.md).
+        judge: "local", "openai:gpt-5-mini", "hybrid:…", or a function or object (text in, text out).
+        judge_name: what identifies such a function or object in reports and stored replies.
+        prompts: a model's own wording, as for `evaluate`.
+        probes: names, a text with commas or a list; empty = all that the examples and the judge allow.
+        family: the column that says who wrote an answer; "COLUMN=VALUE" names the judge's own family.
+        tolerance: how far a value may lie from what must hold, in [0, 1); None = 0.05.
+        supported: values of the label that mean supported; the usual words when empty.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+        columns: our field -> the source's column.
+        limit: so many examples, drawn at random, always the same.
+        progress: called with what is done, the rate and the time left.
+        concurrency: calls to a model in flight to begin with; with max_concurrency, max_cost and timeout as in
+            `ModelCallOptions`.
 
     Raises:
         DataError: a file that cannot be read.
-        UsageError: a judge that compares no answers.
+        UsageError: an unknown judge or probe, with the nearest; a probe that cannot be made, with the reason.
         JudgeError: the model cannot be asked at all.
     """
-    from ragauge.analysis.judges.check import position_probe
-    from ragauge.engine.judge_probe import build_prober, probe
+    return await probe_examples(wanted)
+
+
+probe_judge = plain(probe_judge_async)
+
+
+async def probe_examples(wanted: ProbeOptions) -> ProbeResult:
+    """What `probe_judge` does, of its options."""
+    from ragauge.analysis.judges.position import position_probe
+    from ragauge.analysis.judges.probes import JudgeProbes, findings
+    from ragauge.engine.probing import chosen, probe
     from ragauge.store.open import open_store
 
-    judge = build_prober(wanted.judge)
+    judge = _judge(wanted)
     calling = wanted.of(judge)
-    pairs = pairs_of(wanted)
-    if calling is None:
-        raise UsageError(f"{wanted.judge} asks no model.")
     with open_store(store_url(wanted.store)) as opened:
-        probed = await probe(pairs, judge, opened, calling, wanted.progress)
-    calls = {} if probed.calling is None else probed.calling.plain()
-    return JudgeProbe(judge.judge_id, position_probe(pairs, probed.said), probed.stopped, calls)
+        material = material_of(wanted, opened)
+        made, without = chosen(named(wanted.probes), material, judge)
+        found = await probe(material, judge, made, opened, calling, wanted.progress)
+    rules = [one.rule for one in made]
+    position = position_probe(material.pairs, found.preferences) if found.preferences else None
+    told = findings(found.cases, rules, wanted.tolerance, _family(wanted)[1])
+    calls = {} if found.calling is None else found.calling.plain()
+    return ProbeResult(JudgeProbes(
+        judge.judge_id, len(material.rows), len(found.preferences), told, without, position, found.parts, found.failed,
+        found.reasons, found.stopped, calls,
+    ))  # fmt: skip

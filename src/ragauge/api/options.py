@@ -36,7 +36,8 @@ class EvaluateOptions(ModelCallOptions):
     set: Any = None
     metrics: Metrics = ()
     judge: Annotated[
-        Any, Typed("Who answers what labels do not: local, none, openai:MODEL, hybrid:openai:MODEL.")
+        Any,
+        Typed("Who answers what labels do not: local, none, openai:MODEL, hybrid:openai:MODEL, calibrated:FILE."),
     ] = "local"
     judge_name: str = ""
     judge_repeats: Annotated[
@@ -141,7 +142,7 @@ class JudgingOptions:
     """How a run is judged that is evaluated at once."""
 
     metrics: Annotated[str, Typed("Metrics or presets, comma-separated.", "-m --metrics", panel=JUDGING)] = ""
-    judge: Annotated[str, Typed("local, none, openai:MODEL, hybrid:openai:MODEL.", panel=JUDGING)] = "local"
+    judge: Annotated[str, Typed("local, none, openai:MODEL, hybrid:openai:MODEL, jury:A+B.", panel=JUDGING)] = "local"
     max_cost: Annotated[
         float | None, Typed("US dollars that the judge may spend; a hard stop.", panel=JUDGING)
     ] = None
@@ -182,29 +183,93 @@ class ConfirmOptions:
             raise UsageError(f"confirm: timeout must be above 0 seconds, got {self.timeout:g}.")
 
 
+LabelledSource = Annotated[
+    Any,
+    Typed(
+        "Answers or claims with passages and human labels, or a run that people labelled.",
+        argument=True, metavar="RUN|FILE",
+    ),
+]     # fmt: skip
+
+
 @dataclass(frozen=True, kw_only=True)
-class CheckJudgeOptions(ModelCallOptions):
+class LabelledOptions(ModelCallOptions):
+    """Texts that people labelled, and judges that are asked about them."""
+
+    source: LabelledSource = field(kw_only=False)
+    judge_name: str = ""
+    prompts: Any = None
+    supported: Annotated[
+        str | Collection[str], Typed("Values of the label that mean supported; all others mean not.")
+    ] = ()
+    guideline: Annotated[
+        Any, Typed("Of a run: labels by these instructions, a text file or a hash; its last draw's by default.")
+    ] = None
+    store: Store = None
+    columns: Annotated[
+        Mapping[str, str] | None,
+        Typed("A column under another name: --map label=verdict; repeatable.", "--map", list[str] | None),
+    ] = None
+    limit: Annotated[int | None, Typed("So many rows, drawn at random, always the same.", least=1)] = None
+    progress: Callable[["Progress"], None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckJudgeOptions(LabelledOptions):
     """Judges to check. Each field is an argument of `check_judge`, whose documentation explains it."""
 
-    source: Annotated[
-        Any,
-        Typed(
-            "Answers or claims with passages and human labels, or a run that people labelled.",
-            argument=True, metavar="RUN|FILE",
-        ),
-    ] = field(kw_only=False)     # fmt: skip
+    source: LabelledSource = field(default=None, kw_only=False)
     judge: Annotated[
         Any,
         Typed(
             "Who is checked: openai:MODEL and others; repeatable. local always comes along.", kind=list[str] | None
         ),
     ] = ()
-    judge_name: str = ""
-    prompts: Any = None
+    verdict: Annotated[
+        str | Sequence[str],
+        Typed("Columns of the file with verdicts of judges asked elsewhere; then nobody is asked but by --judge."),
+    ] = ()
     modes: Annotated[
         str | Sequence[str],
         Typed("How models are asked: fused (all claims in a call), per_claim, or both."),
     ] = "fused,per_claim"
+    segments: Segments = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateJudgeOptions(LabelledOptions):
+    """A judge to calibrate. Each field is an argument of `calibrate_judge`, whose documentation explains it."""
+
+    judge: Annotated[Any, Typed("Who is calibrated: local, openai:MODEL, hybrid:openai:MODEL.")] = "local"
+    output: Annotated[str | Path, Typed("The file to write, such as judge.json.", "-o --output", kind=Path)] = Path(
+        "judge.json"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeOptions(ModelCallOptions):
+    """What to probe, and how. Each field is an argument of `probe_judge`, whose documentation explains it."""
+
+    source: Annotated[
+        Any,
+        Typed(
+            "A stored run, or a file: answers with passages (labels where known), or pairs of answers.",
+            argument=True, metavar="RUN|FILE",
+        ),
+    ] = field(kw_only=False)     # fmt: skip
+    judge: Annotated[Any, Typed("Who is probed: local, openai:MODEL, hybrid:openai:MODEL.")] = "local"
+    judge_name: str = ""
+    prompts: Any = None
+    probes: Annotated[
+        str | Sequence[str], Typed("Which, comma-separated; by default all that the examples allow.")
+    ] = ""
+    family: Annotated[
+        str,
+        Typed("Column that says who wrote an answer, for self_preference; COLUMN=VALUE names the judge's own family."),
+    ] = ""
+    tolerance: Annotated[
+        float | None, Typed("How far a value may lie from what must hold; 0.05 by default.")
+    ] = None
     supported: Annotated[
         str | Collection[str], Typed("Values of the label that mean supported; all others mean not.")
     ] = ()
@@ -213,36 +278,7 @@ class CheckJudgeOptions(ModelCallOptions):
         Mapping[str, str] | None,
         Typed("A column under another name: --map label=verdict; repeatable.", "--map", list[str] | None),
     ] = None
-    segments: Segments = ()
-    limit: Annotated[int | None, Typed("So many rows, drawn at random, always the same.", least=1)] = None
-    progress: Callable[["Progress"], None] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProbeOptions(ModelCallOptions):
-    """What to probe, and how: the order of two answers to each question.
-
-    Attributes:
-        source: questions with two answers each: a path or a table; `data.readers.pairs` says what it holds.
-        judge: spec of a model judge.
-        limit: so many pairs, drawn at random, always the same; None = all.
-        columns: our field -> the file's column.
-        progress: called with what is done.
-    """
-
-    source: Annotated[
-        Any,
-        Typed(
-            "Questions with two answers each, and `better` where known: JSON lines, CSV.", argument=True, metavar="FILE"
-        ),
-    ] = field(kw_only=False)
-    judge: Annotated[str, Typed("Who is probed: openai:MODEL or another model.")]
-    store: Store = None
-    columns: Annotated[
-        Mapping[str, str] | None,
-        Typed("A column under another name: --map label=verdict; repeatable.", "--map", list[str] | None),
-    ] = None
-    limit: Annotated[int | None, Typed("So many rows, drawn at random, always the same.", least=1)] = None
+    limit: Annotated[int | None, Typed("So many examples, drawn at random, always the same.", least=1)] = None
     progress: Callable[["Progress"], None] | None = None
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FunctionType
@@ -326,12 +325,10 @@ class Evaluations:
         if self._shared is None:
             yield
             return
-        self._shared.mkdir(parents=True, exist_ok=True)
-        # SQLite's lock on a file of its own: the same on every platform, and the system takes it back from the dead
-        with closing(sqlite3.connect(self._shared / f"{key}.lock", timeout=PATIENCE, isolation_level=None)) as lock:
-            lock.execute("BEGIN EXCLUSIVE")
+        from ragauge.store.exclusive import alone
+
+        with alone(self._shared / f"{key}.lock", PATIENCE):
             yield
-            lock.execute("ROLLBACK")
 
 
 def _kept(example: Any, keep: Mapping[str, str]) -> bool:

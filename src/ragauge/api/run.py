@@ -73,8 +73,7 @@ async def run_system(wanted: RunOptions) -> SystemRun:
         UsageError: the system or the set cannot be had, or not in this variant; said before the first question.
         SystemFailed: the system is not there, or does not let us in.
     """
-    from ragauge.engine.collect import collect
-    from ragauge.engine.system_caller import PATIENCE
+    from ragauge.engine.collect import Pace, RunToFill, collect
     from ragauge.store.open import open_store
 
     with open_store(store_url(wanted.store)) as opened:
@@ -82,10 +81,12 @@ async def run_system(wanted: RunOptions) -> SystemRun:
         run_id, state = job.run.run_id, opened.collecting
         try:
             collected = await collect(
-                job.system, job.askings, opened, run_id, concurrency=wanted.concurrency,
-                patience=replace(PATIENCE, call=wanted.timeout, total=max(PATIENCE.total, wanted.timeout)),
-                total=job.run.planned, again=wanted.retry_failed, progress=wanted.progress,
-            )  # fmt: skip
+                job.system,
+                job.askings,
+                RunToFill(opened, run_id, total=job.run.planned, again=wanted.retry_failed),
+                Pace.of(wanted.concurrency, wanted.timeout),
+                progress=wanted.progress,
+            )
         except BaseException as end:
             if isinstance(end, SystemFailed) and not job.continued and not state.held(run_id):
                 opened.runs.delete(run_id)     # there was nothing to keep

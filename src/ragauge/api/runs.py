@@ -17,17 +17,19 @@ from ragauge.data.response import Run
 from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
-    import polars as pl
     from rich.console import RenderableType
 
     from ragauge.analysis.judges.use import RunCost
     from ragauge.analysis.results.explanation import ExampleExplained, RunExplained
     from ragauge.analysis.results.gap_rows import Gaps
     from ragauge.analysis.results.scorecard import ExampleView
-    from ragauge.api.queries.examples import ExampleRow
+    from ragauge.api.queries.examples import ExamplePage, ExamplePlace, ExampleRow, ListedExamples
+    from ragauge.api.queries.run_progress import Paces, RunProgress
+    from ragauge.api.queries.run_rows import RunRow
+    from ragauge.api.queries.shown import JudgeReply
     from ragauge.api.results.scorecard import Scorecard
-    from ragauge.data.study import Study
     from ragauge.store.open import Store
+    from ragauge.store.question_runs import QuestionInRun
 
 TRIAL_MEANS = 6     # of a study's trials that are listed
 
@@ -50,6 +52,20 @@ class OpenRun:
 
         with open_store(self.url) as store:
             yield store
+
+    def row(self) -> RunRow:
+        """The run as lists show it, as it is now."""
+        from ragauge.api.queries.run_rows import row_of
+
+        with self._store() as store:
+            return row_of(store, store.runs.find(self.run.run_id))
+
+    def progress(self, paces: Paces) -> RunProgress:
+        """How far it is now, with the time left by the pace at which it was seen to move, and its means so far."""
+        from ragauge.api.queries.run_progress import run_progress
+
+        with self._store() as store:
+            return run_progress(store, store.runs.find(self.run.run_id), paces)
 
     def judges(self) -> list[str]:
         """Who judged it, the last one first."""
@@ -79,17 +95,22 @@ class OpenRun:
         with self._store() as store:
             return run_cost(store, self.run)
 
-    def example(self, query_id: str, repeat: int = 0) -> ExampleView:
-        """One example with its response, evidence, scores and cause, by the last judge.
+    def example(self, query_id: str, repeat: int = 0, *, judge: str | None = None) -> ExampleView:
+        """One example with its response, evidence, scores and cause.
+
+        Args:
+            query_id: of the example.
+            repeat: which of the system's answers.
+            judge: whose verdicts; None = the last judge's.
 
         Raises:
-            UnknownName: no such example; the nearest ids are in the text.
+            UnknownName: no such example or judge; the nearest ids are in the text.
         """
         from ragauge.api.queries.shown import view_of
 
-        judges, query_id = self.judges(), text_of(query_id, "the query_id", "q1")
+        query_id = text_of(query_id, "the query_id", "q1")
         with self._store() as store:
-            return view_of(store, self.run.run_id, query_id, repeat, judges[0] if judges else None)
+            return view_of(store, self.run.run_id, query_id, repeat, self._judge(store, judge))
 
     def examples(
         self, limit: int | None = 50, after: object = None, sort: str = "", filter: Mapping[str, str] | None = None,
@@ -104,8 +125,9 @@ class OpenRun:
             sort: "" = as in the eval set; a metric that was scored, the worst first (of one without a better direction
                 the largest first); quality, the lowest first; or cause, the most frequent first. Rows without a value
                 come last, equal ones as in the eval set.
-            filter: a segment, tag, cause or status (failed, passed, unknown) -> its value; all must match. A segment
-                that is itself called cause or status cannot be filtered by.
+            filter: a segment, tag, cause or status (failed, passed, unknown) -> its value; q -> words of question or
+                answer; metric.NAME.lt, .lte, .gt or .gte -> what its score is held to; status.NAME -> status of its
+                score. All must match. segment.NAME names a segment that is called as another filter is.
             metrics: names and presets to show; () = all that were scored.
             judge: whose verdicts; None = the last judge's.
 
@@ -114,14 +136,81 @@ class OpenRun:
                 nearest names are in the text.
             UsageError: a limit below 1, or no metric of a preset was scored.
         """
-        from ragauge.api.cards import judged
         from ragauge.api.queries.examples import ExamplePage, examples_of
 
         wanted = ExamplePage(limit=limit, after=after, sort=sort, filter=filter, metrics=metrics)
         with self._store() as store:
-            scored = judge is not None or store.scores.judges(self.run.run_id)
-            judge_id = judged(store, self.run, judge) if scored else None
-            return examples_of(store, self.run, judge_id, wanted)
+            return examples_of(store, self.run, self._judge(store, judge), wanted)
+
+    def listed(self, wanted: ExamplePage, judge: str | None = None) -> ListedExamples:
+        """A page of `examples` with how many there are, and what they can be filtered and sorted by.
+
+        Raises:
+            UnknownName: as `examples` does.
+        """
+        from ragauge.api.queries.examples import listed_examples
+
+        with self._store() as store:
+            return listed_examples(store, self.run, self._judge(store, judge), wanted)
+
+    def place(
+        self, query_id: str, repeat: int, wanted: ExamplePage, judge: str | None = None
+    ) -> ExamplePlace | None:     # fmt: skip
+        """Where an example stands in a list, and what stands beside it; None where the list does not hold it.
+
+        Raises:
+            UnknownName: as `examples` does.
+        """
+        from ragauge.api.queries.examples import place_in
+
+        with self._store() as store:
+            return place_in(store, self.run, self._judge(store, judge), (query_id, repeat), wanted)
+
+    def _judge(self, store: Store, judge: str | None) -> str | None:
+        """Whose verdicts; None where nobody judged and none was asked for."""
+        from ragauge.api.cards import judged
+
+        return judged(store, self.run, judge) if judge is not None or store.scores.judges(self.run.run_id) else None
+
+    def replies(self, view: ExampleView) -> tuple[JudgeReply, ...]:
+        """What models replied for one example, as `example` gives it; () where no model was asked."""
+        from ragauge.api.queries.shown import replies_of
+
+        with self._store() as store:
+            return replies_of(store, view)
+
+    def explain_view(self, view: ExampleView) -> ExampleExplained:
+        """How the numbers of one example came about, as `example` gives it."""
+        from ragauge.api.explain import explain_view
+
+        with self._store() as store:
+            return explain_view(store, self.run, view)
+
+    def question_in_runs(
+        self, query_id: str, metrics: str | Sequence[object] = (), *, limit: int | None = 50, after: str = ""
+    ) -> list[QuestionInRun]:
+        """A question of this run in all runs that asked the same, the newest run first: a row an answer.
+
+        The same is what has the same query_id and the same text. Trials of studies are left out.
+
+        Args:
+            query_id: of the question.
+            metrics: names and presets to show; () = all that were scored.
+            limit: most rows, at least 1, but all answers of a run together; None = all.
+            after: the run_id that the page before ended with; "" = from the start.
+
+        Raises:
+            UnknownName: no such question or metric, or no run of the id in `after`; the nearest are in the text.
+            UsageError: a limit below 1.
+        """
+        from ragauge.metrics.catalogue import select
+
+        if limit is not None and limit < 1:
+            raise UsageError(f"question_in_runs: limit must be at least 1, got {limit}. None lists all.")
+        names = [str(metric) for metric in select(chosen)] if (chosen := named(metrics)) else []
+        query_id = text_of(query_id, "the query_id", "q1")
+        with self._store() as store:
+            return store.question_runs.read(self.run.run_id, query_id, names, limit=limit, after=after)
 
     def explain(
         self, metrics: str | Sequence[object] = (), *, judge: str | None = None, baseline: Any = None
@@ -228,61 +317,50 @@ def open_run(which: str = "latest", *, store: str | None = None) -> OpenRun:
         return OpenRun(run_of(which, opened), opened.url)
 
 
+def oldest_run(names: Sequence[str], *, store: str | None = None) -> OpenRun:
+    """The stored run among some that was kept first.
+
+    Args:
+        names: ids or names, at least one.
+        store: URL of the store.
+
+    Raises:
+        UnknownName: no such run; the nearest names are in the text.
+    """
+    from ragauge.store.open import open_store
+
+    url = store_url(store)
+    with open_store(url) as opened:
+        found = {run.run_id: run for run in (run_of(name, opened) for name in names)}
+        return OpenRun(found[opened.run_list.oldest([*found])], opened.url)
+
+
 @keywords(RunsOptions)
-def runs(wanted: RunsOptions) -> list[dict[str, Any]]:
-    """The stored runs, newest first, each with its last means.
+def runs(wanted: RunsOptions) -> list[RunRow]:
+    """The stored runs, a page at a time, each with its last means, state, tags and what it has cost.
 
     Options:
         study: only the trials of this study, which are not listed otherwise.
         limit: most runs, at least 1; None = all.
         after: the run_id that the page before ended with; "" = from the start.
-        sort: newest, oldest or name.
-        filter: set, system, name, kind, variant or state -> its value.
+        sort: newest, oldest, name, or a metric: the lowest mean first, -METRIC the highest; runs without a mean come
+            last, the newest first.
+        filter: set, version (of the set), system, name, kind, variant, tag or state (in flight, stopped, finished,
+            failed) -> its value; metric.NAME.lt and metric.NAME.gt -> what the mean is below or above. All must match.
         store: URL of the store.
 
     Raises:
-        UnknownName: no such study, order or filter, or no run of the id in `after`.
-        UsageError: a limit below 1.
+        UnknownName: no such study, order, filter or metric, no run has the value, or the id in `after`.
+        UsageError: a limit below 1, or a bound that is no number.
     """
+    from ragauge.api.queries.run_rows import run_rows
     from ragauge.store.open import open_store
 
-    rows = []
     with open_store(store_url(wanted.store)) as opened:
-        study = opened.studies.read(wanted.study) if wanted.study else None
-        judged = [str(study.fixed["judge"])] if study is not None and study.fixed.get("judge") else []
-        for run in opened.runs.list(
-            wanted.limit, study=wanted.study or None, after=wanted.after, sort=wanted.sort, filter=wanted.filter
-        ):
-            judges = [judge for judge in opened.scores.judges(run.run_id) if judge] or judged
-            judge = judges[0] if judges else None
-            summaries = opened.summaries.read(run.run_id, judge) or opened.summaries.read(run.run_id, None)
-            means = {summary.metric: summary.mean for summary in summaries}
-            if study is not None:     # its trials are scored without a scorecard
-                means = _means(study, opened.scores.frame(run.run_id, judge)) | means
-            rows.append({
-                "run_id": run.run_id, "name": run.name, "created_at": run.created_at, "set": run.set_name,
-                "system": run.system, "responses": opened.runs.size(run.run_id), "judges": judges,
-                "means": means,
-            })  # fmt: skip
-    return rows
+        return run_rows(opened, wanted)
 
 
-def _means(study: Study, scores: pl.DataFrame) -> dict[str, float | None]:
-    """Metric -> mean of what is scored, None where nothing is; what the study's trials are held to comes first."""
-    from fnmatch import fnmatchcase
-
-    import polars as pl
-
-    from ragauge.analysis.studies.kinds import kind_of
-
-    means = scores.group_by("metric", maintain_order=True).agg(pl.col("value").drop_nans().mean())
-    by_metric = dict(means.iter_rows())
-    patterns = (str(study.fixed.get("objective", "")), *kind_of(study.kind).decides)
-    first = [name for pattern in patterns for name in by_metric if fnmatchcase(name, pattern)]
-    return {name: by_metric[name] for name in dict.fromkeys([*first, *by_metric])}
-
-
-def runs_table(rows: list[dict[str, Any]], *, study: str = "", studies: Sequence[str] = ()) -> RenderableType:
+def runs_table(rows: Sequence[RunRow], *, study: str = "", studies: Sequence[str] = ()) -> RenderableType:
     """The list for a terminal: name, id, age and a few means.
 
     Args:
@@ -302,16 +380,20 @@ def runs_table(rows: list[dict[str, Any]], *, study: str = "", studies: Sequence
         elif studies:
             told = f"No runs but the trials of studies. List them with: ragauge runs --study {studies[0]}"
         return terminal([ReportSection(lead=(safe(told),))])
-    shown = ("recall@5", "context_recall", "faithfulness", "answer_correctness")
+    shown: tuple[str, ...] = ("recall@5", "context_recall", "faithfulness", "answer_correctness")
     if study:
-        held = [name for name, mean in rows[0]["means"].items() if mean is not None]
-        shown = tuple(name for name in held if all(name in row["means"] for row in rows))[:TRIAL_MEANS]
+        held = [name for name, mean in rows[0].means.items() if mean is not None]
+        shown = tuple(name for name in held if all(name in row.means for row in rows))[:TRIAL_MEANS]
+    tagged = any(row.tags for row in rows)
     listed = []
     for row in rows:
-        means = (number(row["means"].get(metric)) for metric in shown)
-        when = row["created_at"][:16].replace("T", " ")
-        listed.append((safe(row["name"]), row["run_id"], when, f"{row['responses']:,}", *means))
-    name, *heads = columns("name", "run", "created", numbers=("responses", *shown))
+        means = (number(row.means.get(metric)) for metric in shown)
+        when = row.created_at[:16].replace("T", " ")
+        whole = row.state == "finished"
+        there = f"{row.responses:,}" if whole else f"{row.responses:,} of {row.planned:,}, {row.state}"
+        labels = (safe(", ".join(row.tags)),) if tagged else ()
+        listed.append((safe(row.name), row.run_id, when, *labels, there, *means))
+    name, *heads = columns("name", "run", "created", *(("tags",) if tagged else ()), numbers=("responses", *shown))
     last = len(heads)
-    heads = [replace(head, room=n if n > last - len(shown) else 0) for n, head in enumerate(heads)] if study else heads
+    heads = [replace(head, room=n if n > last - len(shown) else 0) for n, head in enumerate(heads)]
     return terminal([ReportSection(table=ReportTable((replace(name, fold=True), *heads), tuple(listed)))])

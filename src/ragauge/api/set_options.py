@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ragauge.api.inputs.calls import ModelCallOptions
-from ragauge.api.inputs.typed import Columns, Store, Typed
-from ragauge.data.curation import State
-from ragauge.data.writers.sets import SetForm
+from ragauge.api.inputs.typed import Columns, LastJudge, Metrics, Store, StoredRun, Typed
+from ragauge.data.curation import SetForm, State
 
 if TYPE_CHECKING:
     from ragauge.engine.execute import Progress
@@ -19,22 +18,30 @@ Corpus = Annotated[Any, Typed("The documents: a folder, a file or table with ids
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckSetOptions:
+class CheckSetOptions(ModelCallOptions):
     """What is held against what.
 
     Attributes:
-        set: the set, JSON lines.
+        set: the set.
         corpus: its documents, as they are now.
+        judge: who says whether a passage states a reference; none = nobody.
         fix: moved evidence is given its place of now; examples whose evidence changed or is gone become drafts.
         output: where the mended set is written.
         columns: our field -> the set's column.
+        store: where a model's replies are kept.
+        progress: called as examples are judged.
     """
 
-    set: Annotated[Any, Typed("The set: JSON lines.", argument=True, metavar="SET")] = field(kw_only=False)
+    set: Annotated[Any, Typed("The set; JSON lines with --fix.", argument=True, metavar="SET")] = field(kw_only=False)
     corpus: Corpus
+    judge: Annotated[
+        str, Typed("Who looks for label holes: local, openai:MODEL; none = nobody.")
+    ] = "local"
     fix: Annotated[bool, Typed("Put moved labels where their evidence stands now; the rest become drafts.")] = False
     output: Annotated[Path | None, Typed("The mended set to write, with --fix.", "-o --output", kind=Path)] = None
     columns: Columns = None
+    store: Store = None
+    progress: Callable[["Progress"], None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +49,12 @@ class FreezeSetOptions:
     """What is frozen.
 
     Attributes:
-        set: the set, JSON lines.
+        set: the set.
         corpus: its documents.
         columns: our field -> the set's column.
     """
 
-    set: Annotated[Any, Typed("The set: JSON lines.", argument=True, metavar="SET")] = field(kw_only=False)
+    set: Annotated[Any, Typed("The set.", argument=True, metavar="SET")] = field(kw_only=False)
     corpus: Corpus
     columns: Columns = None
 
@@ -75,6 +82,28 @@ class MarkSetOptions:
     ids: Annotated[str | Sequence[str], Typed("Which, by query_id, comma-separated.", kind=str)] = ""
     all: Annotated[bool, Typed("Every example of the set.")] = False
     note: Annotated[str, Typed("Why.")] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddExamplesOptions:
+    """Which examples of a run go into a set. Each field is an argument of `add_examples`, which explains it."""
+
+    run: StoredRun = field(kw_only=False)
+    to: Annotated[Path, Typed("The set, .jsonl; it is made where there is none.", kind=Path, metavar="SET")]
+    ids: Annotated[
+        str | Sequence[str], Typed("Which, by query_id.", argument=True, kind=list[str] | None, metavar="ID")
+    ] = field(default=(), kw_only=False)
+    failed: Annotated[bool, Typed("All that the run's causes name as wrong.")] = False
+    sample: Annotated[int | None, Typed("So many, drawn in proportion to the weights of the answers.", least=1)] = None
+    by: Annotated[str, Typed("A segment: each of its values gets its share of the sample.", metavar="SEGMENT")] = ""
+    from_set: Annotated[
+        Any, Typed("The run's set, whose quotes are kept; the file of its name by default.", "--from", metavar="SET")
+    ] = None
+    tag: Annotated[str | Sequence[str], Typed("What they are tagged with, comma-separated.", kind=str)] = ""
+    by_name: Annotated[str, Typed("Who adds them.", metavar="NAME")] = ""
+    seed: Annotated[int, Typed("Of the sample: equal seeds draw equal examples.")] = 7
+    judge: LastJudge = None
+    store: Store = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,3 +162,59 @@ class ExportSetOptions:
     to: Annotated[SetForm, Typed("beir, ragas or deepeval.", kind=SetForm)]
     output: Annotated[Path, Typed("A folder for beir, .jsonl for ragas, .json for deepeval.", "-o --output", kind=Path)]
     corpus: Annotated[Any, Typed("The documents, written along.", metavar="CORPUS")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VarySetOptions:
+    """What is put otherwise, and how.
+
+    Attributes:
+        set: the set.
+        kinds: of variation.
+        output: the set to write.
+        corpus: its documents.
+        n: variants of each kind at most.
+        seed: of the drawing.
+        columns: our field -> the set's column.
+    """
+
+    set: Annotated[Any, Typed("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    kinds: Annotated[
+        str | Sequence[str], Typed("typos, keywords, case, entity (needs --corpus); all by default.", kind=str)
+    ] = ""
+    output: Annotated[
+        Path | None, Typed("Originals and variants, .jsonl; SET.varied.jsonl by default.", "-o --output", kind=Path)
+    ] = None
+    corpus: Annotated[Any, Typed("The documents, of which none may answer what entity asks.", metavar="CORPUS")] = None
+    n: Annotated[int | None, Typed("Variants of each kind at most; all by default.", "-n", least=1)] = None
+    seed: Annotated[int, Typed("Of the drawing: equal seeds make equal sets.")] = 7
+    columns: Columns = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetStatsOptions:
+    """What is described, and by what.
+
+    Attributes:
+        set: the set.
+        corpus: its documents.
+        like: questions of people.
+        run: a run on the set that was evaluated.
+        baseline: another run, to pair it with.
+        detect: the change that is to be seen.
+        metrics: names and presets.
+        judge: whose verdicts.
+        seed: of the classifier's folds.
+        store: where runs are kept.
+    """
+
+    set: Annotated[Any, Typed("The set.", argument=True, metavar="SET")] = field(kw_only=False)
+    corpus: Annotated[Any, Typed("Its documents: topics without a question, overlap.", metavar="CORPUS")] = None
+    like: Annotated[Any, Typed("Questions of people: are the set's like them?", metavar="REAL")] = None
+    run: Annotated[Any, Typed("An evaluated run on the set: what can it show?", metavar="RUN")] = None
+    baseline: Annotated[Any, Typed("A run to pair it with, as compare does.", metavar="RUN")] = None
+    detect: Annotated[str, Typed("The change to be seen: 3% of the mean, or 3 points.")] = ""
+    metrics: Metrics = ()
+    judge: LastJudge = None
+    seed: Annotated[int, Typed("Of the classifier's folds.")] = 7
+    store: Store = None

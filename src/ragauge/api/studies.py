@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,26 @@ def studies(*, store: str | None = None) -> list[dict[str, Any]]:
             "trials": {state: states.count(state) for state in dict.fromkeys(states)},
         })  # fmt: skip
     return rows
+
+
+def with_verdicts(
+    rows: Sequence[Mapping[str, Any]], *, store: str | None = None, seconds: float | None = None
+) -> list[dict[str, Any]]:     # fmt: skip
+    """A list of studies, each with what came of it, in a sentence, as `verdict`.
+
+    Args:
+        rows: as `studies` gives them.
+        store: URL of the store.
+        seconds: after so many no further study is read, and the rest has no verdict; None = all are.
+    """
+    from ragauge.reporting.studies import verdict
+
+    until = None if seconds is None else time.monotonic() + seconds
+    return [
+        dict(row) if until is not None and time.monotonic() > until
+        else {**row, "verdict": verdict(open_study(row["name"], store=store).figures)}
+        for row in rows
+    ]     # fmt: skip
 
 
 def delete_study(name: str, *, store: str | None = None) -> int:
@@ -97,7 +118,7 @@ def open_study(wanted: OpenStudyOptions) -> StudyResult:
             trial.name: _scores(opened, trial, judge)
             for trial in study.trials if trial.state == "pruned" and trial.run_id
         }     # fmt: skip
-        errors = judge_errors(judge, opened)
+        errors = judge_errors(judge, opened, [trial.run_id for trial in scored])
         held = {trial: set(frame["metric"].unique().to_list()) for trial, frame in frames.items()}
         first = opened.scores.metrics(scored[0].run_id, judge) if scored else []
         names = tuple(one for one in first if all(one in mine for mine in held.values()))

@@ -12,25 +12,29 @@ from ragauge.errors import UsageError
 
 if TYPE_CHECKING:
     from ragauge.data.example import EvalSet
+    from ragauge.data.set_file import SetFile
     from ragauge.engine.prepare import PreparedSet
 
 ENDINGS = (".jsonl", ".jsonl.gz")
 
 
-def checked(wanted: PrepareOptions) -> EvalSet:
-    """The eval set, when everything that can be known beforehand is right.
+def checked(wanted: PrepareOptions) -> tuple[EvalSet, SetFile | None]:
+    """The eval set, and what an earlier call wrote, when everything that can be known beforehand is right.
 
     Raises:
-        UsageError: a file's name that is not JSON lines, or that of the source itself.
+        UsageError: a file's name that is not JSON lines, that of the source itself, or of a file that holds more than
+            examples of the source as this command writes them.
         DataError: a set that cannot be read.
     """
     from ragauge.data.readers.source import read_set
+    from ragauge.testsets.overwriting import prepared_there
 
     if not wanted.output.name.lower().endswith(ENDINGS):
         raise UsageError(f"-o {wanted.output}: expected a file that ends in .jsonl or .jsonl.gz.")
     if isinstance(wanted.source, str | Path) and wanted.output.resolve() == Path(wanted.source).resolve():
         raise UsageError(f"-o {wanted.output}: is the set itself. Give another name: answers in it would be lost.")
-    return read_set(wanted.source)
+    found = read_set(wanted.source)
+    return found, prepared_there(wanted.output, found.examples)
 
 
 def expect(wanted: PrepareOptions) -> dict[str, Any]:
@@ -40,7 +44,7 @@ def expect(wanted: PrepareOptions) -> dict[str, Any]:
     from ragauge.engine.prepare import expected, lacking, prepares
     from ragauge.store.open import open_store
 
-    examples = checked(wanted).examples
+    examples = checked(wanted)[0].examples
     judge = build_judge(wanted.judge)
     known: dict[str, Any] = {"examples": len(examples), "judge": judge.judge_id}
     if not prepares(judge):
@@ -54,15 +58,17 @@ async def prepare(wanted: PrepareOptions) -> PreparedSet:
     """Prepares an eval set and writes it, whole or not at all; what models said is kept in the store in any case.
 
     Raises:
-        UsageError: an output that cannot be, or a judge that cannot prepare.
+        UsageError: an output that cannot be or holds something else, or a judge that cannot prepare.
         JudgeError: the model cannot be asked at all.
     """
     from ragauge.data.writers.jsonl import write_records
     from ragauge.engine.judges import build_judge
     from ragauge.engine.prepare import by_sentences, prepare_examples, prepares
     from ragauge.store.open import open_store
+    from ragauge.testsets.overwriting import claims_kept
 
-    examples = checked(wanted).examples
+    found, before = checked(wanted)
+    examples = found.examples
     judge = build_judge(wanted.judge)
     calling = wanted.of(judge)
     if calling is not None and prepares(judge):
@@ -73,6 +79,7 @@ async def prepare(wanted: PrepareOptions) -> PreparedSet:
     else:
         raise UsageError(f"{wanted.judge} cannot prepare a set. Use --judge local, or a model: --judge openai:MODEL.")
     if not prepared.stopped:
+        claims_kept(wanted.output, before, prepared.examples)
         make_folder(wanted.output)
         write_records(wanted.output, prepared.examples)
     return prepared

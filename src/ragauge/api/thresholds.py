@@ -114,7 +114,7 @@ def _read(store: Store, run: Run, metric: Metric, wanted: ThresholdsOptions) -> 
     index = store.runs.index(run.run_id, store.scores.evaluated(run.run_id, judge_id, [str(metric)]))
     columns = StoredColumns(store, run.run_id, judge_id, index).column(str(metric))
     examples = None if columns is None else by_example(columns)
-    mean = summary(metric, examples, error=judge_errors(judge_id, store).get(str(metric)))
+    mean = summary(metric, examples, error=judge_errors(judge_id, store, (run.run_id,)).get(str(metric)))
     values = None if examples is None else examples.value[examples.status == SCORED]
     name, others, good, without, outcome = _outcome(store, index, columns, metric, wanted)
     return Thresholds(

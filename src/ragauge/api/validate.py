@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ragauge.api import monitor_section
 from ragauge.api.inputs.sources import named
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.queries.options import ValidateOptions
@@ -30,16 +31,19 @@ class Validated:
     Attributes:
         source: the file.
         rules: what each rule of the gate asks for, in words.
+        monitor: what is asked of production, in words.
         notes: what is right but seldom meant.
     """
 
     source: str
     rules: tuple[str, ...]
+    monitor: tuple[str, ...]
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON types."""
-        return {"source": self.source, "valid": True, "rules": list(self.rules), "notes": list(self.notes)}
+        lists = {"rules": list(self.rules), "monitor": list(self.monitor), "notes": list(self.notes)}
+        return {"source": self.source, "valid": True, **lists}
 
 
 @keywords(ValidateOptions)
@@ -59,23 +63,32 @@ def validate(wanted: ValidateOptions) -> Validated:
         ConfigError: mistakes; all of them are in the text, each with its line.
         DataError: there is no such file, or it is not YAML.
     """
+    from ragauge.analysis.monitoring.watches import watches
     from ragauge.gating.rules import understood
 
     file = read_config(wanted.config)
+    watched, wrong = watches(file)
+    asked, remarks = tuple[str, ...](), tuple[str, ...]()
+    if (monitor := file.config.monitor) is not None:
+        wrong = (*wrong, *monitor_section.mistakes(file, monitor))
+        asked = tuple(monitor_section.said(monitor, watched))
+        remarks = tuple(monitor_section.remarks(file, monitor, watched))
     if file.config.gate is None and file.config.model_fields_set:     # the file is about something else
-        file.checked()
-        return Validated(file.name, (), ())
+        if problems := (*file.problems, *wrong):
+            raise ConfigError(problems)
+        return Validated(file.name, (), asked, remarks)
     rules, problems = understood(file)
+    problems = (*problems, *wrong)
     examples = () if wanted.set is None else tuple(_examples(wanted))
     absent = _absent(rules.metrics, examples)
     if wanted.set is not None:
         problems = (*problems, *_unknown(file, rules, examples), *_inapplicable(file, rules, examples, absent))
     if problems:
         raise ConfigError(problems)
-    notes = [*_notes(rules)]
+    notes = [*remarks, *_notes(rules)]
     if wanted.set is not None:
         notes += [*_unused(rules, examples), *_too_few(rules, examples, absent), *_undecided(rules, examples, absent)]
-    return Validated(file.name, tuple(_said(rules)), tuple(notes))
+    return Validated(file.name, tuple(_said(rules)), asked, tuple(notes))
 
 
 def _unused(rules: Rules, examples: Sequence[Example]) -> Iterator[str]:
@@ -200,7 +213,7 @@ def _examples(wanted: ValidateOptions) -> Iterable[Example]:
 
 
 def _said(rules: Rules) -> Iterator[str]:
-    from ragauge.gating.checking import asks
+    from ragauge.gating.checking import asks, least_n
     from ragauge.gating.examples import asks as asks_of_examples
     from ragauge.gating.examples import asks_share
 
@@ -210,7 +223,8 @@ def _said(rules: Rules) -> Iterator[str]:
         where = "the whole run" if limit.segments == () else f"the whole run and {parts}"
         how = "by the estimate alone" if limit.decide == "point" else "by its interval"
         warns = "; warns only" if limit.on_fail == "warn" else ""
-        yield f"{asks(limit)}: {where}, {how}, from {limit.min_n} examples on{warns}"
+        least = f"{least_n(limit)} {'labelled ' if limit.rectified else ''}examples"
+        yield f"{asks(limit)}: {where}, {how}, from {least} on{warns}"
     for must in rules.must_pass:
         yield asks_of_examples(must) + ("; warns only" if must.on_fail == "warn" else "")
 

@@ -9,11 +9,13 @@ import typer
 from ragauge.api.queries.options import DoctorOptions
 from ragauge.cli import options
 from ragauge.cli.output import prints_apart, show, show_json
+from ragauge.text.messages import plural
 
 if TYPE_CHECKING:
     from ragauge.api.doctor import Diagnosis
+    from ragauge.reporting.sections import Tone
 
-MARKS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "wrong": ("wrong", "bold red")}
+TONES: dict[str, Tone] = {"ok": "good", "note": "unsure", "wrong": "bad"}
 
 
 @options.grouped
@@ -33,16 +35,14 @@ def doctor(wanted: DoctorOptions, as_json: options.Json = False) -> None:
 
 
 def _show(diagnosis: Diagnosis) -> None:
-    from rich.table import Table
-    from rich.text import Text
+    from ragauge.reporting.sections import Phrase, ReportSection, ReportTable, columns
+    from ragauge.reporting.writers.terminal import terminal
 
-    table = Table.grid(padding=(0, 2))
+    rows = []
     for part in diagnosis.looked:
-        mark, style = MARKS[part.state]
-        text = Text(part.said)
-        if part.hint:
-            text.append(f"\n{part.hint}", style="dim")
-        table.add_row(Text(mark, style=style), Text(part.name), text)
-    show(table)
+        hint = (Phrase(f"\n{part.hint}", "faint"),) if part.hint else ()
+        rows.append((Phrase(part.state, TONES[part.state]), part.name, (part.said, *hint)))
     wrong = sum(part.state == "wrong" for part in diagnosis.looked)
-    show("Everything works." if diagnosis.healthy else f"{wrong} thing{'s' if wrong > 1 else ''} to mend.")
+    told = "Everything works." if diagnosis.healthy else f"{plural(wrong, 'thing')} to mend."
+    table = ReportTable(columns("", "part", "what was found"), tuple(rows))
+    show(terminal([ReportSection(table=table, after=(told,))]))

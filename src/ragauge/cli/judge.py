@@ -8,24 +8,34 @@ from typing import Annotated, Any
 
 import typer
 
-from ragauge.api.options import CheckJudgeOptions, ProbeOptions
+from ragauge.api.label_options import UnaskedOptions
+from ragauge.api.options import CalibrateJudgeOptions, CheckJudgeOptions, ProbeOptions
 from ragauge.cli import options
-from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json
+from ragauge.cli.output import (
+    check_outputs,
+    expected_calls,
+    kept_on_interrupt,
+    progress_line,
+    same_command,
+    show,
+    show_json,
+    show_result,
+)
 from ragauge.errors import Interrupted
 from ragauge.text.messages import plural
 
 app = typer.Typer(help="What a judge is worth on your data.", no_args_is_help=True)
 
 
-Forget = Annotated[
-    bool, typer.Option("--forget", help="Take back what was kept of this file, for every judge; asks nothing.")
-]
 Outputs = Annotated[
     list[Path] | None,
     typer.Option("-o", "--output", help="Write the report: .md, .json; every part that differs: .jsonl."),
 ]
 
 
+ProbeOutputs = Annotated[
+    list[Path] | None, typer.Option("-o", "--output", help="Write the result: .html, .md, .json; repeatable.")
+]
 MinKappa = Annotated[
     float | None,
     typer.Option("--min-kappa", help="Exit 3 where Cohen's kappa lies wholly below, 4 where its interval holds it."),
@@ -41,8 +51,8 @@ def front() -> None:
 @options.grouped
 def check(
     wanted: CheckJudgeOptions,
+    instead: UnaskedOptions,
     only_plan: options.DryRun = False,
-    take_back: Forget = False,
     least: MinKappa = None,
     outputs: Outputs = None,
     as_json: options.Json = False,
@@ -56,13 +66,22 @@ def check(
     1 or 0; a list of labels, one an annotator.
     """
     from ragauge.api import judge_check
+    from ragauge.api.judge_grades import check_grades
+    from ragauge.api.judge_history import judge_history
     from ragauge.api.verbs import finish
     from ragauge.reporting.judge_check import sections
     from ragauge.reporting.writers.terminal import terminal
 
+    if instead.history:
+        show_result(judge_history(wanted.judge or (), store=wanted.store), outputs, as_json=as_json)
+        return
+    if instead.grades:
+        graded = check_grades(wanted.source, wanted.verdict, columns=wanted.columns, segments=wanted.segments)
+        show_result(graded, outputs, as_json=as_json)
+        return
     for path in outputs or ():
         judge_check.check_output(path)
-    if take_back:
+    if instead.forget:
         checks = judge_check.forget(wanted)
         told = f"{plural(checks, 'check')} of {wanted.source} forgotten: no interval rests on its labels now."
         show(told if checks else f"No check of {wanted.source} is kept: nothing to forget.")
@@ -84,28 +103,64 @@ def check(
 
 @app.command()
 @options.grouped
-def probe(
-    wanted: ProbeOptions, only_plan: options.DryRun = False, as_json: options.Json = False, quiet: options.Quiet = False
+def calibrate(
+    wanted: CalibrateJudgeOptions,
+    only_plan: options.DryRun = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Whether the order of two answers changes which one a judge prefers: each pair is asked in both orders.
+    """Fit a judge's probabilities to people's labels; the file is a judge: --judge calibrated:judge.json.
 
-    Each row has a query, two answers (answers, or answer_1 and answer_2), and better (1, 2 or tie) where people said.
+    It takes 50 labels, 10 of the rarer kind. The judge stays as it is unless labels that were not fitted say that
+    another is better by a standard error.
+    """
+    from ragauge.api import judge_calibrate
+    from ragauge.api.verbs import finish
+
+    if only_plan:
+        planned = judge_calibrate.expect(wanted)
+        text = f"{planned['rows']:,} rows, {plural(planned['parts'], 'labelled part')}: {expected_calls(planned)}"
+        show_json(planned) if as_json else show(text)
+        return
+    with kept_on_interrupt(), progress_line(quiet, "asked") as progress:
+        found = finish(lambda: judge_calibrate.calibrate_labelled(replace(wanted, progress=progress)))
+    show_result(found, as_json=as_json)
+    typer.echo(f"wrote {found.found.path}", err=True)
+
+
+@app.command()
+@options.grouped
+def probe(
+    wanted: ProbeOptions,
+    only_plan: options.DryRun = False,
+    outputs: ProbeOutputs = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Whether what must not matter changes a judge's verdicts, and what must matter does, on your own examples.
+
+    Order and wording, repetition, forged verdicts must not; a wrong number, name, date, unit or negation and passages
+    of another question must. Each example is judged twice as it is: what the judge changes by itself is no bias.
     """
     from ragauge.api import judge_probe
     from ragauge.api.verbs import finish
-    from ragauge.reporting.judge_probe import sections
-    from ragauge.reporting.writers.terminal import terminal
 
+    check_outputs(outputs, judge_probe.ProbeResult)
     if only_plan:
         planned = judge_probe.expect(wanted)
-        text = f"{plural(planned['pairs'], 'pair')}: {expected_calls(planned)}"
-        show_json(planned) if as_json else show(text)
+        show_json(planned) if as_json else show(_planned_probes(planned))
         return
     with kept_on_interrupt(), progress_line(quiet, "probed") as progress:
-        probed = finish(lambda: judge_probe.probe_judge(replace(wanted, progress=progress)))
-    show_json(probed.to_dict()) if as_json else show(terminal(sections(probed.judge_id, probed.position)))
-    if probed.stopped:
-        raise Interrupted(probed.stopped, resume=same_command())
+        found = finish(lambda: judge_probe.probe_examples(replace(wanted, progress=progress)))
+    show_result(found, outputs, as_json=as_json)
+    if found.probed.stopped:
+        raise Interrupted(found.probed.stopped, resume=same_command())
+
+
+def _planned_probes(planned: dict[str, Any]) -> str:
+    counts = f"{plural(planned['examples'], 'example')}, {plural(planned['pairs'], 'pair')} of answers"
+    lines = [f"{counts}: {expected_calls(planned)}", f"probes: {', '.join(planned['probes'])}"]
+    return "\n".join(lines + [f"not probed: {name}: {reason}" for name, reason in planned["left_out"].items()])
 
 
 def _planned(planned: dict[str, Any]) -> str:

@@ -32,6 +32,11 @@ def import_labels(wanted: LabelImportOptions, as_json: options.Json = False) -> 
         return
     lines = [f"{plural(found.read, 'label')} read, {found.new:,} new"]
     lines += [f"people:{name or 'none'} has {plural(count, 'label')}" for name, count in found.guidelines.items()]
+    if found.without_text:
+        lines.append(
+            f"{found.without_text:,} of {plural(found.keys, 'key')} fit no text of a stored run: labels count where "
+            "question, passages and answer are the same"
+        )
     show("\n".join(lines))
 
 
@@ -40,18 +45,28 @@ def import_labels(wanted: LabelImportOptions, as_json: options.Json = False) -> 
 def draw_labels(wanted: LabelDrawOptions, as_json: options.Json = False) -> None:
     """Draw answers of a run for people, and write the page on which they label them by keys, without a server.
 
-    The page saves labels.jsonl, which `ragauge label import` brings in. The draw is stored: labels of it rectify means.
+    The page saves labels.jsonl, which `ragauge label import` brings in; without -o they are labelled in `ragauge ui`.
+    The draw is stored: labels of it rectify means.
     """
-    from ragauge.api import label
+    from ragauge.api.label_drawing import label_draw
 
-    found = label.label_draw(**vars(wanted))
+    found = label_draw(**vars(wanted))
     if as_json:
         show_json(found)
         return
     what = f"{plural(found.answers, 'answer')}, {plural(found.parts, 'part')} to label"
     how = f", drawn from {found.of:,} ({found.scheme})" if found.scheme else ": what people differ on"
-    show(f"{what}{how}; guideline {found.guideline}\nThen: {command('label', 'import', 'labels.jsonl')}")
-    typer.echo(f"wrote {found.path}", err=True)
+    if found.scheme and found.answers < wanted.n and not wanted.again:
+        how += f"; {wanted.n:,} were asked for, of which the others are labelled or drawn already, or not there"
+    lines = [f"{what}{how}; guideline {found.guideline}"]
+    if found.again:
+        lines.append("It is a draw that is stored already: its labels count once.")
+    elif found.before:
+        lines.append(f"None of the {plural(found.before, 'answer')} drawn before is in it: for those give --again.")
+    then = command("label", "import", "labels.jsonl") if found.paths else f"{command('ui')}, /label?draw={found.draw}"
+    show("\n".join([*lines, f"Then: {then}"]))
+    for path in found.paths:
+        typer.echo(f"wrote {path}", err=True)
 
 
 @app.command("plan")

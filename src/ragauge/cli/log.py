@@ -10,7 +10,6 @@ import typer
 from ragauge.api.queries.options import LogOptions
 from ragauge.cli import options
 from ragauge.cli.output import check_outputs, show, show_json
-from ragauge.errors import UsageError
 
 app = typer.Typer(help="A row for every evaluated run: when, what changed, how good, at what cost, and a note.")
 
@@ -31,7 +30,7 @@ def log(
     says so.
     """
     if context.invoked_subcommand is not None:
-        _refuse_front_options(context)
+        options.refuse_front_options(context, "ragauge log note RUN TEXT --store …")
         return
     from ragauge.api import history
 
@@ -61,11 +60,3 @@ def write_note(
         return
     name = f"{kept['name']} ({kept['run_id']})"
     show(f"noted for {name}: {kept['note']}" if kept["note"] else f"no note about {name} any more")
-
-
-def _refuse_front_options(context: typer.Context) -> None:
-    """Options before the subcommand would be passed over: they go behind it."""
-    for name in context.params:
-        given = context.get_parameter_source(name)
-        if given is not None and given.name == "COMMANDLINE":
-            raise UsageError("options go behind the command: ragauge log note RUN TEXT --store …")

@@ -1,4 +1,4 @@
-"""The command line: every command, and the one place where an error becomes a message and an exit code."""
+"""The command line: the one place where an error becomes a message and an exit code."""
 
 from __future__ import annotations
 
@@ -9,75 +9,20 @@ from typing import Annotated
 
 import typer
 
-from ragauge.cli import (
-    ann,
-    baseline,
-    cache,
-    chunking,
-    compare,
-    confirm,
-    demo,
-    doctor,
-    embeddings,
-    evaluate,
-    explain,
-    gate,
-    init,
-    judge,
-    label,
-    log,
-    metrics,
-    report,
-    retrieval,
-    run,
-    runs,
-    study,
-    sweep,
-    testset,
-    thresholds,
-    validate,
-)
+from ragauge.cli.commands import Commands
 from ragauge.cli.output import libraries_silent, warnings_in_a_line
 from ragauge.errors import Interrupted, RagaugeError
 from ragauge.version import __version__
 
 app = typer.Typer(
     name="ragauge",
+    cls=Commands,
     help="Measures retrieval-augmented generation: what works, where it fails, what to fix.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     epilog="Results go to stdout, progress to stderr. Start with: ragauge demo",
 )
-app.command()(demo.demo)
-app.command()(init.init)
-app.command()(run.run)
-app.command()(evaluate.evaluate)
-app.command()(retrieval.retrieval)
-app.command()(report.report)
-app.command()(explain.explain)
-app.command()(confirm.confirm)
-app.command()(compare.compare)
-app.command()(chunking.chunking)
-app.command()(embeddings.embeddings)
-app.command()(sweep.sweep)
-app.add_typer(ann.app, name="ann")
-app.command()(gate.gate)
-app.command()(validate.validate)
-app.command()(doctor.doctor)
-app.command("runs")(runs.list_runs)
-app.command()(runs.show)
-app.command()(runs.export)
-app.command()(runs.delete)
-app.command()(metrics.metrics)
-app.command()(thresholds.thresholds)
-app.add_typer(baseline.app, name="baseline")
-app.add_typer(log.app, name="log")
-app.add_typer(study.app, name="study")
-app.add_typer(testset.app, name="testset")
-app.add_typer(judge.app, name="judge")
-app.add_typer(label.app, name="label")
-app.add_typer(cache.app, name="cache")
 
 
 def _version(wanted: bool) -> None:

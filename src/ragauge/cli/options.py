@@ -38,7 +38,7 @@ def option(field: str, typed: Typed) -> Any:
         return typer.Argument(metavar=typed.metavar, help=typed.help)
     return typer.Option(
         *(typed.names.split() or [f"--{field.replace('_', '-')}"]), metavar=typed.metavar, min=typed.least,
-        rich_help_panel=typed.panel, envvar=typed.variable, help=typed.help,
+        max=typed.most, rich_help_panel=typed.panel, envvar=typed.variable, help=typed.help,
         callback=_named if typed.variable == STORE.variable else None,
     )     # fmt: skip
 
@@ -96,7 +96,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             given[name] = kind(**_read(kind, {field: given.pop(field) for field in group}))
         command(**given)
 
-    vars(spread)["__signature__"] = inspect.Signature(parameters)
+    named = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]     # in any order
+    vars(spread)["__signature__"] = inspect.Signature(named)
     spread.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return spread
 
@@ -115,6 +116,14 @@ def _read(kind: type[Any], typed: Mapping[str, Any]) -> dict[str, Any]:
 
 def _fixed(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
+
+
+def refuse_front_options(context: typer.Context, example: str) -> None:
+    """Raises UsageError for options before a subcommand, which would be passed over: they go behind it."""
+    for name in context.params:
+        given = context.get_parameter_source(name)
+        if given is not None and given.name == "COMMANDLINE":
+            raise UsageError(f"options go behind the command: {example}")
 
 
 def names(text: str) -> tuple[str, ...]:

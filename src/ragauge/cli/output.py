@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ragauge.errors import Interrupted
-from ragauge.text.messages import plural, without_password
+from ragauge.text.messages import clock, plural, without_password
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -161,7 +161,9 @@ def expected_calls(planned: Mapping[str, Any]) -> str:
     if not planned["calls"]:
         return "no call to a model, cost 0"
     cost = "price unknown" if planned["cost"] is None else f"about {money(planned['cost'])}"
-    tokens = f"{planned['input_tokens']:,} tokens in, {planned['output_tokens']:,} out"
+    cached = planned.get("cached_tokens", 0)
+    served = f" ({cached:,} of them expected from the provider's cache)" if cached else ""
+    tokens = f"{planned['input_tokens']:,} tokens in{served}, {planned['output_tokens']:,} out"
     return f"{plural(planned['calls'], 'call')} to a model, about {tokens}, {cost}"
 
 
@@ -172,20 +174,6 @@ def kept_on_interrupt(kept: str = "Everything evaluated so far is kept.") -> Ite
         yield
     except KeyboardInterrupt:
         raise Interrupted(f"Stopped. {kept}", resume=same_command()) from None
-
-
-def clock(seconds: float) -> str:
-    """Time left as people say it.
-
-    >>> clock(5), clock(125), clock(7300)
-    ('5 s', '2 min 5 s', '2 h 1 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def progress_text(now: Progress, done: str = "evaluated", width: int | None = None) -> str:

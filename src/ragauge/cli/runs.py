@@ -19,18 +19,53 @@ if TYPE_CHECKING:
     from ragauge.api.runs import OpenRun
 
 
+app = typer.Typer(help="List the stored runs, newest first; those of a study under --study. Tag them.")
+TaggedRun = Annotated[str, typer.Argument(help="A stored run: id, name or latest.")]
+Tags = Annotated[list[str], typer.Argument(metavar="NAME...", help="Words such as release or golden.")]
+
+
+@app.callback(invoke_without_command=True)
 @options.grouped
-def list_runs(wanted: RunsOptions, as_json: options.Json = False) -> None:
+def list_runs(context: typer.Context, wanted: RunsOptions, as_json: options.Json = False) -> None:
     """List the stored runs, newest first; those of a study under --study."""
+    if context.invoked_subcommand is not None:
+        options.refuse_front_options(context, "ragauge runs tag RUN NAME --store …")
+        return
     from ragauge.api.runs import runs, runs_table
     from ragauge.api.studies import studies
 
     rows = runs(**vars(wanted))
     if as_json:
-        show_json(rows)
+        from ragauge.reporting.encoder import encode
+
+        show_json(encode(rows))
         return
     others = [] if rows else [study["name"] for study in studies(store=wanted.store)]
     shown(runs_table(rows, study=wanted.study, studies=others))
+
+
+@app.command()
+def tag(run: TaggedRun, names: Tags, store: options.Store = "", as_json: options.Json = False) -> None:
+    """Give a run tags, by which lists are filtered: ragauge runs --filter tag=release."""
+    from ragauge.api.tags import tag_run
+
+    _told(tag_run(run, *names, store=store or None), as_json=as_json)
+
+
+@app.command()
+def untag(run: TaggedRun, names: Tags, store: options.Store = "", as_json: options.Json = False) -> None:
+    """Take tags away from a run."""
+    from ragauge.api.tags import untag_run
+
+    _told(untag_run(run, *names, store=store or None), as_json=as_json)
+
+
+def _told(row: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        show_json(row)
+        return
+    shown(f"{row['name']} ({row['run_id']}) is tagged: {', '.join(row['tags'])}" if row["tags"]
+          else f"{row['name']} ({row['run_id']}) has no tag now")     # fmt: skip
 
 
 @options.grouped

@@ -10,11 +10,14 @@ import typer
 
 from ragauge.api.options import PrepareOptions
 from ragauge.api.set_options import (
+    AddExamplesOptions,
     CheckSetOptions,
     ExportSetOptions,
     FreezeSetOptions,
     GenerateSetOptions,
     MarkSetOptions,
+    SetStatsOptions,
+    VarySetOptions,
 )
 from ragauge.cli import options
 from ragauge.cli.output import (
@@ -55,7 +58,7 @@ def generate(
     quiet: options.Quiet = False,
 ) -> None:
     """Make questions with labels from a corpus: known-item queries, or a model's. Exit 4: fewer than wanted."""
-    from ragauge.api.sets import expect_set, generate_set
+    from ragauge.api.set_generating import expect_set, generate_set
 
     if only_plan:
         planned = expect_set(wanted)
@@ -70,11 +73,12 @@ def generate(
 
 @app.command()
 @options.grouped
-def check(wanted: CheckSetOptions, as_json: options.Json = False) -> None:
-    """Hold a set against its corpus: evidence intact, moved, changed or gone. Exit 3: under 90 % of gold alive."""
-    from ragauge.api.sets import check_set
+def check(wanted: CheckSetOptions, as_json: options.Json = False, quiet: options.Quiet = False) -> None:
+    """Hold a set against its corpus: stale evidence, holes in labels, types. Exit 3: under 90 % of gold alive."""
+    from ragauge.api.set_check import check_set
 
-    found = check_set(**vars(wanted))
+    with kept_on_interrupt("Every reply so far is kept."), progress_line(quiet, "judged") as progress:
+        found = check_set(**vars(replace(wanted, progress=progress)))
     show_result(found, as_json=as_json)
     raise typer.Exit(found.exit_code)
 
@@ -83,7 +87,7 @@ def check(wanted: CheckSetOptions, as_json: options.Json = False) -> None:
 @options.grouped
 def freeze(wanted: FreezeSetOptions) -> None:
     """Keep hashes of a set's evidence beside it, by which `check` tells what changed and finds what was renamed."""
-    from ragauge.api.sets import freeze_set
+    from ragauge.api.set_check import freeze_set
 
     typer.echo(f"wrote {freeze_set(**vars(wanted))}", err=True)
 
@@ -99,6 +103,33 @@ def mark(wanted: MarkSetOptions) -> None:
 
 @app.command()
 @options.grouped
+def vary(wanted: VarySetOptions, as_json: options.Json = False) -> None:
+    """Put questions otherwise, beside their originals: typos, keywords, case; entity: what no document tells."""
+    from ragauge.api.set_variation import vary_set
+
+    show_result(vary_set(**vars(wanted)), as_json=as_json)
+
+
+@app.command()
+@options.grouped
+def add(wanted: AddExamplesOptions, as_json: options.Json = False) -> None:
+    """Add examples of a run to a set: by id, all that failed, or a sample; the rest of the file keeps its bytes."""
+    from ragauge.api.set_adding import add_examples
+
+    show_result(add_examples(**vars(wanted)), as_json=as_json)
+
+
+@app.command()
+@options.grouped
+def stats(wanted: SetStatsOptions, outputs: options.Outputs = None, as_json: options.Json = False) -> None:
+    """Say what a set is made of, whether it is like real questions, and what change a run on it can show."""
+    from ragauge.api.set_stats import set_stats
+
+    show_result(set_stats(**vars(wanted)), outputs or (), as_json=as_json)
+
+
+@app.command()
+@options.grouped
 def export(wanted: ExportSetOptions) -> None:
     """Write a set in the form of another tool; what that has no place for stands beside it, and is read again."""
     from ragauge.api.sets import export_set
@@ -108,7 +139,7 @@ def export(wanted: ExportSetOptions) -> None:
 
 @app.command()
 def diff(
-    old: Annotated[Path, typer.Argument(help="The older set: JSON lines.")],
+    old: Annotated[Path, typer.Argument(help="The older set, in any form that evaluate reads.")],
     new: Annotated[Path, typer.Argument(help="The newer set.")],
     as_json: options.Json = False,
 ) -> None:

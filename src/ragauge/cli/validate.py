@@ -36,5 +36,9 @@ def validate(
     typer.echo(f"{outcome.source} is valid. {'A run passes the gate when' if outcome.rules else 'It holds no gate.'}")
     for rule in outcome.rules:
         typer.echo(f"- {rule}")
+    if outcome.monitor:
+        typer.echo("Production is watched by")
+    for asked in outcome.monitor:
+        typer.echo(f"- {asked}")
     for note in outcome.notes:
         typer.echo(f"note: {note}")

@@ -39,6 +39,10 @@ class Ask:
         params: such as temperature.
         judge_repeat: which asking of the judge.
         attempt: 1, or 2 for a re-ask.
+        shared: characters of the last message that other asks about the same passages begin with too, as their other
+            messages are the same; 0 = none. What is asked does not depend on it.
+        family: schema that holds a reply under the key "reply", whichever of these asks it belongs to; None = there is
+            none. Providers that read the schema before the messages are given it instead: else nothing is shared.
     """
 
     kind: Literal["chat", "embed"]
@@ -49,6 +53,8 @@ class Ask:
     params: Mapping[str, Any] = field(default_factory=dict)
     judge_repeat: int = 0
     attempt: int = 1
+    shared: int = 0
+    family: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +82,16 @@ class ModelName:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call, as the provider counted them; cached_tokens are those of input_tokens billed at less."""
+    """Tokens of one call, as the provider counted them.
+
+    Of input_tokens cached_tokens were served from its cache and billed at less, written_tokens read into it and, by
+    some, billed at more.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    written_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from ragauge.data.facts import (
     AgreementFacts,
     AnswerFacts,
     CoverFacts,
+    Evidence,
     FactsOf,
     GuessedFacts,
     ReferenceFacts,
@@ -112,6 +113,8 @@ def _same(value: Any) -> Any:
 
 def _dataclass_reader(cls: type[Any]) -> Read:
     hints = get_type_hints(cls)
+    if cls is Evidence:
+        return _evidence_reader(hints["reply_keys"])
     readers = {part.name: reader(hints[part.name]) for part in dataclasses.fields(cls)}
     made = [(name, read) for name, read in readers.items() if read is not _same]     # the others are as JSON has them
 
@@ -121,6 +124,20 @@ def _dataclass_reader(cls: type[Any]) -> Read:
             if name in fields:
                 fields[name] = make(fields[name])
         return cls(**fields)
+
+    return read
+
+
+def _evidence_reader(reply_keys: Any) -> Read:
+    """Of evidence the question says which facts these are."""
+    read_keys = reader(reply_keys)
+
+    def read(value: Mapping[str, Any]) -> Evidence:
+        fields = dict(value)
+        facts, keys = fields.get("facts"), fields.get("reply_keys")
+        kind: Any = FACTS[fields["question"]]
+        fields["facts"] = None if facts is None else reader(kind)(facts)
+        return Evidence(**fields | ({} if keys is None else {"reply_keys": read_keys(keys)}))
 
     return read
 

@@ -16,6 +16,7 @@ from ragauge.errors import DataError
 META = "meta"
 State = Literal["draft", "reviewed", "golden", "rejected"]
 STATES: tuple[State, ...] = get_args(State)
+SetForm = Literal["beir", "ragas", "deepeval"]     # of other tools, in which a set can be written
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +24,14 @@ class Origin:
     """How an example came to be.
 
     Attributes:
-        method: model, known_item, vary, run or a name of the user's.
+        method: model, known_item, vary:KIND of a question put otherwise, run or a name of the user's.
         model: who wrote it, such as openai:gpt-5-mini; "" = nobody.
         type: of the question, such as multi_hop.
         persona: who it was written as; "" = nobody in particular.
         seed: of the drawing.
         passages: doc_ids that it was written from.
+        run: id of the run that it was taken from; "" = none.
+        weight: how many answers of that run it stands for, where it was drawn; None = it was not.
     """
 
     method: str
@@ -37,6 +40,8 @@ class Origin:
     persona: str = ""
     seed: int | None = None
     passages: tuple[str, ...] = ()
+    run: str = ""
+    weight: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,8 @@ def curation_of(value: Any, place: str = "") -> Curation:
         made = None if origin is None else Origin(**{**origin, "passages": tuple(origin.get("passages", ()))})
         quoted = tuple(Anchor(**anchor) for anchor in anchors)
     except (TypeError, AttributeError, ValueError) as error:
-        hint = "An origin has method, model, type, persona, seed, passages; an anchor doc_id, start, end, quote."
+        known = "method, model, type, persona, seed, passages, run, weight"
+        hint = f"An origin has {known}; an anchor doc_id, start, end, quote."
         raise DataError(f"meta: {error}.", source=place, hint=hint) from None
     words = {name: str(value.get(name) or "") for name in ("by", "at", "note")}
     other = {key: item for key, item in value.items() if key not in KEYS}

@@ -97,6 +97,11 @@ class Example:
         """SHA-256 of everything in the example."""
         return digest(plain(self))
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Which labels it has, of those that a set may know."""
+        return tuple(label for label in LABELS if getattr(self, label) not in (None, ()))
+
 
 @dataclass(frozen=True)
 class EvalSet:
@@ -126,10 +131,11 @@ class EvalSet:
     def __repr__(self) -> str:
         """Name, number of examples, and how many have each label: a set is too long to be shown whole."""
         examples = f"{len(self):,} example{'' if len(self) == 1 else 's'}"
-        return f"EvalSet({self.name!r}, {examples}: {', '.join(self._labels()) or 'no labels'})"
+        told = [f"{label} of {'all' if n == len(self) else f'{n:,}'}" for label, n in self.labels.items()]
+        return f"EvalSet({self.name!r}, {examples}: {', '.join(told) or 'no labels'})"
 
-    def _labels(self) -> Iterator[str]:
-        for label in LABELS:
-            n = sum(getattr(example, label) not in (None, ()) for example in self.examples)
-            if n:
-                yield f"{label} of {'all' if n == len(self) else f'{n:,}'}"
+    @property
+    def labels(self) -> Mapping[str, int]:
+        """Label -> how many examples have it; labels that none has are left out."""
+        counts = ((label, sum(label in example.labels for example in self.examples)) for label in LABELS)
+        return {label: n for label, n in counts if n}

@@ -86,6 +86,9 @@ class Claim:
         return float(bool(self.supporting)) if self.p is None else self.p
 
 
+CLAIMS_ONLY = ("address", "refuse")     # what was not asked where only claims were
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerFacts:
     """Facts of `verify_answer`.
@@ -100,7 +103,7 @@ class AnswerFacts:
         both: of a hybrid judge, verdicts that both its halves gave, since the local one was not sure.
         same: of these, those in which both lean the same way.
         unread: language code of an answer in whose language the judge cannot tell a refusal; "" = it can.
-        claims_only: nobody was asked about more than claims.
+        unasked: of "address" and "refuse" what nobody was asked.
     """
 
     claims: tuple[Claim, ...]
@@ -112,7 +115,12 @@ class AnswerFacts:
     same: int = 0
     address_p: tuple[float, float, float] | None = None
     unread: str = ""
-    claims_only: bool = False
+    unasked: tuple[str, ...] = ()
+
+    @property
+    def claims_only(self) -> bool:
+        """Whether nobody was asked about more than claims."""
+        return {*CLAIMS_ONLY} <= {*self.unasked}
 
 
 @dataclass(frozen=True, slots=True)

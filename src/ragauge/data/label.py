@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import inf
 
 from ragauge.data.identity import digest
 from ragauge.errors import UsageError
@@ -12,6 +14,8 @@ from ragauge.errors import UsageError
 Part = tuple[int, int] | int | None     # characters [first, last + 1) of the answer; a passage, from 1; the whole
 
 NO_CLAIM, UNSURE = "no_claim", "unsure"
+NOT_SUPPORTED = "not_supported"     # of files that do not say whether it is contradicted or not in the passages
+BY_PEOPLE = "people:"     # how the id of people as a judge begins
 ADJUDICATOR = "adjudicator"     # whose label wins over all others of the same thing
 
 # question -> what can be said, in the order of the page's keys
@@ -21,17 +25,28 @@ VALUES: Mapping[str, Mapping[str, str]] = {
         "not_in_context": "the passages do not say", NO_CLAIM: "nothing to check", UNSURE: "cannot tell",
     },
     "relevance": {"relevant": "helps to answer", "not_relevant": "does not help", UNSURE: "cannot tell"},
-    "address": {"fully": "answers the question", "partly": "answers part of it", "no": "does not answer it"},
-    "refuse": {"yes": "declines to answer", "no": "does not decline"},
+    "address": {
+        "fully": "answers the question", "partly": "answers part of it", "no": "does not answer it",
+        UNSURE: "cannot tell",
+    },
+    "refuse": {"yes": "declines to answer", "no": "does not decline", UNSURE: "cannot tell"},
 }     # fmt: skip
 SEEN: Mapping[str, tuple[str, ...]] = {
     "support": ("answer", "passages", "query"), "relevance": ("passages", "query"),
     "address": ("answer", "query"), "refuse": ("answer", "query"),
 }     # fmt: skip
+SCORE = "score:"     # how a question for the score of a metric begins
+SCORED: tuple[str, ...] = ("answer", "passages", "query", "references")     # what such a question can see
+WHOLE = ("address", "refuse")     # questions about the answer as a whole, as every score is
 BY_SUPPORT = ("faithfulness", "unsupported")     # metrics that labels supported or not tell of
 BY_KIND = ("contradicted", "not_in_context")      # those that need to know which of both is meant
-BY_RELEVANCE = ("context_precision",)
-TOLD = (*BY_SUPPORT, *BY_KIND, *BY_RELEVANCE)
+WHICH_NOT_SAID = f"{NOT_SUPPORTED}, which does not tell {' from '.join(BY_KIND)}"
+# metric -> the question whose labels tell of it; a score of any metric tells of that one
+TOLD: Mapping[str, str] = {
+    **dict.fromkeys((*BY_SUPPORT, *BY_KIND), "support"), "context_precision": "relevance",
+    "answer_relevance": "address",
+    **dict.fromkeys(("refusal_correctness", "over_refusal", "missed_refusal"), "refuse"),
+}     # fmt: skip
 GUIDELINES: Mapping[str, str] = {
     "support": (
         "Read the passages, then each sentence of the answer. Supported: the passages together say all of it, or it "
@@ -43,7 +58,10 @@ GUIDELINES: Mapping[str, str] = {
         "Read the question, then each passage. Relevant: it holds something that an answer to the question needs. Not "
         "relevant: it is about the same subject and no more, or about another one."
     ),
-    "address": "Does the answer address what was asked? Whether it is true does not matter here.",
+    "address": (
+        "Does the answer address what was asked? Whether it is true does not matter here. An answer that declines to "
+        "answer does not."
+    ),
     "refuse": "Does the answer decline to answer, whatever the reason it gives?",
 }
 
@@ -56,9 +74,9 @@ class Label:
         key: SHA-256, in hex, of the question and of all that it sees: the same text has it in every run.
         part: of what was seen; see `Part`.
         question: support, relevance, address, refuse, or score:METRIC.
-        value: what was said, one of VALUES; of score:METRIC a number in text.
+        value: what was said, one of VALUES; of score:METRIC a number in text, within the metric's range.
         annotator: who said so; "" = not known.
-        at: when, ISO 8601; "" = not known. Of what one person says of one thing the latest counts.
+        at: when, ISO 8601; "" = not known, before all that is. Of what one person says of one thing the latest counts.
         guideline: hash of the instructions; labels of two are never pooled. "" = not known.
     """
 
@@ -71,14 +89,44 @@ class Label:
     guideline: str = ""
 
 
-def label_key(question: str, query: str, passages: Sequence[str], answer: str) -> str:
+@dataclass(frozen=True, slots=True)
+class ScoreScale:
+    """What people can say of a metric, and what of an answer they see for it: what the metric reads.
+
+    Attributes:
+        question: score: and the printed name of the metric.
+        low: its least value.
+        high: its greatest.
+        rate: whether there is nothing between both.
+        seen: of SCORED.
+    """
+
+    question: str
+    low: float
+    high: float
+    rate: bool
+    seen: tuple[str, ...]
+
+
+def label_key(
+    question: str, query: str, passages: Sequence[str], answer: str, *, references: Sequence[str] = (),
+    seen: Sequence[str] | None = None,
+) -> str:     # fmt: skip
     """The key of what a question sees: texts alone, no run and no judge.
+
+    Args:
+        question: support, relevance, address, refuse, or score:METRIC.
+        query: the question that was asked.
+        passages: their texts, in order.
+        answer: the answer.
+        references: accepted answers.
+        seen: of a score, which of these; see `ScoreScale`. None = as the question has it.
 
     >>> label_key("refuse", "Who?", ["a"], "No.") == label_key("refuse", "Who?", ["b"], "No.")
     True
     """
-    given = {"query": query, "passages": list(passages), "answer": answer}
-    return digest([question, {name: given[name] for name in SEEN.get(question, SEEN["support"])}])
+    given = {"query": query, "passages": list(passages), "answer": answer, "references": list(references)}
+    return digest([question, {name: given[name] for name in seen or SEEN.get(question, SEEN["support"])}])
 
 
 def guideline_of(text: str) -> str:
@@ -121,10 +169,31 @@ def part_of(text: str) -> Part:
     raise UsageError(f"a part must be characters such as 12-40, a passage's number or empty, got {text!r}.")
 
 
+def moment_of(at: str) -> datetime:
+    """The instant of a time in ISO 8601; one without an offset is in UTC.
+
+    Raises:
+        ValueError: it is no such time.
+
+    >>> moment_of("2026-01-02T00:30:00+02:00") < moment_of("2026-01-01T23:00:00Z")
+    True
+    """
+    moment = datetime.fromisoformat(at)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+
+
+def _when(label: Label) -> float:
+    """When a label was given, in seconds; one of a time that cannot be read, as older stores hold, is not known."""
+    try:
+        return moment_of(label.at).timestamp()
+    except (ValueError, OverflowError):
+        return -inf
+
+
 def last_said(labels: Sequence[Label]) -> list[Label]:
     """What counts of some labels: of what one person said of one part the latest; where someone adjudicated, that."""
     latest: dict[tuple[str, Part, str, str, str], Label] = {}
-    for one in sorted(labels, key=lambda label: label.at):
+    for one in sorted(labels, key=_when):
         latest[one.key, one.part, one.question, one.guideline, one.annotator] = one
     settled = {place[:4] for place in latest if place[4] == ADJUDICATOR}
     return [one for place, one in latest.items() if place[4] == ADJUDICATOR or place[:4] not in settled]
@@ -140,6 +209,7 @@ class LabelTask:
         passages: their texts, in order.
         answer: the answer.
         parts: what is labelled, in order.
+        references: accepted answers, where the question sees them.
     """
 
     key: str
@@ -147,3 +217,35 @@ class LabelTask:
     passages: tuple[str, ...]
     answer: str
     parts: tuple[Part, ...]
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DrawProgress:
+    """A draw, and how far people are with it.
+
+    Attributes:
+        draw: its number.
+        run_id: of the run that it was drawn from.
+        run: name of that run.
+        question: that people answer.
+        guideline: hash of their instructions.
+        scheme: how it was drawn.
+        by: sentence or answer.
+        at: when, ISO 8601.
+        answers: texts to label, equal ones once.
+        parts: of them that are labelled.
+        labelled: annotator -> parts that they labelled, most first.
+    """
+
+    draw: int
+    run_id: str
+    run: str
+    question: str
+    guideline: str
+    scheme: str
+    by: str
+    at: str
+    answers: int
+    parts: int
+    labelled: Mapping[str, int]

@@ -5,7 +5,7 @@ Which of two answers is better: what people said, and what a judge said in both 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,6 +17,19 @@ SEVERITY: Mapping[str, int] = {"contradicted": 0, "not_in_context": 1, "supporte
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedVerdict:
+    """What a judge said elsewhere of a labelled part.
+
+    Attributes:
+        label: its verdict; None = it has none.
+        p: its probability that the part is supported, in [0, 1]; None where the file says a word.
+    """
+
+    label: HumanLabel | None
+    p: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LabelledPart:
     """A stretch of an answer that people labelled as one: `answer[start:end]`.
 
@@ -24,13 +37,15 @@ class LabelledPart:
         start: first character.
         end: one past the last.
         labels: one an annotator; not_supported = not said whether contradicted or only not in the context.
-        annotators: who gave each; () = the same people, in the same order, everywhere.
+        annotators: who gave each; a number is a place in the list. () = the same people, in the same order, everywhere.
+        recorded: verdicts of judges that were asked elsewhere, in the order of their columns.
     """
 
     start: int
     end: int
     labels: tuple[HumanLabel, ...]
     annotators: tuple[str, ...] = ()
+    recorded: tuple[RecordedVerdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +60,7 @@ class Labelled:
         parts: what was labelled.
         segments: column -> value.
         line: where it stands.
+        weight: how much it counts, at least 0.
     """
 
     query_id: str
@@ -54,6 +70,66 @@ class Labelled:
     parts: tuple[LabelledPart, ...]
     segments: Mapping[str, str] = field(default_factory=dict)
     line: int = 0
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class GradedItem:
+    """What people and judges say of an item in numbers on a scale.
+
+    Attributes:
+        query_id: of the row; its number where none is given.
+        grades: one an annotator.
+        verdicts: of judges, in the order of their columns; None = none.
+        segments: column -> value.
+        weight: how much it counts, above 0.
+    """
+
+    query_id: str
+    grades: tuple[float, ...]
+    verdicts: tuple[float | None, ...] = ()
+    segments: Mapping[str, str] = field(default_factory=dict)
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPart:
+    """A labelled part on which a judge was held against people.
+
+    Attributes:
+        part: a hash of the text, of all that the question sees, and of what people say of it.
+        group: a hash of what parts share that are not independent.
+        right: both say the same of supported or not.
+        weight: how much it counts.
+    """
+
+    part: str
+    group: str
+    right: bool
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRecord:
+    """One check of a judge against people, as it ended.
+
+    Attributes:
+        name: what the judge is called: its spec and how it was asked.
+        judge_id: of the judge.
+        file: 32 bytes: a hash of its name and of what people said in it.
+        file_name: what the file is called.
+        kappa: Cohen's, by supported or not, with the ends of its interval; None = not defined.
+        parts: every part with a label and a verdict.
+        at: when, ISO 8601; filled in by the store.
+    """
+
+    name: str
+    judge_id: str
+    file: bytes
+    file_name: str
+    kappa: tuple[float, float, float] | None
+    parts: tuple[CheckedPart, ...]
+    at: str = ""
 
 
 Better = Literal[0, 1, 2]     # the first, the second, 0 = alike
@@ -74,6 +150,19 @@ class AnswerPair:
     query: str
     answers: tuple[str, str]
     better: Better | None = None
+
+
+def pairs_among(rows: Sequence[Labelled]) -> list[AnswerPair]:
+    """Each question's first two answers that differ, as a pair; questions with one answer give none."""
+    answers: dict[str, tuple[str, dict[str, None]]] = {}
+    for row in rows:
+        if row.query:
+            answers.setdefault(row.query, (row.query_id, {}))[1].setdefault(row.answer)
+    return [
+        AnswerPair(query_id, query, (first, second))
+        for query, (query_id, texts) in answers.items() if len(texts) > 1
+        for first, second, *_ in [list(texts)]
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

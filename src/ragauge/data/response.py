@@ -75,6 +75,8 @@ class Response:
         outcome: what became of it in production: solved, thumbs, click.
         weight: how many real requests a sampled one stands for.
         missing: field -> why it is not recorded, such as redacted or truncated.
+        origin: what its trace says of how it was made: model, prompt, embedder, index, k, version; span is the id of
+            its outermost one.
         error: the system's failure; everything else may then be missing.
     """
 
@@ -90,6 +92,7 @@ class Response:
     outcome: Mapping[str, float | bool | str] = field(default_factory=dict)
     weight: float = 1.0
     missing: Mapping[str, str] = field(default_factory=dict)
+    origin: Mapping[str, str] = field(default_factory=dict)
     error: str | None = None
 
     @property

@@ -94,7 +94,8 @@ class Budget:
         found: Reservation | None = None
         outputs = {0} if ask.kind == "embed" else {least, max(USUAL_OUTPUT, 4 * largest)}
         for output in sorted(outputs):
-            cost = self.price(name, Usage(size, output)) or 0.0
+            kept = size if ask.shared else 0     # what a cache keeps may cost more
+            cost = self.price(name, Usage(size, output, written_tokens=kept)) or 0.0
             if cost > left:
                 break
             found = Reservation(cost, output or None)
@@ -130,6 +131,7 @@ class Budget:
             before.input_tokens + usage.input_tokens,
             before.output_tokens + usage.output_tokens,
             before.cached_tokens + usage.cached_tokens,
+            before.written_tokens + usage.written_tokens,
         )
         cost = self.price(name, usage)
         if cost is None:

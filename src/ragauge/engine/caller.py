@@ -12,6 +12,7 @@ from typing import Any
 
 from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
 from ragauge.engine.budget import Budget, BudgetReached, Reservation
+from ragauge.engine.prefixes import Prefix, Prefixes
 from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.errors import JudgeError, RagaugeError
 from ragauge.llm.endpoints import hidden
@@ -91,6 +92,8 @@ class PendingAsk:
         ask: what.
         purpose: what for.
         tries: how often already.
+        prefix: what others begin with too; None = nothing.
+        leads: whether the others wait for its first attempt.
         began: when it was first tried, by the event loop's clock; a 429 does not count.
     """
 
@@ -99,6 +102,8 @@ class PendingAsk:
     ask: Ask
     purpose: Purpose
     tries: RetryState
+    prefix: Prefix | None = None
+    leads: bool = False
     began: float = 0.0
 
 
@@ -170,6 +175,7 @@ class Caller:
         self._paid: set[asyncio.Task[Any]] = set()     # those whose call is under way
         self._freed = asyncio.Event()     # set when a call under way ends, and what was set aside for it is free again
         self._closed = False
+        self._prefixes = Prefixes()
         self._answered: dict[ModelName, float] = {}     # model -> when it gave a reply last
         self.counts = Counts()
 
@@ -199,22 +205,31 @@ class Caller:
         key = reply_key(name, ask)
         task = self._flying.get(key)
         if task is None:
-            order = PendingAsk(key, name, ask, purpose, RetryState(self._patience))
+            prefix = self._prefixes.join(name, ask)
+            order = PendingAsk(key, name, ask, purpose, RetryState(self._patience), prefix)
             task = asyncio.get_running_loop().create_task(self._find(order))
             self._flying[key] = task
-            task.add_done_callback(partial(self._ended, key))
+            task.add_done_callback(partial(self._ended, order))
         return asyncio.shield(task)
 
-    def _ended(self, key: str, task: asyncio.Task[Reply]) -> None:
-        self._flying.pop(key, None)
+    def _ended(self, order: PendingAsk, task: asyncio.Task[Reply]) -> None:
+        self._flying.pop(order.key, None)
+        self._tried(order)
+        self._prefixes.leave(order.prefix)
         if not task.cancelled():
             task.exception()     # seen: whoever waited may be gone
+
+    def _tried(self, order: PendingAsk) -> None:
+        """Lets those go that waited for an attempt at this ask, or for its end."""
+        if order.leads:
+            self._prefixes.tried(order.prefix)
 
     async def _find(self, order: PendingAsk) -> Reply:
         stored = await self._ledger.get(order.key)
         if stored is not None:
             self.counts.reused += 1
             return stored
+        order.leads = await self._prefixes.turn(order.prefix)
         return await self._call(order)
 
     async def _call(self, order: PendingAsk) -> Reply:
@@ -226,6 +241,7 @@ class Caller:
                 began = now()
                 order.began = order.began if tries.failed else began
                 outcome = await self._paying(order, held)
+                self._tried(order)
                 tries.seconds += now() - began
                 if isinstance(outcome, Reply):
                     limiter.succeeded(began)
@@ -333,6 +349,8 @@ class Caller:
         seconds = min(self._patience.call, self._patience.total - order.tries.seconds)
         asked = self._embedders if sent.kind == "embed" else self._models
         try:
+            if sent.shared and not self._prefixes.several(order.prefix):
+                sent = replace(sent, shared=0)
             async with asyncio.timeout(seconds):
                 reply = await asked(order.name).reply(sent, seconds)
         except TimeoutError:

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ragauge.data.response import Response
 from ragauge.engine.caller import RetryPolicy
@@ -22,6 +22,41 @@ from ragauge.systems.base import HOPELESS, System, SystemTrouble
 
 HOPELESS_AFTER = 3     # such failures, nothing answered yet, end the run
 TICK, BEAT = 1.0, 5.0     # seconds between two reports, and between two heartbeats while nothing arrives
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How hard a system is asked.
+
+    Attributes:
+        concurrency: questions under way, at most.
+        patience: how long one may take, and what is tried again.
+    """
+
+    concurrency: int = 4
+    patience: RetryPolicy = PATIENCE
+
+    @classmethod
+    def of(cls, concurrency: int, timeout: float) -> Pace:
+        """So many questions at a time, so many seconds for one attempt."""
+        return cls(concurrency, replace(PATIENCE, call=timeout, total=max(PATIENCE.total, timeout)))
+
+
+@dataclass(frozen=True, slots=True)
+class RunToFill:
+    """Where responses go.
+
+    Attributes:
+        store: where the run is.
+        run_id: the run; it must be begun.
+        total: responses that the run will have, for the progress; None = those asked for now.
+        again: failures that are there give way.
+    """
+
+    store: Store
+    run_id: str
+    total: int | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +89,13 @@ def in_order(query_ids: Sequence[str], version: str) -> list[str]:
 
 
 async def collect(
-    system: System, askings: Sequence[Asking], store: Store, run_id: str, *, concurrency: int = 4,
-    patience: RetryPolicy = PATIENCE, total: int | None = None, again: bool = False, limiter: Limiter | None = None,
+    system: System,
+    askings: Sequence[Asking],
+    run: RunToFill,
+    pace: Pace | None = None,
+    *,
     progress: Callable[[Progress], None] | None = None,
-) -> Collected:     # fmt: skip
+) -> Collected:
     """Asks in the order given; each response is durable before the next question takes its place.
 
     A time-out, an exception and a refusal are responses with an error "kind: message". A broken connection and a 5xx
@@ -67,14 +105,9 @@ async def collect(
     Args:
         system: what answers.
         askings: what to ask.
-        store: where the run is.
-        run_id: the run; it must be begun.
-        concurrency: questions under way, at most.
-        patience: how long one may take.
-        total: responses that the run will have, for the progress; None = those asked for now.
-        again: failures that are there give way.
-        limiter: bounds the questions under way; None = one of its own. Where the system's address is known, it shares
-            calls under way and 429s with all who call the same endpoint on this loop, such as a judge.
+        run: where the responses go.
+        pace: None = the default one. Where the system's address is known, calls under way and 429s are shared with
+            all who call the same endpoint on this loop, such as a judge.
         progress: called with every response, and every second.
 
     Raises:
@@ -82,8 +115,9 @@ async def collect(
             in, or returns what cannot be read; or it asks to come back after more time than patience allows.
     """
     place = PLACES.at(system.address) if system.address else None
-    asker = Asker(system, limiter or Limiter(concurrency, place=place), patience)
-    collecting = _Collecting(asker, store, run_id, concurrency, len(askings), total, again, progress)
+    pace = pace or Pace()
+    asker = Asker(system, Limiter(pace.concurrency, place=place), pace.patience)
+    collecting = _Collecting(asker, run, pace.concurrency, len(askings), progress)
     ticking = asyncio.create_task(collecting.tick())
     try:
         await collecting.run(askings)
@@ -100,12 +134,9 @@ async def collect(
 @dataclass
 class _Collecting:
     asker: Asker
-    store: Store
-    run_id: str
+    run_to_fill: RunToFill
     concurrency: int
     todo: int
-    total: int | None
-    again: bool
     progress: Callable[[Progress], None] | None
     started: float = field(default_factory=time.perf_counter)
     done: int = 0
@@ -148,7 +179,8 @@ class _Collecting:
 
     async def _failed(self, asking: Asking, trouble: SystemTrouble) -> None:
         failure = self.asker.failure(asking, trouble)
-        answered = self.done > self.failed or (self.total or 0) > self.todo     # now, or in an earlier start
+        total = self.run_to_fill.total or 0
+        answered = self.done > self.failed or total > self.todo     # now, or in an earlier start
         if answered or trouble.kind not in HOPELESS:
             await self._keep(asking, failure)
             return
@@ -188,10 +220,11 @@ class _Collecting:
 
     def _write(self, batch: Sequence[Arrived | None]) -> list[None]:
         arrived = [one for one in batch if one is not None]
+        run = self.run_to_fill
         if arrived:     # moves the heartbeat as well
-            self.store.collecting.add(self.run_id, arrived, again=self.again)
+            run.store.collecting.add(run.run_id, arrived, again=run.again)
         else:
-            self.store.collecting.mark(self.run_id, "running")
+            run.store.collecting.mark(run.run_id, "running")
         return [None] * len(batch)
 
     def _tell(self) -> None:
@@ -200,7 +233,7 @@ class _Collecting:
         seconds = time.perf_counter() - self.started
         rate = self.done / max(seconds, 1e-9)
         left = (self.todo - self.done) / rate if rate > 0 else None
-        total = self.todo if self.total is None else self.total
+        total = self.todo if self.run_to_fill.total is None else self.run_to_fill.total
         note = f"{self.asker.limiter.running:,} under way" + (f" · {self.failed:,} failed" if self.failed else "")
         self.progress(Progress(total - self.todo + self.done, total, rate, left, 0, 0, seconds=seconds, note=note))
 

@@ -11,9 +11,9 @@ from ragauge.analysis.results.confirmed import Experiment
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.identity import digest, plain
 from ragauge.data.response import Passage, Run
-from ragauge.engine.collect import collect
+from ragauge.engine.collect import Pace, RunToFill, collect
 from ragauge.engine.execute import Progress
-from ragauge.engine.system_caller import PATIENCE, Asking
+from ragauge.engine.system_caller import Asking
 from ragauge.engine.systems import handed
 from ragauge.store.open import Store
 from ragauge.systems.base import System
@@ -58,20 +58,24 @@ def begun(store: Store, run: Run, system: System, examples: Sequence[Example], b
 
 
 async def ask_again(
-    system: System, run: Run, experiments: Sequence[Experiment], examples: Mapping[str, Example], store: Store, *,
-    control: bool = False, concurrency: int, timeout: float, progress: Callable[[Progress], None] | None = None,
-) -> int:     # fmt: skip
+    system: System,
+    answers: RunToFill,
+    experiments: Sequence[Experiment],
+    examples: Mapping[str, Example],
+    pace: Pace,
+    *,
+    control: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> int:
     """Makes the experiments that have no answer yet; each answer is durable as it arrives.
 
     Args:
         system: what answers; it must take passages.
-        run: that keeps the answers, see `begun`.
+        answers: the run that keeps them, see `begun`.
         experiments: what to ask.
         examples: by query_id.
-        store: where the run is.
+        pace: how hard the system is asked.
         control: ask from the unchanged passages too, as the run's second answers.
-        concurrency: questions under way, at most.
-        timeout: seconds for one attempt.
         progress: called with every answer.
 
     Returns:
@@ -80,7 +84,8 @@ async def ask_again(
     Raises:
         SystemFailed: the system is not there, or does not let us in.
     """
-    held, state = store.collecting.held(run.run_id), store.collecting
+    run_id, state = answers.run_id, answers.store.collecting
+    held = state.held(run_id)
     wanted = [Asking(examples[one.query_id], CHANGED, one.passages) for one in experiments]
     if control:
         wanted += [
@@ -90,15 +95,11 @@ async def ask_again(
     if not askings:
         return 0
     total = len(held) + len(askings)
-    state.mark(run.run_id, "running", planned=total)
-    patience = replace(PATIENCE, call=timeout, total=max(PATIENCE.total, timeout))
+    state.mark(run_id, "running", planned=total)
     try:
-        await collect(
-            system, askings, store, run.run_id, concurrency=concurrency, patience=patience, total=total,
-            progress=progress,
-        )  # fmt: skip
+        await collect(system, askings, replace(answers, total=total), pace, progress=progress)
     except BaseException:
-        state.mark(run.run_id, "interrupted")
+        state.mark(run_id, "interrupted")
         raise
-    state.finish(run.run_id)
+    state.finish(run_id)
     return len(askings)

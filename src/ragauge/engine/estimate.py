@@ -10,18 +10,17 @@ from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
 from ragauge.data.facts import AnswerFacts, Claim, FactsOf
 from ragauge.engine.budget import Price
 from ragauge.engine.embed_answers import EmbedAnswers
-from ragauge.engine.models import AsksModels, asks_models
 from ragauge.engine.plan import Plan
 from ragauge.engine.routing import asked_of
-from ragauge.judging.inputs import GuessQuestions, evidence_key, inputs_for
-from ragauge.judging.judge import Judge
+from ragauge.judging.inputs import GuessQuestions, Inputs, evidence_key, inputs_for
+from ragauge.judging.judge import AsksModels, Judge, asks_models
+from ragauge.llm.caching import CHARS_A_TOKEN, cacheable, shared_tokens
 from ragauge.llm.prices import price
 from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
 from ragauge.text.sentences import split
 
 BATCH = 200
-CHARS_A_TOKEN = 4.0     # of English prose, on the common tokenizers
 # output tokens a numbered item, by question: a claim with its verdict, a reference claim, a rating …
 OUTPUT: Mapping[str, int] = {
     "verify_answer": 75, "verify_reference": 45, "rate_passages": 14, "rate_sentences": 14, "rate_answer": 14,
@@ -36,7 +35,7 @@ class CostEstimate:
     Attributes:
         calls: first calls, re-asks left out; a hybrid judge's are counted as if its local half were wrong nowhere.
         characters: of the prompts.
-        tokens: input and output, estimated.
+        tokens: input and output, estimated, and how many of the input a provider's cache may serve.
         cost: US dollars; None when a price is unknown.
         by_question: question -> calls.
     """
@@ -46,21 +45,27 @@ class CostEstimate:
     tokens: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
     by_question: dict[str, int] = field(default_factory=dict)
+    _begun: set[int] = field(default_factory=set)     # hashes of beginnings that a call was counted with
 
     def add(self, name: ModelName, ask: Ask, price: Price) -> None:
         """Counts one call."""
         size = sum(len(text) for _, text in ask.messages)
         items = max(1, ask.messages[-1][1].count("\n["))
         said = 0 if ask.kind == "embed" else OUTPUT.get(ask.question, 50) * items // 2 + 20
-        usage = Usage(int(size / CHARS_A_TOKEN), said)
+        usage = Usage(int(size / CHARS_A_TOKEN), said, self._cached(name, ask))
         self.calls += 1
         self.characters += size
-        self.tokens = Usage(
-            self.tokens.input_tokens + usage.input_tokens, self.tokens.output_tokens + usage.output_tokens
-        )
+        self.tokens = _sum(self.tokens, usage)
         cost = price(name, usage)
         self.cost = None if cost is None or self.cost is None else self.cost + cost
         self.by_question[ask.question] = self.by_question.get(ask.question, 0) + 1
+
+    def _cached(self, name: ModelName, ask: Ask) -> int:
+        """Tokens that the provider has read with an earlier call."""
+        begins = hash((name, ask.messages[:-1], ask.messages[-1][1][: ask.shared]))
+        again = begins in self._begun
+        self._begun.add(begins)
+        return shared_tokens(ask) if again and cacheable(name, ask) else 0
 
     def add_new(self, wanted: Sequence[tuple[ModelName, Ask]], store: Store, seen: set[str], price: Price) -> None:
         """Counts the calls that no stored reply answers and that are not in `seen`, which they enter."""
@@ -74,16 +79,22 @@ class CostEstimate:
     def join(self, other: CostEstimate) -> None:
         """Adds what another estimate counts."""
         self.calls, self.characters = self.calls + other.calls, self.characters + other.characters
-        mine, theirs = self.tokens, other.tokens
-        self.tokens = Usage(mine.input_tokens + theirs.input_tokens, mine.output_tokens + theirs.output_tokens)
+        self.tokens = _sum(self.tokens, other.tokens)
         self.cost = None if self.cost is None or other.cost is None else self.cost + other.cost
         for question, calls in other.by_question.items():
             self.by_question[question] = self.by_question.get(question, 0) + calls
 
     def plain(self) -> dict[str, Any]:
         """Calls, tokens and price, as JSON types."""
-        tokens = {"input_tokens": self.tokens.input_tokens, "output_tokens": self.tokens.output_tokens}
+        tokens = {name: getattr(self.tokens, name) for name in ("input_tokens", "output_tokens", "cached_tokens")}
         return {"calls": self.calls, "cost": self.cost, **tokens}
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        one.input_tokens + other.input_tokens, one.output_tokens + other.output_tokens,
+        one.cached_tokens + other.cached_tokens,
+    )  # fmt: skip
 
 
 def estimate(plans: Sequence[Plan], store: Store, price: Price = price) -> CostEstimate:
@@ -102,6 +113,12 @@ def estimate(plans: Sequence[Plan], store: Store, price: Price = price) -> CostE
             for item in store.runs.load(plan.numbers[start : start + BATCH]):
                 wanted += _asks(plan, item, plan.judge, store, local)
             found.add_new(wanted, store, seen, price)
+    return found
+
+
+def members_of(judge: Judge) -> tuple[Judge, ...]:
+    """Who asks in a judge's name: the members of a jury, each with calls of its own; else the judge alone."""
+    found: tuple[Judge, ...] = getattr(judge, "members", (judge,))
     return found
 
 
@@ -138,11 +155,19 @@ def _asks(
             continue
         key = evidence_key(judge.judge_id, judge.version(question), inputs, plan.judge_repeat)
         if question == "agree" or key not in store.evidence.known([key]):
-            first = first_to_a_model(judge.ask(inputs, plan.judge_repeat), judge, local)
-            asks += [(name, ask) for ask in first if (name := asked_of(judge, ask)) is not None]
-            if isinstance(inputs, GuessQuestions):
-                asks += _vectors(judge, inputs, plan.judge_repeat)
+            for member in members_of(judge):
+                if member.answers(question):
+                    asks += _of_one(member, inputs, plan.judge_repeat, local)
     return asks
+
+
+def _of_one(
+    judge: Judge, inputs: Inputs, judge_repeat: int, local: EmbedAnswers
+) -> list[tuple[ModelName, Ask]]:
+    """What one judge asks models first."""
+    first = first_to_a_model(judge.ask(inputs, judge_repeat), judge, local)
+    asks = [(name, ask) for ask in first if (name := asked_of(judge, ask)) is not None]
+    return asks + (_vectors(judge, inputs, judge_repeat) if isinstance(inputs, GuessQuestions) else [])
 
 
 def _vectors(judge: Judge, inputs: GuessQuestions, judge_repeat: int) -> list[tuple[ModelName, Ask]]:

@@ -8,22 +8,25 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import count
 
 from ragauge.engine.budget import BudgetReached
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judge_batch import JudgedResponse, Work
 from ragauge.engine.judges import spec_of
-from ragauge.engine.models import Calling, Models, asks_models, calling_of
+from ragauge.engine.models import Calling, Models, calling_of
 from ragauge.engine.plan import Plan
 from ragauge.engine.pool import MOST, InProcess, Pool, Processes, Timed
 from ragauge.engine.worker import Task
 from ragauge.errors import UsageError
+from ragauge.judging.judge import asks_models
 from ragauge.metrics.catalogue import parse
 from ragauge.store.open import Store
 
 AHEAD = 2  # batches in hand beyond those being judged: one waits for a worker, one is being stored
 TICK = 1.0  # seconds between two reports while models are asked
+BEAT = 5  # reports between two signs of life in the store
 WORTH_ASKING, WORTH_COUNTING = 64, 4_000  # pending responses that pay for starting processes (about 1.5 s each)
 
 
@@ -167,10 +170,14 @@ class _Execution:
             await asyncio.gather(*flying, return_exceptions=True)
 
     async def tick(self) -> None:
-        """Tells every second how far it is: a batch of a slow model takes minutes."""
-        while self.progress is not None:
+        """Tells every second how far it is, and the store every few that it lives: a slow model takes minutes."""
+        loop = asyncio.get_running_loop()
+        for second in count(1):
             await asyncio.sleep(TICK)
-            self.progress(self._progress())
+            if self.progress is not None:
+                self.progress(self._progress())
+            if second % BEAT == 0:
+                await loop.run_in_executor(self.writer, self.store.evaluations.move, self.plan.run_id)
 
     def close(self) -> None:
         """Ends the workers, then finishes the writes that were handed over."""
@@ -224,6 +231,7 @@ class _Execution:
             gone = {one.response_no for one in lost}
             kept = [one for one in judged if one.response_no not in gone]
             self._write_scores(kept)
+            self.store.evaluations.move(self.plan.run_id, len(kept))
         return sorted(gone)
 
     def _write_scores(self, judged: Sequence[JudgedResponse]) -> None:

@@ -7,11 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
+
+from ragauge.errors import StoreError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Pace = tuple[float, float]
+_Handed: TypeAlias = tuple[Item, asyncio.Future[Result] | None]
 
 MOST = 500     # items in one batch
 BUSY = 2     # times as long as the loop takes to hear of one: where it has no time, waiting holds nothing up
@@ -36,7 +39,8 @@ class GroupCommitWriter(Generic[Item, Result]):
         self, write: Callable[[Sequence[Item]], Sequence[Result]], *, pace: Pace = (0.0, 0.0), alone: bool = False
     ) -> None:
         self._write, self._pace, self._alone = write, pace, alone
-        self._next: list[tuple[Item, asyncio.Future[Result] | None]] = []
+        self._next: list[_Handed[Item, Result]] = []
+        self._under_way: list[_Handed[Item, Result]] = []
         self._changed = threading.Condition()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -85,6 +89,16 @@ class GroupCommitWriter(Generic[Item, Result]):
             self._thread.start()
 
     def _run(self) -> None:
+        try:
+            self._work()
+        except BaseException as trouble:     # nobody else would answer those that wait; the next hand-over begins anew
+            with self._changed:
+                left, self._next, self._thread = [*self._under_way, *self._next], [], None
+            error = StoreError(f"the thread that writes to the store ended: {type(trouble).__name__}: {trouble}.")
+            error.__cause__ = trouble
+            self._answer(left, (), error)
+
+    def _work(self) -> None:
         least, most = self._pace
         began = -most
         while True:
@@ -92,15 +106,18 @@ class GroupCommitWriter(Generic[Item, Result]):
                 while not self._next and not self._closed:
                     self._changed.wait()
             apart = max(least, min(most, BUSY * self._lag))
-            time.sleep(max(0.0, began + apart - time.monotonic()))     # not a wait: each hand-over would end it
+            with suppress(OSError):     # EINVAL: then it is written at once
+                time.sleep(max(0.0, began + apart - time.monotonic()))     # not a wait: each hand-over would end it
             with self._changed:
                 batch, self._next = self._next[:MOST], self._next[MOST:]
+                self._under_way = batch
             if not batch:
                 return
             began = time.monotonic()
             self._commit(batch)
+            self._under_way = []
 
-    def _commit(self, batch: Sequence[tuple[Item, asyncio.Future[Result] | None]]) -> None:
+    def _commit(self, batch: Sequence[_Handed[Item, Result]]) -> None:
         results: Sequence[Result] = ()
         error: Exception | None = None
         try:
@@ -111,6 +128,11 @@ class GroupCommitWriter(Generic[Item, Result]):
                     self._commit([one])
                 return
             error = trouble
+        self._answer(batch, results, error)
+
+    def _answer(
+        self, batch: Sequence[_Handed[Item, Result]], results: Sequence[Result], error: Exception | None
+    ) -> None:  # fmt: skip
         waiting = [(future, at) for at, (_, future) in enumerate(batch) if future is not None]
         if error is not None and not waiting:
             self._lost = self._lost or error

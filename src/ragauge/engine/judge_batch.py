@@ -21,6 +21,7 @@ from ragauge.data.facts import Evidence, FactsOf
 from ragauge.data.identity import digest
 from ragauge.data.ranking import Ranking
 from ragauge.engine.embed_answers import EmbedAnswers
+from ragauge.engine.label_questions import said
 from ragauge.errors import MissingFile
 from ragauge.judging.inputs import Inputs, evidence_key, inputs_for
 from ragauge.judging.judge import Asking, Judge, drive
@@ -335,7 +336,7 @@ def _rankings(items: Sequence[Loaded]) -> list[Ranking | None]:
 def _scored(one: ResponseWork, ranking: Ranking | None, more: Mapping[str, Evidence], work: Work) -> JudgedResponse:
     facts = Facts(one.item.example, one.item.response, {**more, **one.evidence}, ranking)
     measured = [
-        _explained(metric, result, facts.evidence)
+        said(work.judge, metric, one.item) or _explained(metric, result, facts.evidence)
         for metric, result in zip(work.metrics, _measured(work.metrics, facts), strict=True)
     ]
     results = {str(metric): result for metric, result in zip(work.metrics, measured, strict=True)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -15,15 +15,14 @@ from ragauge.analysis.judges.label_scores import QUESTION, example_of, scores_of
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.data.labelled import Labelled
+from ragauge.engine.asked_facts import NOT_ASKED, AskedFacts, asked_facts
 from ragauge.engine.caller import CallCounts
-from ragauge.engine.estimate import CostEstimate, estimate_askings
-from ragauge.engine.judge_batch import told
-from ragauge.engine.judges import build_judge
-from ragauge.engine.models import Calling, asks_models
-from ragauge.engine.routing import asked_of
+from ragauge.engine.estimate import CostEstimate, estimate_askings, members_of
+from ragauge.engine.judges import CALIBRATED, build_judge
+from ragauge.engine.models import Calling
 from ragauge.engine.session import Progressed, Session
 from ragauge.judging.inputs import VerifyAnswer
-from ragauge.judging.judge import Judge
+from ragauge.judging.judge import Judge, asks_models
 from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.open import Store
 
@@ -48,17 +47,6 @@ class CheckOutcome(NamedTuple):
     calling: CallCounts | None
 
 
-class _CheckedRow(NamedTuple):
-    """The facts of one row, why there are none, and the replies of models that they rest on."""
-
-    facts: FactsOf | None
-    reason: str
-    replies: tuple[Reply, ...]
-
-
-NOT_ASKED = _CheckedRow(None, "not asked: what may be spent was spent", ())
-
-
 def ways(specs: Sequence[str], modes: Sequence[str] = MODES) -> tuple[Way, ...]:
     """The judges of some specs; a language model in each mode, unless its spec names one.
 
@@ -69,7 +57,8 @@ def ways(specs: Sequence[str], modes: Sequence[str] = MODES) -> tuple[Way, ...]:
     found: dict[str, Way] = {}
     for spec in specs:
         judge = build_judge(spec)
-        if not asks_models(judge):
+        # a jury's members are asked as their specs say, a calibrated judge as its file does
+        if not asks_models(judge) or members_of(judge) != (judge,) or spec.startswith(CALIBRATED):
             found.setdefault(judge.judge_id, Way(spec, "", judge))
             continue
         named = next((part.partition("=")[2] for part in spec.split(",")[1:] if part.startswith("mode=")), "")
@@ -81,24 +70,37 @@ def ways(specs: Sequence[str], modes: Sequence[str] = MODES) -> tuple[Way, ...]:
 
 def expected(rows: Sequence[Labelled], asked: Sequence[Way], store: Store) -> dict[str, CostEstimate]:
     """What checking would ask of models, by judge and mode: first calls that no stored reply answers."""
-    return {
-        f"{way.name} {way.mode}".strip(): estimate_askings(
-            way.judge, (way.judge.ask(_inputs(row)) for row in rows) if asks_models(way.judge) else (), store
-        )
-        for way in asked
-    }
+    return {f"{way.name} {way.mode}".strip(): _expected(rows, way.judge, store) for way in asked}
+
+
+def _expected(rows: Sequence[Labelled], judge: Judge, store: Store) -> CostEstimate:
+    """Of one judge: the calls of all members of a jury."""
+    whole = CostEstimate()
+    for member in members_of(judge):
+        if asks_models(member):
+            whole.join(estimate_askings(member, (member.ask(_inputs(row)) for row in rows), store))
+    return whole
 
 
 class LabelledRows(NamedTuple):
     """Rows of a labelled file to ask about, each text once, and the file: its name, and a hash of all it says.
 
-    repeated: how many rows are left out, since a later one labels the same text.
+    repeated: how many rows are left out, since a later one labels the same text. guideline: hash of the instructions
+    that the labels of a run follow, all of them; "" = not known. run_id: of that run; "" = it is a file.
     """
 
     rows: Sequence[Labelled]
     name: str
     digest: bytes
     repeated: int = 0
+    guideline: str = ""
+    run_id: str = ""
+
+
+def cross_fitted(judge: Judge, rows: Sequence[Labelled]) -> int:
+    """How many of the rows a judge was calibrated by; on each of them it answers as it is without its labels."""
+    trained: Callable[[VerifyAnswer], bool] | None = getattr(judge, "trained_on", None)
+    return 0 if trained is None else sum(trained(_inputs(row)) for row in rows)
 
 
 async def check(
@@ -170,14 +172,14 @@ class _Keeping:
         self._write()
 
 
-def _kept(judge: Judge, row: Labelled, keeping: _Keeping) -> Generator[list[Ask], list[Reply], _CheckedRow]:
+def _kept(judge: Judge, row: Labelled, keeping: _Keeping) -> Generator[list[Ask], list[Reply], AskedFacts]:
     """A judge's question about a row, kept when it is answered."""
-    found = yield from _asking(judge, row)
+    found = yield from asked_facts(judge, _inputs(row))
     keeping.add(row, found.facts)
     return found
 
 
-def _said(rows: Sequence[Labelled], way: Way, found: Mapping[int, _CheckedRow]) -> JudgeAnswers:
+def _said(rows: Sequence[Labelled], way: Way, found: Mapping[int, AskedFacts]) -> JudgeAnswers:
     every = [found.get(n, NOT_ASKED) for n in range(len(rows))]
     verdicts = tuple(
         verdicts_of(row, one.facts if isinstance(one.facts, AnswerFacts) else None, one.reason)
@@ -190,23 +192,7 @@ def _inputs(row: Labelled) -> VerifyAnswer:
     return VerifyAnswer(row.query, row.passages, row.answer)
 
 
-def _asking(judge: Judge, row: Labelled) -> Generator[list[Ask], list[Reply], _CheckedRow]:
-    """A judge's question about a row; one that raises has no facts, and its reason."""
-    replies: list[Reply] = []
-    try:
-        asking = judge.ask(_inputs(row))
-        asks = next(asking)
-        while True:
-            got = yield asks
-            replies += [reply for ask, reply in zip(asks, got, strict=True) if asked_of(judge, ask) is not None]
-            asks = asking.send(got)
-    except StopIteration as done:
-        return _CheckedRow(done.value, "", tuple(replies))
-    except Exception as error:
-        return _CheckedRow(None, told(error), tuple(replies))
-
-
-def _took(found: Sequence[_CheckedRow]) -> Took:
+def _took(found: Sequence[AskedFacts]) -> Took:
     every = [reply for one in found for reply in one.replies]
     used = [reply.usage for reply in every if reply.usage is not None]
     costs = [reply.cost for reply in every]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from ragauge.analysis.judges.use import unchecked
@@ -12,7 +14,7 @@ from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.analysis.scores.gather import Claims
 from ragauge.data.ask import PROVIDERS
 from ragauge.engine.judge_error import judge_errors
-from ragauge.errors import JudgeError, UnknownName, UsageError
+from ragauge.errors import DataError, JudgeError, UnknownName, UsageError
 from ragauge.judging.judge import Judge as Judge  # noqa: PLC0414 - for the layers that may not see judging
 from ragauge.stats import instrument
 
@@ -23,10 +25,11 @@ def _local() -> Judge:
     return LocalJudge()
 
 
+CALIBRATED = "calibrated:"
 BUILDERS: Mapping[str, Callable[[], Judge]] = {"local": _local}
 OTHERS = (
-    "A judge is local, PROVIDER:MODEL, hybrid:PROVIDER:MODEL, people:GUIDELINE or MODULE:NAME; "
-    "what speaks OpenAI's protocol is openai-chat:MODEL@https://HOST/v1."
+    "A judge is local, PROVIDER:MODEL, hybrid:PROVIDER:MODEL, calibrated:FILE, jury:A+B+C, people:GUIDELINE or "
+    "MODULE:NAME; what speaks OpenAI's protocol is openai-chat:MODEL@https://HOST/v1."
 )
 
 # judge_id -> spec. An id names everything that changes a judge's verdicts, so a judge of the same id built elsewhere
@@ -39,10 +42,12 @@ def build_judge(spec: str) -> Judge:
 
     Args:
         spec: "local"; provider:model of a language model (see `judging.model.question_spec`); or MODULE:NAME of a
-            callable of your own that takes no arguments and returns a Judge.
+            callable of your own that takes no arguments and returns a Judge. "calibrated:FILE" is what
+            `ragauge judge calibrate` wrote, "jury:A+B+C" several judges.
 
     Raises:
         UnknownName: no such judge, provider, module or setting.
+        DataError: a file that is none of a judge, or that was made for another base.
         UsageError: a model's spec that cannot be read, or a module that cannot be imported.
         JudgeError: what MODULE:NAME names does not return a judge.
     """
@@ -52,6 +57,12 @@ def build_judge(spec: str) -> Judge:
         from ragauge.judging.hybrid import HybridJudge
 
         judge = HybridJudge.of(spec)
+    elif spec.startswith(CALIBRATED):
+        judge = _calibrated(spec)
+    elif spec.startswith("jury:"):
+        from ragauge.judging.jury.judge import JuryJudge
+
+        judge = JuryJudge.of(spec, build_judge)
     elif spec.partition(":")[0] in PROVIDERS:
         from ragauge.judging.model.judge import ModelJudge
 
@@ -59,7 +70,8 @@ def build_judge(spec: str) -> Judge:
     elif ":" in spec:
         judge = _own(spec)
     else:
-        known = [*BUILDERS, "none", *(f"{provider}:MODEL" for provider in PROVIDERS), "hybrid:PROVIDER:MODEL"]
+        models = [f"{provider}:MODEL" for provider in PROVIDERS]
+        known = [*BUILDERS, "none", *models, "hybrid:PROVIDER:MODEL", "jury:A+B+C"]
         raise UnknownName("judge", spec, known, "A judge of your own is written MODULE:NAME.")
     _SPECS[judge.judge_id] = spec
     return judge
@@ -80,8 +92,12 @@ def given_judge(judge: Any, name: str = "", prompts: Any = None) -> str:
     spec = _named(judge, name)
     if prompts is None:
         return spec
+    if spec.startswith(CALIBRATED):
+        raise UsageError(f"judge={spec!r} asks with the prompts that it was calibrated with. Leave prompts out.")
     if spec in (*BUILDERS, "none"):
         raise UsageError(f"prompts word the questions to a model, and judge={spec!r} asks none. Leave them out.")
+    if spec.startswith("jury:"):
+        raise UsageError(f"prompts={prompts!r}: members of a jury have their own. Write prompts=FILE after one.")
     from ragauge.judging.model.prompt_blocks import given
 
     source = given(prompts) if isinstance(prompts, Mapping) else str(prompts)
@@ -138,6 +154,8 @@ def note_of(judge_id: str | None, claims: Claims | None = None, known: JudgeProg
 
 
 def _note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNote:
+    if judge_id.startswith(CALIBRATED):
+        return _calibrated_note(judge_id, claims, known)
     if _is_local(judge_id):
         from ragauge.judging.local.judge import judge_note
 
@@ -146,6 +164,10 @@ def _note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNo
         from ragauge.judging import hybrid
 
         return hybrid.judge_note(judge_id, known.spec, known.versions, known.use)
+    if judge_id.startswith("jury:"):
+        from ragauge.judging.jury import judge as jury
+
+        return jury.judge_note(judge_id, known.spec, known.versions)
     if judge_id.partition(":")[0] in PROVIDERS:
         from ragauge.judging.model import judge as model
 
@@ -153,6 +175,29 @@ def _note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNo
     built = f" (built from {known.spec})" if known.spec else ""
     uncertain = claims.uncertain if claims is not None else None
     return JudgeNote(judge_id, f"Judged by {judge_id}{built}.", uncertain=uncertain)
+
+
+def _calibrated_note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNote:
+    """What is said of the base, after what is said of the calibration."""
+    from ragauge.judging.calibrated.file import read_calibration
+    from ragauge.judging.calibrated.judge import judge_note
+
+    file = None
+    with suppress(DataError):     # a file that is gone, or another by now, says nothing of this judge
+        file = read_calibration(Path(known.spec.removeprefix(CALIBRATED)))
+    file = file if file is not None and judge_id.endswith(f"#{file.hash()}") else None
+    spec = "" if file is None else file.base.spec
+    return judge_note(judge_id, file, _note(judge_id.removeprefix(CALIBRATED), claims, replace(known, spec=spec)))
+
+
+def _calibrated(spec: str) -> Judge:
+    """The judge of a file, on top of the base that it names."""
+    from ragauge.judging.calibrated.file import read_calibration
+    from ragauge.judging.calibrated.judge import calibrated
+
+    path = Path(spec.removeprefix(CALIBRATED))
+    file = read_calibration(path)
+    return calibrated(file, build_judge(file.base.spec), str(path))
 
 
 def middle_band(judge_id: str | None) -> tuple[float, float] | None:
@@ -165,7 +210,7 @@ def middle_band(judge_id: str | None) -> tuple[float, float] | None:
 
 
 def _is_local(judge_id: str) -> bool:
-    return judge_id.partition(":")[0] == "local"
+    return judge_id.removeprefix(CALIBRATED).partition(":")[0] == "local"
 
 
 def spec_of(judge: Judge) -> str | None:

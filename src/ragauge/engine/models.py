@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypeGuard, TypeVar
+from typing import Any, TypeVar
 
 from ragauge.data.ask import Ask, ModelName, Reply
 from ragauge.engine.budget import Budget, BudgetReached
@@ -20,7 +20,7 @@ from ragauge.engine.pool import Timed
 from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.engine.routing import Answers, StoredReplies
 from ragauge.errors import UsageError
-from ragauge.judging.judge import Judge
+from ragauge.judging.judge import AsksModels, Judge, asks_models
 from ragauge.llm.build import build_embedder, build_model
 from ragauge.llm.endpoints import PLACES, Endpoint
 from ragauge.llm.limiter import Limiter, ceiling
@@ -32,21 +32,6 @@ T = TypeVar("T")
 SMALLEST, LARGEST = 8, 32     # responses a batch: half as many as calls may be in flight, within these
 MOST_STORED = 128     # responses a batch where what is stored answers everything: fewer transactions, and no call waits
 AHEAD = 2        # responses judged at a time, for each call that may be in flight: a response waits between its calls
-
-
-class AsksModels(Judge, Protocol):
-    """A judge that says which model is to answer each of its asks."""
-
-    def model_of(self, ask: Ask) -> ModelName:
-        """Who answers an ask."""
-
-    def models(self) -> Sequence[ModelName]:
-        """Every model that may be asked."""
-
-
-def asks_models(judge: object) -> TypeGuard[AsksModels]:
-    """Whether a judge asks models."""
-    return hasattr(judge, "model_of")
 
 
 @dataclass

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from ragauge.analysis.estimating import LEAST_LABELS
 from ragauge.data.facts import AnswerFacts
-from ragauge.data.label import TOLD, Label, LabelTask, Part, label_key, last_said, part_text
+from ragauge.data.label import SCORE, Label, Part, last_said, part_text
 from ragauge.data.labelled import LABELS, Labelled, LabelledPart
+from ragauge.data.readers.answers import answered_row
 from ragauge.engine.judge_batch import Work, judge_batch
+from ragauge.engine.label_questions import key_of
 from ragauge.errors import UnknownName, UsageError
-from ragauge.judging.inputs import inputs_for
-from ragauge.judging.people.judge import NO_GUIDELINE, PREFIX, QUESTIONS, PeopleJudge, votes
+from ragauge.judging.inputs import VerifyAnswer, inputs_for
+from ragauge.judging.people.judge import NO_GUIDELINE, PREFIX, QUESTIONS, PeopleJudge, unclear, votes
 from ragauge.metrics.catalogue import parse, questions
 from ragauge.store.labels import LabelDraw
 from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
-from ragauge.text.sentences import split
 
 DRAW = "Draw some with: ragauge label draw RUN -o page.html"
 AT_A_TIME = 100     # responses with their texts in memory
-ASKED_OF: Mapping[str, str] = {label: question for question, label in QUESTIONS.items()}
 
 
 def is_people(judge: object) -> bool:
@@ -29,8 +29,13 @@ def is_people(judge: object) -> bool:
     return isinstance(judge, str) and (judge == PREFIX.rstrip(":") or judge.startswith(PREFIX))
 
 
-def people_judge(store: Store, spec: str) -> PeopleJudge:
+def people_judge(store: Store, spec: str, metrics: Sequence[str] = ()) -> PeopleJudge:
     """The judge that people's labels make: people:GUIDELINE, by the hash of the instructions or how it begins.
+
+    Args:
+        store: where the labels are.
+        spec: of several guidelines that it may mean, the one whose labels tell of a metric asked for.
+        metrics: printed names of what is asked for.
 
     Raises:
         UsageError: there are no labels, or by several instructions and none is named.
@@ -43,10 +48,17 @@ def people_judge(store: Store, spec: str) -> PeopleJudge:
     names = {name or NO_GUIDELINE: name for name in there}
     found = [name for name in names if name.startswith(wanted)]
     if len(found) > 1 and wanted not in names:
+        judges = [_judge(store, names[name]) for name in found]
+        telling = [one for one in judges if any(map(one.tells, metrics))]
+        if len(telling) == 1:
+            return telling[0]
         raise UsageError(f"--judge {spec}: labels by {len(found)} guidelines: {', '.join(found)}. Name one of them.")
     if not found:
         raise UnknownName("guideline of labels", wanted, names)
-    guideline = names[wanted if wanted in names else found[0]]
+    return _judge(store, names[wanted if wanted in names else found[0]])
+
+
+def _judge(store: Store, guideline: str) -> PeopleJudge:
     return PeopleJudge(store.labels.list(guideline), guideline, store.labels.digest(guideline))
 
 
@@ -55,6 +67,28 @@ def responses_of(store: Store, run_id: str, among: Collection[int] | None = None
     numbers = [n for n in store.runs.order(run_id).numbers if among is None or n in among]
     for start in range(0, len(numbers), AT_A_TIME):
         yield from store.runs.load(numbers[start : start + AT_A_TIME])
+
+
+def drawn_name(item: Loaded) -> str:
+    """What tells a response from others in any run over the same set: draws go by it."""
+    return f"{item.response.query_id} {item.response.repeat}"
+
+
+def sizes_of(store: Store, wanted: Set[tuple[str, str]]) -> dict[tuple[str, str], tuple[int, int]]:
+    """(question, key) of labels -> characters of the answer and number of passages, where a run has such a text.
+
+    Runs, those of studies aside, are read the newest first, as a stream, until every key is found.
+    """
+    found: dict[tuple[str, str], tuple[int, int]] = {}
+    asked = {question for question, _ in wanted}
+    for run in store.runs.list() if wanted else ():
+        for item in responses_of(store, run.run_id):
+            for question in asked:
+                if (key := (question, key_of(question, item) or "")) in wanted:
+                    found[key] = len(item.response.answer or ""), len(item.response.passages or ())
+            if len(found) == len(wanted):
+                return found
+    return found
 
 
 def labelled(store: Store, run_id: str, judge: PeopleJudge) -> frozenset[int]:
@@ -74,28 +108,10 @@ def labelled(store: Store, run_id: str, judge: PeopleJudge) -> frozenset[int]:
 
 def _knows(judge: PeopleJudge, item: Loaded) -> bool:
     asked = (inputs_for(question, item.example, item.response, {}) for question in QUESTIONS)
-    return any(inputs is not None and judge.knows(inputs) for inputs in asked)
-
-
-def key_of(question: str, item: Loaded) -> str | None:
-    """The key of what a label's question sees of a response; None where it does not apply."""
-    inputs = inputs_for(ASKED_OF.get(question, "verify_answer"), item.example, item.response, {})
-    if inputs is None or item.response.passages is None:
-        return None
-    texts = [one.text or "" for one in item.response.passages]
-    return label_key(question, item.example.query, texts, item.response.answer or "")
-
-
-def task_of(question: str, item: Loaded, *, whole: bool) -> LabelTask:
-    """What people see of a response; its sentences, its passages, or the whole of its answer are labelled."""
-    texts = tuple(one.text or "" for one in item.response.passages or ())
-    answer = item.response.answer or ""
-    parts: tuple[Part, ...] = (None,)
-    if question == "relevance":
-        parts = tuple(range(1, len(texts) + 1))
-    elif not whole:
-        parts = tuple((one.start, one.end) for one in split(answer)) or (None,)
-    return LabelTask(key_of(question, item) or "", item.example.query, texts, answer, parts)
+    scores = (SCORE + name for name in judge.told() if judge.scores(name))
+    return any(inputs is not None and judge.knows(inputs) for inputs in asked) or any(
+        judge.labels(key_of(score, item) or "") for score in scores
+    )
 
 
 def differing(labels: Sequence[Label]) -> dict[str, list[Part]]:
@@ -110,24 +126,61 @@ def differing(labels: Sequence[Label]) -> dict[str, list[Part]]:
     return {key: parts for key, parts in found.items() if parts}
 
 
-def labelled_rows(store: Store, run_id: str) -> list[Labelled]:
-    """What people labelled of a run, as `judge check` reads it: by the guideline of its last draw, else the commonest.
+def guideline_of_run(store: Store, run_id: str) -> str:
+    """The hash of the instructions that a run's labels of support follow: of its last draw, else the commonest."""
+    draws = store.draws.of_run(run_id, "support")
+    return draws[-1].guideline if draws else next(iter(store.labels.guidelines()), "")
+
+
+def labelled_rows(store: Store, run_id: str, guideline: str) -> list[Labelled]:
+    """What people labelled of a run by some instructions, as `judge check` reads it.
 
     Parts with nothing to check, and labels of who could not tell, are left out.
 
     Raises:
-        UsageError: no label of support is of a response of this run.
+        UsageError: no label of support by these instructions is of a response of this run.
     """
-    draws, there = store.draws.of_run(run_id, "support"), store.labels.guidelines()
-    guideline = draws[-1].guideline if draws else next(iter(there), "")
-    items = {key_of("support", one): one for one in responses_of(store, run_id)}
+    return list(labelled_responses(store, run_id, guideline).values())
+
+
+def labelled_responses(store: Store, run_id: str, guideline: str) -> dict[int, Labelled]:
+    """Number of a response -> what people labelled of it; see `labelled_rows`. Of equal texts one response stands."""
+    numbers = store.of_run(run_id, "keys of support", lambda: _numbers_by_key(store, run_id))
     by_key: dict[str, list[Label]] = {}
-    for label in last_said(store.labels.of({key for key in items if key}, "support")):
+    for label in last_said(store.labels.of(numbers.keys(), "support")):
         if label.guideline == guideline and label.value in LABELS:
             by_key.setdefault(label.key, []).append(label)
     if not by_key:
-        raise UsageError(f"nobody labelled the support of an answer of this run. {DRAW}")
-    return [_row(item, by_key[key]) for key, item in items.items() if key in by_key]
+        by = f" by the guideline {guideline}" if guideline else ""
+        raise UsageError(f"nobody labelled the support of an answer of this run{by}. {DRAW}")
+    items = {one.response_no: one for one in responses_of(store, run_id, {numbers[key] for key in by_key})}
+    wanted = [(number, key) for key, number in numbers.items() if key in by_key and number in items]
+    return {number: _row(items[number], by_key[key]) for number, key in wanted}
+
+
+def _numbers_by_key(store: Store, run_id: str) -> dict[str, int]:
+    """Key of what a label of support sees -> number of the response; of equal texts the last, which stands for all."""
+    keyed = ((key_of("support", one), one.response_no) for one in responses_of(store, run_id))
+    return {key: number for key, number in keyed if key}
+
+
+def answered_rows(store: Store, run_id: str) -> list[Labelled]:
+    """The answers of a run with what they rest on: what people labelled in its parts, else sentences without labels.
+
+    Responses without an answer or without the texts of their passages are left out.
+    """
+    try:
+        labelled_here = labelled_rows(store, run_id, guideline_of_run(store, run_id))
+    except UsageError:
+        labelled_here = []     # nobody labelled any
+    known = {(row.query, row.passages, row.answer): row for row in labelled_here}
+    found = []
+    for item in responses_of(store, run_id):
+        inputs = inputs_for("verify_answer", item.example, item.response, {})
+        if isinstance(inputs, VerifyAnswer) and inputs.passages and inputs.answer:
+            plain = answered_row(item.example, inputs.passages, inputs.answer)
+            found.append(known.get((plain.query, plain.passages, plain.answer), plain))
+    return found
 
 
 def _row(item: Loaded, labels: Sequence[Label]) -> Labelled:
@@ -139,7 +192,9 @@ def _row(item: Loaded, labels: Sequence[Label]) -> Labelled:
         parts.append(LabelledPart(start, end, said, tuple(label.annotator for label in mine)))
     texts = tuple(one.text or "" for one in item.response.passages or ())
     found, segments = item.example, dict(item.example.segments)
-    return Labelled(found.query_id, found.query, texts, answer, tuple(parts), segments)
+    return Labelled(
+        found.query_id, found.query, texts, answer, tuple(parts), segments, weight=item.response.weight
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,18 +202,22 @@ class PeopleScores:
     """What people make of the responses that were drawn from a run and labelled.
 
     Attributes:
+        question: that people answered.
         values: printed name of a metric -> number of a response -> its score by people; only what is scored.
         inclusion: number of a response -> the chance that it had of being drawn; empty where all had the same.
         drawn: how many responses were drawn.
         labelled: numbers of those of them that have labels.
         guideline: hash of their instructions.
+        unclear: numbers of those whose labels say not_supported, and not whether contradicted or not in the passages.
     """
 
+    question: str = "support"
     values: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     inclusion: Mapping[int, float] = field(default_factory=dict)
     drawn: int = 0
     labelled: frozenset[int] = frozenset()
     guideline: str = ""
+    unclear: frozenset[int] = frozenset()
 
 
 def people_scores(store: Store, run_id: str) -> tuple[PeopleScores, ...]:
@@ -191,13 +250,15 @@ def _of_draws(store: Store, run_id: str, draws: Sequence[LabelDraw]) -> PeopleSc
     labels = [one for one in there if one.guideline == guideline]
     known = {one.key for one in labels}
     numbers = frozenset(number for number, key in keys.items() if key in known)
-    values = _values(store, list(responses_of(store, run_id, numbers)), PeopleJudge(labels, guideline, ""))
-    return PeopleScores(values, _chances(draws, drawn), len(drawn), numbers, guideline)
+    judge = PeopleJudge(labels, guideline, "")
+    values = _values(store, list(responses_of(store, run_id, numbers)), judge)
+    vague = frozenset(number for number in numbers if unclear(judge.labels(keys[number])))
+    return PeopleScores(question, values, _chances(draws, drawn), len(drawn), numbers, guideline, vague)
 
 
 def _values(store: Store, items: Sequence[Loaded], judge: PeopleJudge) -> dict[str, dict[int, float]]:
     """Metric -> number of a response -> its score by people."""
-    told = tuple(parse(name) for name in TOLD if judge.tells(name))
+    told = tuple(map(parse, judge.told()))
     asked = tuple(question for question in questions(told) if judge.answers(question))
     values: dict[str, dict[int, float]] = {str(metric): {} for metric in told}
     for one in judge_batch(items, Work(told, asked, judge), store.evidence).judged if items and told else ():

@@ -9,12 +9,29 @@ from dataclasses import dataclass, field
 
 from ragauge.data.document import IndexListing
 from ragauge.errors import UsageError
-from ragauge.judging.judge import Judge
+from ragauge.judging.judge import Judge, gives_scores
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
 from ragauge.store.open import Store
 from ragauge.store.responses import Order
 from ragauge.store.scores import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which responses of a run are looked at.
+
+    Attributes:
+        limit: only so many, the first of the order; those done already count.
+        keep: segment column, or "tag" -> value; only responses whose examples match all.
+        only: numbers of the responses that count; None = all.
+        retry_failed: do again what failed before.
+    """
+
+    limit: int | None = None
+    keep: Mapping[str, str] = field(default_factory=dict)
+    only: Collection[int] | None = None
+    retry_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +50,7 @@ class Plan:
         keys: hash of the question of each of them; equal ones stand together.
         judge: who answers.
         listing: what is in the system's index; None = not known.
+        own: printed names of the metrics whose scores the judge gives itself.
     """
 
     run_id: str
@@ -46,6 +64,7 @@ class Plan:
     keys: Sequence[int] = field(repr=False)
     judge: Judge | None = field(default=None, repr=False, compare=False)
     listing: IndexListing | None = field(default=None, repr=False)
+    own: frozenset[str] = frozenset()
 
     @property
     def pending(self) -> int:
@@ -55,7 +74,7 @@ class Plan:
     @property
     def columns(self) -> tuple[Column, ...]:
         """Whose scores are written, in the order of the metrics."""
-        return columns_of(self.metrics, self.judge_id, self.judge_repeat)
+        return columns_of(self.metrics, self.judge_id, self.judge_repeat, self.own)
 
 
 def plan(
@@ -63,13 +82,10 @@ def plan(
     run_id: str,
     metrics: Sequence[Metric],
     judge: Judge | None,
+    selection: Selection | None = None,
     *,
-    limit: int | None = None,
-    keep: Mapping[str, str] | None = None,
     judge_repeat: int = 0,
-    retry_failed: bool = False,
     listing: IndexListing | None = None,
-    only: Collection[int] | None = None,
 ) -> Plan:
     """What is to be done for a run, from what the store holds; it only reads.
 
@@ -82,61 +98,65 @@ def plan(
         run_id: the run.
         metrics: what to compute.
         judge: who answers; None = nobody, and metrics that need a judge are not applicable.
-        limit: only so many responses, the first of the order; those done already count.
-        keep: segment column, or "tag" -> value; only responses whose examples match all.
+        selection: which responses; None = all, and what failed before stays.
         judge_repeat: 0 for the first asking of the judge; another number asks everything anew beside it.
-        retry_failed: do again what failed before.
         listing: what is in the system's index; None = as it was known last. Failures whose cause was found with
             another one are done again, which asks nothing anew.
-        only: numbers of the responses that count; None = all.
 
     Raises:
         UnknownName: no such run, segment or value.
         UsageError: nothing matches keep, or limit is less than 1.
     """
-    order = _selected(store, run_id, limit, keep or {}, only)
+    selection = selection or Selection()
+    order = _selected(store, run_id, selection)
     metrics = tuple(metrics)
-    judge, asked = _whose(metrics, judge)
+    own = frozenset(str(metric) for metric in metrics if gives_scores(judge) and judge.scores(str(metric)))
+    judge, asked = _whose(metrics, judge, own)
     judge_id, repeat = (None, 0) if judge is None else (judge.judge_id, judge_repeat)
-    columns = columns_of(metrics, judge_id, repeat)
-    done = store.scores.complete(run_id, columns, failed_too=not retry_failed)
+    columns = columns_of(metrics, judge_id, repeat, own)
+    done = store.scores.complete(run_id, columns, failed_too=not selection.retry_failed, among=selection.only)
     listing = listing or store.listings.read(run_id)
     if listing is not None:
         done -= store.listings.outdated(run_id, judge_id, listing.fingerprint, repeat)
     todo = Order((number, key) for number, key in order if number not in done) if metrics else Order()
     return Plan(
         run_id, metrics, asked, judge_id, repeat, len(order), len(order) - len(todo), todo.numbers, todo.keys,
-        judge=judge, listing=listing,
+        judge=judge, listing=listing, own=own,
     )  # fmt: skip
 
 
-def _whose(metrics: Sequence[Metric], judge: Judge | None) -> tuple[Judge | None, tuple[str, ...]]:
-    """Who is asked and what of it they answer; nobody where nothing is asked."""
+def _whose(
+    metrics: Sequence[Metric], judge: Judge | None, own: Collection[str]
+) -> tuple[Judge | None, tuple[str, ...]]:
+    """Who is asked and what of it they answer; nobody where nothing is asked and nobody gives scores."""
     asked = questions(metrics)
-    if judge is None or not asked:
+    if judge is None or not (asked or own):
         return None, ()
     return judge, tuple(question for question in asked if judge.answers(question))
 
 
-def columns_of(metrics: Sequence[Metric], judge_id: str | None, judge_repeat: int = 0) -> tuple[Column, ...]:
-    """Whose scores these metrics give: a judge's where one is asked, nobody's elsewhere."""
+def columns_of(
+    metrics: Sequence[Metric], judge_id: str | None, judge_repeat: int = 0, own: Collection[str] = ()
+) -> tuple[Column, ...]:
+    """Whose scores these metrics give: a judge's where one is asked or gives its own, nobody's elsewhere."""
     return tuple(
         Column(str(metric), metric.version, judge_id, judge_repeat)
-        if judge_id is not None and questions([metric])
+        if judge_id is not None and (str(metric) in own or questions([metric]))
         else Column(str(metric), metric.version)
         for metric in metrics
     )
 
 
-def _selected(
-    store: Store, run_id: str, limit: int | None, keep: Mapping[str, str], only: Collection[int] | None
-) -> Order:
+def _selected(store: Store, run_id: str, selection: Selection) -> Order:
     """(number, hash of the question) of the responses asked for, in the order of doing."""
+    limit, keep, only = selection.limit, selection.keep, selection.only
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be at least 1, got {limit}.")
-    order = _drawn(store.runs.order(run_id, keep), run_id)
-    if only is not None:
-        order = Order(one for one in order if one[0] in only)
+    if only is None or keep:
+        order = _drawn(store.runs.order(run_id, keep), run_id)
+        order = order if only is None else Order(one for one in order if one[0] in only)
+    else:
+        order = _drawn(store.runs.among(run_id, only), run_id)
     if keep and not order:
         raise UsageError(f"no example matches all of {', '.join(f'{name}={value}' for name, value in keep.items())}.")
     return order[:limit]

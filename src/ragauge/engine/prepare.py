@@ -11,10 +11,10 @@ from ragauge.data.ask import Ask, Reply
 from ragauge.data.example import Example
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.estimate import CostEstimate, estimate_askings
-from ragauge.engine.models import AsksModels, Calling, asks_models
+from ragauge.engine.models import Calling
 from ragauge.engine.session import Progressed, Session
 from ragauge.judging.inputs import reference_claims
-from ragauge.judging.judge import Judge
+from ragauge.judging.judge import AsksModels, Judge, asks_models
 from ragauge.judging.model.prepare import Prepared
 from ragauge.store.open import Store
 

@@ -13,10 +13,10 @@ from ragauge.data.ask import Ask, Reply
 from ragauge.engine.budget import BudgetReached
 from ragauge.engine.caller import CallCounts, Caller, Purpose
 from ragauge.engine.execute import TICK, Progress
-from ragauge.engine.models import Calling, asks_models, counts_of
+from ragauge.engine.models import Calling, counts_of
 from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.engine.routing import Answers
-from ragauge.judging.judge import Judge
+from ragauge.judging.judge import Judge, asks_models
 from ragauge.store.open import Store
 
 T = TypeVar("T")
@@ -36,18 +36,20 @@ class Session:
         stopped: why it ended early; "" when it did not.
     """
 
-    def __init__(self, store: Store, calling: Calling | None, progress: Progressed | None = None) -> None:
+    def __init__(self, store: Store | None, calling: Calling | None, progress: Progressed | None = None) -> None:
         """A session; use it as an asynchronous context manager.
 
         Args:
-            store: where replies are kept.
+            store: where replies are kept; None where no judge asks a model.
             calling: how models are called; None where no judge asks one.
             progress: called as generators end, and every second.
         """
         self.stopped = ""
         self._calling, self._progress = calling, progress
-        self._ledger = ReplyWriter(store)
-        self._caller: Caller | None = None if calling is None else calling.caller(self._ledger)
+        self._ledger = None if store is None else ReplyWriter(store)
+        self._caller: Caller | None = (
+            None if calling is None or self._ledger is None else calling.caller(self._ledger)
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -59,7 +61,8 @@ class Session:
             if self._caller is not None:
                 await self._caller.close(drain=bool(self.stopped))     # what is under way then is paid for
         finally:
-            await self._ledger.close()
+            if self._ledger is not None:
+                await self._ledger.close()
             if self._calling is not None:
                 await self._calling.close()
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from ragauge.data.example import Example
 from ragauge.engine.estimate import CostEstimate, estimate_askings
 from ragauge.engine.judges import build_judge
-from ragauge.engine.models import asks_models
 from ragauge.engine.session import Session
 from ragauge.errors import UsageError
 from ragauge.judging.inputs import VerifyReference, reference_claims
-from ragauge.judging.judge import Asking, Judge
+from ragauge.judging.judge import Asking, Judge, asks_models
 from ragauge.judging.model.judge import ModelJudge
-from ragauge.judging.model.prompt_blocks import DATA, Block, fenced_blocks
+from ragauge.judging.model.prompt_blocks import DATA, Block, Worded, fenced_blocks
 from ragauge.judging.model.question_spec import INTEGER, TEXT, QuestionSpec, a_list, an_object, one_of
 from ragauge.judging.model.reading import objects, whole_number, word, written
-from ragauge.judging.model.verdicts import Listing, ask_each, ask_retry
+from ragauge.judging.model.verdicts import NO_VERDICT, Listing, VerdictsRead, ask_each, ask_retry
 
 __all__ = [
-    "DATA", "INTEGER", "TEXT", "Block", "CostEstimate", "Judge", "Listing", "ModelJudge", "QuestionSpec", "Session",
-    "a_list", "an_object", "ask_each", "ask_retry", "asked_by", "asks_models", "build_writer", "estimate_askings",
-    "fenced_blocks", "objects", "one_of", "supports", "whole_number", "word", "written",
+    "DATA", "INTEGER", "NO_VERDICT", "TEXT", "Block", "CostEstimate", "Judge", "Listing", "ModelJudge", "QuestionSpec",
+    "Session", "VerdictsRead", "Worded", "a_list", "an_object", "ask_each", "ask_retry", "asked_by", "asks_models",
+    "build_writer", "estimate_askings", "fenced_blocks", "objects", "one_of", "supports", "whole_number", "word",
+    "written",
 ]     # fmt: skip
 
 

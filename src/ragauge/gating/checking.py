@@ -103,7 +103,8 @@ class ScoreSource:
         paired_slices: of the run, in the numbering of `pairs`.
         apart: the run and its baseline as two samples, where they are on different examples: pairs are not asked for.
         same: the baseline is the run itself: no drop can be decided.
-        errors: printed name of a metric -> how far the judge errs, where known.
+        errors: printed name of a metric -> how far the judge errs on the run, where known.
+        pair_errors: the same on the run and its baseline, for differences.
     """
 
     columns: Callable[[Metric], Columns | None]
@@ -113,6 +114,7 @@ class ScoreSource:
     apart: Apart | None = None
     same: bool = False
     errors: Mapping[str, JudgeMeanError] = field(default_factory=dict)
+    pair_errors: Mapping[str, JudgeMeanError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,7 @@ def _cells(condition: Condition, source: ScoreSource) -> Iterator[Placed]:
 
 
 def _difference(condition: Condition, source: ScoreSource) -> Callable[[Mask], MeanDifference | Unpaired] | None:
-    error = source.errors.get(str(condition.metric))
+    error = source.pair_errors.get(str(condition.metric))
     if source.apart is not None and condition.rectified:
         raise UsageError(
             f"rule {condition.rule}: a rectified drop needs the same examples in both runs, labelled in both. Gate a "
@@ -227,9 +229,9 @@ def _higher(condition: Condition) -> bool:
 def _cell(condition: Condition, sample: MeanDifference | Unpaired | MetricLevel, *, same: bool) -> CheckCell:
     higher = _higher(condition)
     point = condition.decide == "point"
-    least_n = max(condition.min_n, LEAST_LABELS) if condition.rectified else condition.min_n
+    fewest = least_n(condition)
     if isinstance(sample, MetricLevel):
-        return CheckCell(sample, condition.amount, condition.kind == "min", least_n, point)
+        return CheckCell(sample, condition.amount, condition.kind == "min", fewest, point)
     sign = -1.0 if higher else 1.0
     if condition.relative:
         lowest, highest = condition.metric.range
@@ -240,7 +242,7 @@ def _cell(condition: Condition, sample: MeanDifference | Unpaired | MetricLevel,
             for base in (mean, max(least, lowest), min(most, highest))
         )
         return CheckCell(sample, limit, higher, condition.min_n, point, strict, lax, same)
-    return CheckCell(sample, sign * condition.amount, higher, least_n, point, same=same)
+    return CheckCell(sample, sign * condition.amount, higher, fewest, point, same=same)
 
 
 def _lost_most(sample: MeanDifference, slices: Slices, *, higher: bool) -> tuple[CheckExample, ...]:
@@ -284,6 +286,11 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
         examples=placed.examples if verdict == FAIL else (),
         n_base=sample.base.scored if isinstance(sample, Unpaired) else None, rectified=condition.rectified,
     )     # fmt: skip
+
+
+def least_n(condition: Condition) -> int:
+    """Examples below which a condition is not decided; of what is rectified, labelled ones."""
+    return max(condition.min_n, LEAST_LABELS) if condition.rectified else condition.min_n
 
 
 def asks(condition: Condition) -> str:

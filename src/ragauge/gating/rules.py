@@ -12,7 +12,6 @@ from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.analysis.scores.segments import FEWEST, NONE, Segments, tidy
-from ragauge.data.label import TOLD
 from ragauge.errors import ConfigError, DataError, UsageError
 from ragauge.metrics.base import Metric
 from ragauge.text.messages import UNITS
@@ -267,8 +266,8 @@ class _Rule:
 
     def _labelled(self, metric: Metric, *, relative: bool) -> None:
         """Refuses what labels of people cannot rectify."""
-        if str(metric) not in TOLD:
-            self._wrong("rectified", f"people's labels do not tell of {metric}, only of {', '.join(TOLD)}.")
+        if metric.scale == "amount" or not all(map(isfinite, metric.range)):
+            self._wrong("rectified", f"people's labels do not tell of {metric}, which has no least and greatest value.")
         if relative:
             self._wrong("rectified", "goes with a drop in points, not with a share of the baseline. Write 3 points.")
 

@@ -75,6 +75,11 @@ class HybridJudge:
         """Every model that may be asked."""
         return self.model.models()
 
+    def reworded(self, templates: Mapping[str, str]) -> HybridJudge | None:
+        """The same judge whose model is asked by other templates; None where it has wording of its own."""
+        worded = self.model.reworded(templates)
+        return None if worded is None else HybridJudge(worded)
+
     def prepare(self, query: str, reference: str) -> Generator[list[Ask], list[Reply], Prepared]:
         """The model's generator of `prepare`: the local judge cannot write claims."""
         return self.model.prepare(query, reference)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
-from ragauge.data.ask import Ask, Reply
+from ragauge.data.ask import Ask, ModelName, Reply
 from ragauge.data.facts import Agreement, AgreementFacts, FactsOf, ReferenceClaim, ReferenceFacts
 from ragauge.judging.inputs import Agree, Inputs, VerifyReference
 from ragauge.text.declining import declines
@@ -39,6 +39,39 @@ class Judge(Protocol):
 
         A failed call is sent in as a failed Reply, in the order of the asks.
         """
+
+
+class AsksModels(Judge, Protocol):
+    """A judge that says which model is to answer each of its asks."""
+
+    def model_of(self, ask: Ask) -> ModelName:
+        """Who answers an ask."""
+
+    def models(self) -> Sequence[ModelName]:
+        """Every model that may be asked."""
+
+
+def asks_models(judge: object) -> TypeGuard[AsksModels]:
+    """Whether a judge asks models."""
+    return hasattr(judge, "model_of")
+
+
+class GivesScores(Judge, Protocol):
+    """A judge that gives some metrics scores of its own, beside the evidence that others are computed from."""
+
+    def scores(self, metric: str) -> bool:
+        """Whether it gives a metric scores, by its printed name."""
+
+
+def gives_scores(judge: object) -> TypeGuard[GivesScores]:
+    """Whether a judge may give scores of its own."""
+    return hasattr(judge, "scores")
+
+
+def in_other_words(judge: Judge, templates: Mapping[str, str]) -> Judge | None:
+    """A judge by other templates; None where it has no instruction, or wording of the user's own."""
+    rewords: Callable[[Mapping[str, str]], Judge | None] | None = getattr(judge, "reworded", None)
+    return None if rewords is None else rewords(templates)
 
 
 def drive(asking: Asking, answer: Callable[[Sequence[Ask]], list[Reply]]) -> FactsOf:

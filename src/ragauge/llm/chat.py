@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
+from ragauge.llm.caching import marked, schema_first
 from ragauge.llm.endpoints import hidden, known_keys, without
 from ragauge.llm.errors import call_error
 from ragauge.llm.model import CallError
@@ -80,6 +81,7 @@ class LibraryModel:
         """
         self._name, self._model, self._close, self._native = name, model, close, native
         self._always = dict(always or {})
+        self._schema_first, self._marked = schema_first(name), marked(name)
         self._mode: Mode = "native"
         self._proven = False     # a structured reply came in this mode
         self._refused: set[str] = set(refused)
@@ -95,6 +97,8 @@ class LibraryModel:
     async def reply(self, ask: Ask, timeout: float) -> Reply:  # noqa: ARG002 - the caller's clock ends the call
         """The reply, ok or failed. CallError where nothing came that says anything about the text."""
         mode = self._mode if ask.schema is not None else None
+        if self._schema_first and ask.shared and ask.family is not None:
+            ask = replace(ask, schema=ask.family)
         params = {key: value for key, value in {**self._always, **ask.params}.items() if key not in self._refused}
         older = frozenset(self._older & params.keys())
         note: dict[str, Any] = {}
@@ -125,9 +129,12 @@ class LibraryModel:
         self, ask: Ask, mode: Mode | None, params: Mapping[str, Any], older: Collection[str]
     ) -> ModelResponse:
         from pydantic_ai.direct import model_request
-        from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
+        from pydantic_ai.messages import CachePoint, ModelRequest, SystemPromptPart, UserPromptPart
 
         parts = [SystemPromptPart(text) if role == "system" else UserPromptPart(text) for role, text in ask.messages]
+        if self._marked and ask.shared:
+            text = ask.messages[-1][1]
+            parts[-1] = UserPromptPart([text[: ask.shared], CachePoint(), text[ask.shared :]])
         settings: Any = {key: value for key, value in params.items() if key not in older}
         more = {self._instead[key]: params[key] for key in older}
         if mode == "native" and self._native is not None:
@@ -195,7 +202,7 @@ def _text(response: ModelResponse) -> str:
 def _usage(response: ModelResponse) -> Usage | None:
     """Tokens; None where the provider says none."""
     usage = response.usage
-    found = Usage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens)
+    found = Usage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
     return found if found != Usage() else None
 
 

@@ -12,30 +12,35 @@ from ragauge.data.ask import ModelName, Usage
 from ragauge.errors import UsageError
 
 FILE = "RAGAUGE_PRICES"
-KINDS = ("input", "output", "cached")
+KINDS = ("input", "output", "cached", "written")
 MILLION = 1_000_000
-Rates = tuple[float, float, float]     # US dollars for a million tokens: fresh input, cached input, output
+Rates = tuple[float, float, float, float]     # dollars for a million tokens: fresh, cached, written input; output
 
 
 def price(name: ModelName, usage: Usage) -> float | None:
     """US dollars for a call; None when the price is unknown, which is never 0.
 
     The file that RAGAUGE_PRICES names (YAML or JSON) comes first:
-    {"provider:model": {"input": 0.25, "output": 2.0, "cached": 0.025}}, US dollars for a million tokens. A model at a
-    place of one's own has a price only there.
+    {"provider:model": {"input": 0.25, "output": 2.0, "cached": 0.025, "written": 0.3}}, US dollars for a million
+    tokens; cached and written cost what input does where they are left out. A model at a place of one's own has a price
+    only there.
     """
     path = os.environ.get(FILE, "")
     own = _table(path, _changed(path)) if path else {}
     found = own.get(str(name)) or own.get(f"{name.provider}:{name.model}")
     if found is not None:
-        rates: Rates | None = (found["input"], found.get("cached", found["input"]), found["output"])
+        fresh_rate = found["input"]
+        rates: Rates | None = (
+            fresh_rate, found.get("cached", fresh_rate), found.get("written", fresh_rate), found["output"],
+        )  # fmt: skip
     else:
         rates = None if name.endpoint else _rates(name)
     if rates is None:
         return None
     cached = min(usage.cached_tokens, usage.input_tokens)     # some servers count them beside the input, not in it
-    fresh = usage.input_tokens - cached
-    return (fresh * rates[0] + cached * rates[1] + usage.output_tokens * rates[2]) / MILLION
+    written = min(usage.written_tokens, usage.input_tokens - cached)
+    counts = (usage.input_tokens - cached - written, cached, written, usage.output_tokens)
+    return sum(tokens * rate for tokens, rate in zip(counts, rates, strict=True)) / MILLION
 
 
 def _changed(path: str) -> int:
@@ -59,12 +64,13 @@ def _rates(name: ModelName) -> Rates | None:
             for counted in (
                 Counted(input_tokens=1_000),
                 Counted(input_tokens=1_000, cache_read_tokens=1_000),
+                Counted(input_tokens=1_000, cache_write_tokens=1_000),
                 Counted(input_tokens=0, output_tokens=1_000),
             )
         ]
     except LookupError:
         return None
-    return parts[0], parts[1], parts[2]
+    return parts[0], parts[1], parts[2], parts[3]
 
 
 @lru_cache(maxsize=4)

@@ -9,12 +9,21 @@ from itertools import pairwise
 from ragauge.analysis.overview.alignment import third
 from ragauge.analysis.results.overview import Bin, Timing
 from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting.lists import NOT_FAILED, NOT_KNOWN, Anchors, ListedRow, distributions, span, total_time
+from ragauge.reporting.lists import (
+    NONE,
+    NOT_FAILED,
+    NOT_KNOWN,
+    OTHER,
+    Anchors,
+    ListedRow,
+    distributions,
+    span,
+    total_time,
+)
 from ragauge.reporting.words import UNNAMED, line
 from ragauge.text.messages import number
 
 MOST_LINKS = 60       # examples named behind one mark; the list says how many more there are
-OTHER, NONE = "(other)", "(none)"
 
 Key = tuple[object, ...]
 Notes = Mapping[str, str]     # id of a row -> what stands after its name

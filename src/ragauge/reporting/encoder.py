@@ -20,6 +20,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterator, Mapping, Set
+from datetime import date
 from functools import cache
 from math import isinf
 from operator import attrgetter
@@ -54,7 +55,7 @@ def encode(value: Any, form: str = "", by: str = "") -> Any:
     """A result as JSON types; infinity is null, since JSON has no such number.
 
     Args:
-        value: a number, a text, a mapping, a sequence, a dataclass or a named tuple.
+        value: a number, a text, a day or moment, a mapping, a sequence, a dataclass or a named tuple.
         form: name of a form in place of that of its type.
         by: the field by which the members of a sequence are keys of a mapping.
     """
@@ -62,6 +63,8 @@ def encode(value: Any, form: str = "", by: str = "") -> Any:
         return value
     if isinstance(value, float):
         return None if isinf(value) else value
+    if isinstance(value, date):     # a moment too
+        return value.isoformat()
     if isinstance(value, Mapping):
         return {_name(key): encode(item, form, by) for key, item in value.items()}
     if isinstance(value, tuple | list) and not hasattr(value, "_fields"):

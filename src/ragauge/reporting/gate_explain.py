@@ -58,6 +58,11 @@ def _check(check: Check) -> Iterator[str]:
 
 
 def _estimate(check: Check) -> Iterator[str]:
+    if check.kind == "max_drop" and check.rectified:
+        what = f"rectified difference, {plural(check.n, 'pair')} labelled"
+        yield _line(what, f"d = {words.valued(check.estimate, check)}")
+        yield _line("limit", words.valued(check.limit, check))
+        return
     if check.kind == "max_drop":
         before, now = words.mean(check.base, check), words.mean(check.new, check)
         there = plural(check.n, "pair") if check.n_base is None else plural(check.n_base, "example")

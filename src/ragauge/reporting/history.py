@@ -10,9 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from ragauge.analysis.results.history_rows import Changed, History, HistoryRow
+from ragauge.data.writers.plain_csv import plain_cell
+from ragauge.reporting.charts.trend import TrendPoint, trend
 from ragauge.reporting.encoder import encode
+from ragauge.reporting.figures import Cell, Figure
 from ragauge.reporting.judged import money
 from ragauge.reporting.sections import (
+    LinkResolver,
     Phrase,
     ReportColumn,
     ReportSection,
@@ -23,13 +27,18 @@ from ragauge.reporting.sections import (
     plain,
 )
 from ragauge.reporting.words import between, line
-from ragauge.text.messages import number
+from ragauge.text.messages import number, plural
 
 HEADS = {"cost": "cost/question"}
 TITLE = "History"
 SAYS = "This run and those before it over the same set, the newest first."
+SETS = (
+    "Here a set is all its versions, under the name that it was first evaluated by: whatever was called so, and what "
+    "shares at least half of its examples with it. A line joins runs over the same version alone, judged alike."
+)
 MOST_CHANGES = 4     # settings named in a table
 MOST_VALUE = 40      # characters of a value in it
+MOST_SHOWN = 200     # characters of a value in a table of its own
 BELOW = ReportColumn("", joins="below")
 FACTS = (
     "when", "evaluated_at", "name", "run_id", "set", "set_version", "series", "apart", "variant", "system", "git",
@@ -49,13 +58,40 @@ def changed_words(row: HistoryRow, most: int = MOST_CHANGES) -> str:
 
 def _words(changed: Changed) -> str:
     """Path, value before and value now; – for a setting that is not there."""
-    before = "–" if changed.how == "added" else line(_written(changed.base), MOST_VALUE)
-    now = "–" if changed.how == "removed" else line(_written(changed.new), MOST_VALUE)
+    before, now = _ends(changed, MOST_VALUE)
     return f"{line(changed.path)}: {before} → {now}"
+
+
+def _ends(changed: Changed, most: int) -> tuple[str, str]:
+    """Value before and value now, cut to a length; – for a setting that is not there."""
+    before = "–" if changed.how == "added" else line(_written(changed.base), most)
+    return before, "–" if changed.how == "removed" else line(_written(changed.new), most)
 
 
 def _written(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def since_before(history: History | None) -> Iterator[ReportSection]:
+    """Every setting of a run that differs from the run before it over the same set; nothing where there is none.
+
+    Args:
+        history: the evaluations up to the run, its own first; None where it is the first.
+    """
+    row = None if history is None else next(iter(history.rows), None)
+    if row is None or row.before is None:
+        return
+    run = Phrase(line(row.before.name, MOST_VALUE), to=("run", row.before.run_id))
+    then, now = (line(one.git or "–") for one in (row.before, row.run))
+    code = (f" Code: {then} → {now}.",) if then != now else ()
+    if not row.changed:
+        yield ReportSection(lead=(("Since the run before, ", run, f", {changed_words(row)}.", *code),))
+        return
+    count = plural(len(row.changed), "setting")
+    heads = tuple(ReportColumn(name, fold=True) for name in ("setting", "before", "now"))
+    rows = tuple((line(one.path), *_ends(one, MOST_SHOWN)) for one in row.changed)
+    lead = (f"{count} changed since the run before, ", run, ".", *code)
+    yield ReportSection(lead=(lead,), table=ReportTable(heads, rows))
 
 
 def history_csv(history: History) -> str:
@@ -63,13 +99,13 @@ def history_csv(history: History) -> str:
     out = io.StringIO()
     metrics = [f"{name}{part}" for name in history.columns for part in ("", " low", " high", " scored")]
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*FACTS, *metrics])
+    writer.writerow([plain_cell(name) for name in (*FACTS, *metrics)])
     for row in history.rows:
         facts = encode(row) | {
             "apart": "; ".join(row.apart), "changed": changed_words(row, len(row.changed)),
             "baselines": " ".join(row.baselines),
         }     # fmt: skip
-        writer.writerow([*(facts[name] for name in FACTS), *_numbers(row, history.columns)])
+        writer.writerow([*(plain_cell(facts[name]) for name in FACTS), *_numbers(row, history.columns)])
     return out.getvalue()
 
 
@@ -114,9 +150,41 @@ def table(history: History, name: str) -> ReportTable:
     return ReportTable(tuple(heads), tuple(tuple(_cells(row, history, many, judging)) for row in rows))
 
 
+def trend_of(history: History, name: str, metric: str, links: LinkResolver) -> Figure | None:
+    """A metric over the runs of a set; None where fewer than two have it.
+
+    Runs that were measured otherwise than the one before them begin a line of their own.
+    """
+    points: list[TrendPoint] = []
+    cells: list[tuple[Cell, ...]] = []
+    piece = 0
+    for row in reversed([row for row in history.rows if row.listed == name]):
+        summary = row.metrics.get(metric)
+        if summary is None or summary.mean is None:
+            continue
+        piece += bool(points and row.apart)
+        mean, interval = number(summary.mean, summary.kind), summary.interval
+        low, high = (summary.mean, summary.mean) if interval is None else (interval.low, interval.high)
+        changed = bool(row.before is not None and (row.changed or row.apart))
+        why = "; ".join(map(line, row.apart)) or (changed_words(row) if changed else "")
+        between_ends = between(interval, summary.kind)
+        says = f"{len(points) + 1} {line(row.run.name, 40)}: {mean} {between_ends}" + (f", {why}" if why else "")
+        link = links.link("run", row.run.run_id)
+        points.append(TrendPoint(row.run.name, summary.mean, low, high, piece, changed, link, says))
+        cells.append((Cell(f"{len(points)} {line(row.run.name, 40)}", link), Cell(f"{mean} {between_ends}"), Cell(why)))
+    svg = trend(points)
+    if not svg:
+        return None
+    caption = (
+        "Mark: mean. Light line: its interval, without the judge's error. A diamond stands where "
+        "settings, code, judge or set changed; runs that were judged differently are not joined."
+    )
+    return Figure(metric, svg, ("run", "mean", "what changed"), tuple(cells), caption, link=links.link("def", metric))
+
+
 def _cells(row: HistoryRow, history: History, many: bool, judging: bool) -> Iterator[TableCell]:
     run = row.run
-    yield Phrase(_name(row), "strong")
+    yield Phrase(_name(row), "strong", to=("run", run.run_id))
     yield run.created_at[:16].replace("T", " ")
     yield run.git
     yield from _remarks(row, many)

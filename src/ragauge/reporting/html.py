@@ -17,7 +17,7 @@ from ragauge.reporting import alignment, confirmed, examples, losses, page, scor
 from ragauge.reporting.comparing import page as comparison_page
 from ragauge.reporting.comparing import words as comparing
 from ragauge.reporting.lists import Anchors
-from ragauge.reporting.sections import ReportSection, plain
+from ragauge.reporting.sections import LinkResolver, ReportSection, plain
 from ragauge.reporting.writers.html import (
     bar_html,
     breakable,
@@ -109,6 +109,25 @@ def sections_page(
     """
     from markupsafe import Markup
 
+    style, digest = style_sheet()
+    return environment().get_template("sections.html").render(
+        **sections_values(found, Anchors(), title, about, what), framed=framed, digest=digest,
+        style=Markup(style),  # noqa: S704 - our own file
+    )     # fmt: skip
+
+
+def sections_values(
+    found: Iterable[ReportSection], links: LinkResolver, title: str = "", about: str = "", what: str = "result"
+) -> dict[str, Any]:
+    """What the template of such a page shows, whatever frame it stands in; see `sections_page`.
+
+    Args:
+        found: what it shows.
+        links: where its phrases lead.
+        title: its name.
+        about: what stands below the title.
+        what: what a reader who skips the contents comes to.
+    """
     first, *rest = found
     title, heading = title or plain(first.heading), first.heading if title else ""
     head = ReportSection(lead=first.lead, warnings=first.warnings)
@@ -118,12 +137,8 @@ def sections_page(
         if one.heading or not parts:
             parts.append((plain(one.heading), []))
         parts[-1][1].append(replace(one, top=False))
-    style, digest = style_sheet()
-    shown = [(name, body) for name, mine in parts if (body := sections_html(mine, Anchors(), 1))]
-    return environment().get_template("sections.html").render(
-        title=title, about=about, what=what, framed=framed, digest=digest, head=sections_html([head], Anchors(), 1),
-        parts=shown, style=Markup(style),  # noqa: S704 - our own file
-    )     # fmt: skip
+    shown = [(name, body) for name, mine in parts if (body := sections_html(mine, links, 1))]
+    return {"title": title, "about": about, "what": what, "head": sections_html([head], links, 1), "parts": shown}
 
 
 def html(card: ScorecardData, *, framed: bool = False) -> str:
@@ -148,6 +163,10 @@ def comparison_html(compared: Compared, *, framed: bool = False) -> str:
 
     style, digest = style_sheet()
     return environment().get_template("compare.html").render(
-        **comparison_page.context(compared), framed=framed, style=Markup(style), digest=digest, say=comparing,  # noqa: S704 - our own file
-        reading=reading, most_values=comparison_page.MOST_VALUES,
+        **comparison_values(comparison_page.context(compared)), framed=framed, style=Markup(style), digest=digest,  # noqa: S704 - our own file
     )     # fmt: skip
+
+
+def comparison_values(values: dict[str, Any]) -> dict[str, Any]:
+    """What the templates of a comparison use beside what was found."""
+    return {**values, "say": comparing, "reading": reading, "most_values": comparison_page.MOST_VALUES}

@@ -45,7 +45,7 @@ FORMS: Mapping[str, str] = {
         "run_id=run.run_id name=run.name alignment=overview.alignment stages=overview.stages "
         "context_length=overview.lengths"
     ),
-    "JudgeMeanError": "from=origin public_sources=sources *labelled()",
+    "JudgeMeanError": "from=origin public_sources=sources disagreement? *labelled()",
     "LabelledError": "labels examples? files? checked? people_mean? judge_mean? difference? difference_ci?",
     # what judging took
     "Paid": (
@@ -166,15 +166,20 @@ FORMS: Mapping[str, str] = {
     # a judge
     "JudgeCheck": (
         "rows=n_rows parts=n_parts labels human repeated_rows=repeated rows_without_passages=bare split "
-        "annotators_kappa=annotators.value annotators_alpha ceiling accuracy_estimated=estimated "
+        "annotators_kappa=annotators.value annotators_alpha ceiling weighted accuracy_estimated=estimated cross_fitted "
         "judges=judges() pairs=judge_pairs() stopped *calls"
     ),
     "JudgeWithErrors": (
         "judge=one.said.name mode=one.said.mode judge_id=one.said.judge_id *one.whole supported_or_not=one.supported "
         "detection=one.detection probabilities=one.probabilities segments=one.segments "
         "error no_verdict=without_verdict() no_verdict_reasons=one.without took=one.said.took "
-        "alternative_annotator=one.alternatives differs=one.differs"
+        "alternative_annotator=one.alternatives alphas=one.alphas differs=one.differs"
     ),
+    "GradeCheck": "items grades several alphas ceiling judges weighted",
+    "GradingJudge": "judge=name agreement alphas segments no_verdict=without",
+    "GradeAgreement": "pairs=n items same weighted_kappa",
+    "CheckStep":
+        "judge=name judge_id at file n accuracy kappa change compared pairs fell judge_changed reweighted forgotten",
     "Detection": "base_rate majority precision recall f1",
     "Probabilities": "n auroc brier brier_base ece curve",
     "ReliabilityBin": "n least most p supported",
@@ -185,9 +190,13 @@ FORMS: Mapping[str, str] = {
         "query_id=row.query_id line=row.line query=row.query text=part_text() human annotators=part.labels "
         "verdict=verdict.label p=verdict.p claim=verdict.claim passage=verdict.window.passage window=window_text()"
     ),
-    "JudgeProbe": (
-        "judge=judge_id n=position.n decided=position.decided position_flip=position.position_flip "
-        "first_place=position.first_place ties=position.ties agreement=position.agreement flipped=position.flipped "
-        "undecided=position.undecided stopped *calls"
+    "JudgeProbes": (
+        "judge=judge_id examples pairs parts failed failures=reasons findings left_out position stopped *calls"
     ),
+    "ProbeFinding": (
+        "probe=rule.name figure=rule.figure value low=interval.low high=interval.high method=interval.method "
+        "tolerance p verdict n examples seen=changed by_itself=wavering without_verdict=without milder favoured=among "
+        "kinds worst changes=rule.changes must=rule.must advice=rule.advice"
+    ),
+    "PositionProbe": "n decided position_flip first_place ties agreement flipped undecided",
 }     # fmt: skip

@@ -6,30 +6,49 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ragauge.data.identity import digest
-from ragauge.data.label import ADJUDICATOR, VALUES, LabelTask, part_text
+from ragauge.data.label import ADJUDICATOR, LabelTask, part_text
 
 
-def task_lines(tasks: Sequence[LabelTask], question: str, guideline: str) -> str:
+@dataclass(frozen=True, slots=True)
+class LabelAsking:
+    """What people are asked.
+
+    Attributes:
+        question: such as support.
+        choices: (value, words) of what can be said, in the order of keys.
+        guideline: hash of the instructions, which every label carries.
+        instructions: as they are shown.
+    """
+
+    question: str
+    choices: Sequence[tuple[str, str]]
+    guideline: str
+    instructions: str
+
+
+def task_lines(tasks: Sequence[LabelTask], asking: LabelAsking) -> str:
     """The tasks as JSON lines, for tools of other makers; whoever gives back key, part and value is imported."""
     return "".join(
-        json.dumps({"key": one.key, "question": question, "guideline": guideline, "query": one.query,
-                    "passages": one.passages, "answer": one.answer, "parts": one.parts}) + "\n"
+        json.dumps({"key": one.key, "question": asking.question, "guideline": asking.guideline, **_shown(one)}) + "\n"
         for one in tasks
-    )     # fmt: skip
+    )
 
 
-def label_page(
-    tasks: Sequence[LabelTask], question: str, guideline: str, instructions: str, *, adjudicating: bool = False
-) -> str:
+def _shown(task: LabelTask) -> dict[str, object]:
+    """What is seen of a task; accepted answers where its question sees them."""
+    references = {"references": task.references} if task.references else {}
+    return {"query": task.query, "passages": task.passages, "answer": task.answer, "parts": task.parts, **references}
+
+
+def label_page(tasks: Sequence[LabelTask], asking: LabelAsking, *, adjudicating: bool = False) -> str:
     """The whole page. Texts come as JSON that cannot end its element, and the script shows them as text only.
 
     Args:
         tasks: in the order in which they are shown.
-        question: a key of VALUES: what can be said.
-        guideline: hash of the instructions, which every label carries.
-        instructions: as they are shown.
+        asking: what is asked of each, and what can be said.
         adjudicating: labels settle what people differ on.
     """
     from markupsafe import Markup
@@ -40,12 +59,11 @@ def label_page(
     script = made.get_template("label/page.js").render()
     style = made.get_template("label/page.css").render()
     given = {
-        "page": digest([question, guideline, adjudicating, [[one.key, list(map(part_text, one.parts))]
+        "page": digest([asking.question, asking.guideline, adjudicating, [[one.key, list(map(part_text, one.parts))]
                         for one in tasks]])[:16],
-        "question": question, "guideline": guideline, "instructions": instructions,
-        "annotator": ADJUDICATOR if adjudicating else "", "values": list(VALUES[question].items()),
-        "tasks": [{"key": one.key, "query": one.query, "passages": one.passages, "answer": one.answer,
-                   "parts": one.parts} for one in tasks],
+        "question": asking.question, "guideline": asking.guideline, "instructions": asking.instructions,
+        "annotator": ADJUDICATOR if adjudicating else "", "values": list(asking.choices),
+        "tasks": [{"key": one.key, **_shown(one)} for one in tasks],
     }     # fmt: skip
     held = json.dumps(given).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return made.get_template("label/page.html").render(

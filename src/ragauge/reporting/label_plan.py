@@ -24,6 +24,9 @@ def sentences(found: LabelPlan) -> Iterator[str]:
             f"{goal}: {plural(found.responses, 'response')} are too few. All of them labelled give {reached}; it takes "
             f"{found.needed:,} or more responses."
         )
+    elif found.labels <= found.there:
+        takes = f"it takes {found.labels:,} answers drawn at random{more}"
+        yield f"{goal}: enough already: {takes}, and {found.there:,} are labelled."
     else:
         yield f"{goal}: label {found.labels:,} answers drawn at random{more}; {found.there:,} are labelled."
         if found.alone is not None and found.alone > found.labels:
@@ -31,7 +34,10 @@ def sentences(found: LabelPlan) -> Iterator[str]:
         elif found.alone is None:
             yield "Without the judge all responses together would not do."
     if found.correlation is None:
-        yield "Below 20 labels nothing is known of the judge, and the plan does without it: ask again from 20 on."
+        yield (
+            "Below 20 labels nothing is known of the judge, nor of how much people's scores differ: the plan does "
+            "without the judge and takes the most that they can differ. Labels tell better: ask again from 20 on."
+        )
     else:
         yield f"Judge and people correlate at {found.correlation:.2f} on the {found.there:,} labelled."
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ragauge.analysis.results.change import MetricChange
@@ -26,7 +27,7 @@ from ragauge.reporting import (
     segment_sizes,
 )
 from ragauge.reporting.comparing.sections import failures_table
-from ragauge.reporting.lists import Anchors
+from ragauge.reporting.lists import Anchors, ServedLinks
 from ragauge.reporting.passage_views import PassageView, shelves
 from ragauge.reporting.sections import ReportTable
 from ragauge.reporting.segments import ranked
@@ -109,19 +110,29 @@ class ShownExample:
     unscored: tuple[tuple[str, str], ...]
 
 
-def context(card: ScorecardData) -> dict[str, Any]:
-    """Every value that the templates use."""
-    anchors = Anchors()
-    for view in card.worst:
+def context(card: ScorecardData, served: ServedLinks | None = None) -> dict[str, Any]:
+    """Every value that the templates use.
+
+    Args:
+        card: what is shown.
+        served: where its examples and metrics have pages of their own, to which this page then leads instead of
+            holding them; None for a page that stands alone.
+    """
+    served = None if served is None else served.of(card)
+    anchors = Anchors(served)
+    for view in card.worst if served is None else ():
         anchors.add("ex", view.example.query_id, view.response.repeat)
     for name in card.definitions:
         anchors.add("def", name)
     for finding in card.findings:
         anchors.add("finding", finding.cause)
-    rows = lists.rows(card, anchors)
+    rows = lists.rows(card, anchors) if served is None else ()
     chapters = drill_down.chapters(card, rows, anchors)
     groups = lists.groups(card, rows, anchors)     # before the figures, whose bars lead to them
-    low = drill_down.scores_link(card, anchors)
+    low = drill_down.scores_link(card, anchors) if served is None else partial(served.link, "low")
+    if served is not None:
+        lists.point_at_scores(card, anchors, served)
+    first = headline(card.summaries)
     values: dict[str, Any] = {
         "card": card, "anchors": anchors,
         "groups": groups, "listed": rows, "low": low,
@@ -137,7 +148,8 @@ def context(card: ScorecardData) -> dict[str, Any]:
         "losses": losses.losses(card.gaps, anchors), "experiments": confirmed.by_example(card.confirmed),
         "stages": figures.stages(card, anchors), "lengths": tuple(figures.lengths(card, anchors)),
         "times": figures.times(card, anchors), "total": figures.total(card, anchors),
-        "shown": tuple(in_full(view, anchors) for view in card.worst), "columns": headline(card.summaries),
+        "shown": tuple(in_full(view, anchors) for view in card.worst) if served is None else (), "columns": first,
+        **_elsewhere(card, served, first),
         "config": json.dumps(plain(card.run.config), indent=2, ensure_ascii=False, default=str),
     }  # fmt: skip
     values |= {"interval_methods": interval_methods(card), "judging": tuple(judged.sentences(card.use))}
@@ -150,6 +162,13 @@ def context(card: ScorecardData) -> dict[str, Any]:
     return {**values, "sections": tuple(sections(values))}
 
 
+def _elsewhere(card: ScorecardData, served: ServedLinks | None, names: Sequence[str]) -> dict[str, Any]:
+    """What a page holds itself where it stands alone, and leads to where it is served."""
+    if served is None:
+        return {"worst": None, "every_example": "", "definitions": card.definitions}
+    return {"worst": lists.worst(card, names), "every_example": served.examples({}), "definitions": {}}
+
+
 def sections(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The sections that have something to show: (id, title)."""
     card = values["card"]
@@ -158,8 +177,9 @@ def sections(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         "failures": values["pareto"], "losses": values["losses"], "segments": values["heat"] or values["sizes"],
         "spread": values["spreads"],
         "alignment": card.overview.alignment or values["stages"] or values["lengths"],
-        "cost": values["times"] or card.overview.spending, "examples": values["shown"], "all": values["groups"],
-        "definitions": card.definitions,
+        "cost": values["times"] or card.overview.spending, "examples": values["shown"] or values["worst"],
+        "all": values["groups"],
+        "definitions": values["definitions"],
     }  # fmt: skip
     for name, title in SECTIONS:
         if there.get(name, True):
@@ -189,10 +209,10 @@ def _heat(mine: Summary | None, whole: Summary) -> Heat:
     return Heat(shade, number(mine.mean, mine.kind), interval(mine), clearly_worse(mine, whole))
 
 
-def in_full(view: ExampleView, anchors: Anchors) -> ShownExample:
-    """One example with everything that a reader needs to check a number."""
+def in_full(view: ExampleView, anchors: Anchors, *, whole: bool = False) -> ShownExample:
+    """One example with everything that a reader needs to check a number; `whole` leaves nothing of a text out."""
     anchor = anchors.add("ex", view.example.query_id, view.response.repeat)
-    stood = shelves(view)
+    stood = shelves(view, whole=whole)
     marked = {
         (shelf.rank, claim.n) for shelf in stood for stretch in shelf.stretches for claim in stretch.begins
     }

@@ -82,8 +82,8 @@ class PassageView:
         return "".join(stretch.text for stretch in self.stretches)
 
 
-def shelves(view: ExampleView) -> tuple[PassageView, ...]:
-    """The passages in rank order with their marks."""
+def shelves(view: ExampleView, *, whole: bool = False) -> tuple[PassageView, ...]:
+    """The passages in rank order with their marks; `whole` leaves nothing of a long text out."""
     known, facts = seen(view), answer_facts(view)
     claims = facts.claims if facts else ()
     gold = {doc_id for item in known.relevant for doc_id in item.doc_ids}
@@ -93,7 +93,7 @@ def shelves(view: ExampleView) -> tuple[PassageView, ...]:
     for rank, passage in enumerate(view.response.passages or (), 1):
         text = passage.text if passage.text is not None else "(no text recorded)"
         marks = [*_windows(claims, rank, text), *_gold(passage, known.spans)] if passage.text else []
-        stretches = tuple(_shorten(text, marks))
+        stretches = tuple(_cut(text, 0, len(text), marks) if whole else _shorten(text, marks))
         shown = sum(len(stretch.text) for stretch in stretches if not stretch.gap)
         labelled, rated = passage.doc_id in gold, ratings.get(rank)
         relevant = rated or None if labelled else rated

@@ -9,6 +9,7 @@ from ragauge.analysis.diagnosis.readings import words
 from ragauge.analysis.diagnosis.words import WORDS
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.scorecard import Finding, ScorecardData, Summary
+from ragauge.data.label import BY_PEOPLE
 from ragauge.reporting import history, judged, segment_sizes
 from ragauge.reporting.comparing.words import against
 from ragauge.reporting.confirmed import experiments_say
@@ -196,6 +197,9 @@ def _under(card: ScorecardData) -> Iterator[str]:
 def _pending(card: ScorecardData) -> Iterator[Wording]:
     if card.pending:
         pending = plural(card.pending, "example is", "examples are")
+        if (card.judge.judge_id or "").startswith(BY_PEOPLE):
+            yield Phrase(f"{pending} not labelled, so without a score by people.", "unsure")
+            return
         yield Phrase(f"{pending} not yet evaluated; the same command goes on with them.", "unsure")
 
 

@@ -88,6 +88,7 @@ class ReportColumn:
         ends: what stands at both ends of the line of a bar.
         tone: of all its cells.
         foot: what stands below them.
+        to: kind and names of the thing that its name leads to where a format has links; () for none.
     """
 
     head: str
@@ -101,6 +102,7 @@ class ReportColumn:
     ends: tuple[str, str] = ("", "")
     tone: Tone = ""
     foot: str = ""
+    to: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

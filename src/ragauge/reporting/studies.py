@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isclose
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.chart import ChartPoint, ReportChart
 from ragauge.analysis.studies.figures import StudyTable
 from ragauge.errors import UsageError
 from ragauge.metrics.catalogue import parse
-from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable, columns
+from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, Wording, columns
 from ragauge.reporting.words import safe
 from ragauge.text.messages import number, plural, signed
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from ragauge.analysis.studies.figures import StudyFigures
     from ragauge.analysis.studies.front import Knee
     from ragauge.analysis.studies.reading import StudyReading, TrialMean
+    from ragauge.data.study import Study
 
+OPEN_IT = "on its page"     # what came of a study that was not opened for the list
 NONE = "No studies yet. Start with: ragauge chunking SET --corpus PATH --chunker token:size=200,400"
 KEY = "May be the best: no other is better by more than chance, all comparisons held at 95 % together."
 VERSUS = "vs base: the paired difference to {}, with its 95 % interval; p is corrected by Holm over the trials."
@@ -33,13 +36,17 @@ REAL = 0.05     # corrected p below which a difference in a segment is listed
 
 
 def sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[ReportSection]:
-    """The stored studies: name, kind, set, age and how many trials are in which state."""
+    """The stored studies: name, kind, set, age, how many trials are in which state, and what came of those that say."""
+    told = any("verdict" in row for row in rows)
     shown = []
     for row in rows:
         trials = ", ".join(f"{n} {state}" for state, n in row["trials"].items()) or "none"
         when = row["created_at"][:16].replace("T", " ")
-        shown.append((safe(row["name"]), row["kind"], safe(row["set"]), when, trials))
-    heads = columns("study", "kind", "set", "created", "trials")
+        verdict = (row.get("verdict", OPEN_IT),) if told else ()
+        name = Phrase(safe(row["name"]), to=("study", row["name"]))
+        shown.append((name, row["kind"], safe(row["set"]), when, trials, *verdict))
+    heads = (ReportColumn("study", fold=True), *columns("kind", "set"), ReportColumn("created", whole=True, room=1),
+             *columns("trials", *(("what came of it",) if told else ())))     # fmt: skip
     yield ReportSection(table=ReportTable(heads, tuple(shown))) if rows else ReportSection(lead=(NONE,))
 
 
@@ -113,6 +120,17 @@ def study_html(found: StudyFigures, *, framed: bool = False) -> str:
     """
     from ragauge.reporting.html import sections_page
 
+    return sections_page(study_page(found), found.study.name, about_study(found.study), "study", framed=framed)
+
+
+def about_study(study: Study) -> str:
+    """What a study is, below its name."""
+    over = f" over {safe(study.set_name)}" if study.set_name else ""
+    return f"{study.kind} study{over}, {plural(len(study.trials), 'trial')}"
+
+
+def study_page(found: StudyFigures) -> list[ReportSection]:
+    """The sections of a study's page, with its charts and all segments; the first has what is decided."""
     study = found.study
     first, *rest = study_sections(found, whole=True)
     shown = [replace(first, heading="Trials", about=""), *rest]
@@ -123,9 +141,7 @@ def study_html(found: StudyFigures, *, framed: bool = False) -> str:
         replace(one, commands=tuple(line for line in one.commands if not line.startswith(THIS_PAGE))) for one in shown
     ]
     shown.append(ReportSection("Held constant", table=ReportTable(columns("setting", "value"), _fixed(study.fixed))))
-    over = f" over {safe(study.set_name)}" if study.set_name else ""
-    about = f"{study.kind} study{over}, {plural(len(study.trials), 'trial')}"
-    return sections_page(shown, study.name, about, "study", framed=framed)
+    return shown
 
 
 def _fixed(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -139,6 +155,11 @@ def _fixed(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
     known = ((name, value) for name, value in settings.items() if value not in (None, "", []))
     return tuple((name.replace("_", " "), said(value)) for name, value in known)
+
+
+def verdict(found: StudyFigures) -> str:
+    """What came of a study, in a sentence."""
+    return safe(next(_sentences(found)))
 
 
 def _sentences(found: StudyFigures) -> Iterator[str]:
@@ -192,13 +213,14 @@ def _trials(found: StudyFigures) -> ReportTable | None:
         return None
     measured = [name for name in (*found.kind.costs, *found.kind.shown) if name in found.measured]
     measured = measured or list(found.measured)
-    decides = [ReportColumn(found.metric, whole=True), ReportColumn("examples", room=1)] if found.metric else []
+    metric = ReportColumn(found.metric, whole=True, to=_defined(found.metric))
+    decides = [metric, ReportColumn("examples", room=1)] if found.metric else []
     versus = [ReportColumn("vs base", whole=True), ReportColumn("p", "number")] if found.base else []
     heads = [ReportColumn("trial", fold=True), *decides, *versus]
     rows = []
     for trial in found.listed:
         one = found.mean(trial.name)
-        row = [safe(trial.name)]
+        row: list[Wording] = [Phrase(safe(trial.name), to=("run", trial.run_id)) if trial.run_id else safe(trial.name)]
         if found.metric:
             row += [_with_interval(one), _counts(one)]
         if found.base:
@@ -229,18 +251,20 @@ def _segments(found: StudyFigures, *, whole: bool) -> ReportSection:
         means, told = _that_matter(found)
         notes = [*told, *notes]
     heads = [ReportColumn("segment", fold=True), ReportColumn("trial", fold=True)]
-    heads += [ReportColumn(found.metric, whole=True), ReportColumn("examples", room=1)]
+    heads += [ReportColumn(found.metric, whole=True, to=_defined(found.metric)), ReportColumn("examples", room=1)]
     heads += [ReportColumn("vs base", whole=True), ReportColumn("p", "number")] if found.base else []
     rows = []
+    run_of = {trial.name: trial.run_id for trial in found.complete if trial.run_id}
     for one in means:
-        row = (safe(one.segment), safe(one.trial), _with_interval(one), _counts(one))
+        trial = Phrase(safe(one.trial), to=("run", run_of[one.trial])) if one.trial in run_of else safe(one.trial)
+        row = (safe(one.segment), trial, _with_interval(one), _counts(one))
         rows.append((*row, *_difference(one)) if found.base else row)
     table = ReportTable(tuple(heads), tuple(rows)) if rows else None
     return ReportSection("Segments", found.metric, table=table, notes=tuple(notes))
 
 
 def _that_matter(found: StudyFigures) -> tuple[list[TrialMean], list[str]]:
-    """With a base the differences that are no chance; without, the best trial of each segment. And what is left out."""
+    """With a base the differences that are no chance; without, each segment's best trials. And what is left out."""
     by_segment: dict[str, list[TrialMean]] = {}
     for one in found.segment_means:
         by_segment.setdefault(one.segment, []).append(one)
@@ -252,9 +276,10 @@ def _that_matter(found: StudyFigures) -> tuple[list[TrialMean], list[str]]:
     else:
         sign = -1 if parse(found.metric).direction == "lower" else 1
         scored = ([one for one in mine if one.mean is not None] for mine in large.values())
-        matter = [max(mine, key=lambda one: sign * (one.mean or 0.0)) for mine in scored if mine]
+        tops = ((max(sign * (one.mean or 0.0) for one in mine), mine) for mine in scored if mine)
+        matter = [one for top, mine in tops for one in mine if isclose(sign * (one.mean or 0.0), top, abs_tol=1e-12)]
         matter.sort(key=lambda one: sign * (one.mean or 0.0))
-        what = "the best trial of each segment, the weakest segments first"
+        what = "the best trial of each segment, or those that tie, the weakest segments first"
     shown = matter[:MOST_ROWS]
     of = f"{len(shown)} of {len(matter)}" if len(shown) < len(matter) else "none" if not matter else "all"
     told = [f"Of {len(found.segment_means)} rows here: {what} ({of}). All stand in -o study.html and in the JSON."]
@@ -274,7 +299,7 @@ def _added(table: StudyTable) -> ReportSection:
 def _numbers(names: Sequence[str]) -> list[ReportColumn]:
     """Columns of numbers, the first always shown, the last the first to go where it is narrow."""
     return [
-        ReportColumn(name, "number", room=n, instead=(MORE,) if n and n == len(names) - 1 else ())
+        ReportColumn(name, "number", room=n, instead=(MORE,) if n and n == len(names) - 1 else (), to=_defined(name))
         for n, name in enumerate(names)
     ]
 
@@ -297,6 +322,14 @@ def _scale(metric: str) -> str:
         return parse(metric).scale
     except UsageError:
         return "mean"
+
+
+def _defined(name: str) -> tuple[str, ...]:
+    """What the name of a metric leads to: its definition; () for a measurement, which has none."""
+    try:
+        return ("def", str(parse(name)))
+    except UsageError:
+        return ()
 
 
 def _counts(one: TrialMean | None) -> str:

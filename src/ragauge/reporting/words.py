@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.overview import Alignment, MeanEstimate
@@ -41,18 +41,20 @@ LABELS: Mapping[str, str] = {
     "failed": "no verdict",
 }
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# what moves a cursor, what no file can hold, and what turns the direction of all that stands behind it
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
 def safe(text: str) -> str:
     r"""Text from data without control characters, so that it cannot move a terminal's cursor or colour it.
 
-    What no file can hold (half a surrogate pair) goes too.
+    What no file can hold (half a surrogate pair) goes too, and what overrides, embeds or isolates a direction of
+    writing: a sign stands where each was. A line break of Windows is one line break.
 
-    >>> safe("a\x1b[31mb")
-    'a�[31mb'
+    >>> safe("a\x1b[31mb"), safe("a\r\nb"), safe("a\u202eb")
+    ('a�[31mb', 'a\nb', 'a�b')
     """
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
 def line(text: str, most: int = 0) -> str:
@@ -131,9 +133,9 @@ def rectified_means(card: ScorecardData) -> list[str]:
 
 def difference(change: MetricChange, kind: str = "mean") -> str:
     """A change with its interval, the judge's error in it where that is known: −0.10 [−0.15, −0.05]."""
-    interval = change.difference.widest
+    interval = change.decides.widest
     ends = "" if interval is None else f" [{signed(interval.low, kind)}, {signed(interval.high, kind)}]"
-    return signed(change.difference.mean, kind) + ends
+    return signed(change.decides.mean, kind) + ends
 
 
 def relative(change: MetricChange) -> str:
@@ -263,12 +265,38 @@ def confidence(finding: Finding) -> str:
 
 def headline(summaries: Sequence[Summary], most: int = 4) -> list[str]:
     """The few metrics that stand for each layer in a narrow table."""
-    scored = [summary.metric for summary in summaries if summary.scored and summary.kind != "amount"]
-    first = [name for name in HEADLINE if name in scored]
-    return (first or scored)[:most]
+    return headline_of([summary.metric for summary in summaries if summary.scored and summary.kind != "amount"], most)
 
 
-def first_of_layers(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
+def headline_of(scored: Sequence[str], most: int = 4) -> list[str]:
+    """The same of their names."""
+    return [*([name for name in HEADLINE if name in scored] or scored)][:most]
+
+
+class MetricOfLayer(Protocol):
+    """What tells whether a metric's mean can stand for its layer."""
+
+    @property
+    def metric(self) -> str:
+        """Printed name."""
+
+    @property
+    def measures(self) -> str:
+        """The layer: retrieval, generation or end_to_end."""
+
+    @property
+    def kind(self) -> str:
+        """rate, mean or amount."""
+
+    @property
+    def mean(self) -> float | None:
+        """None when nothing is scored."""
+
+
+OfLayer = TypeVar("OfLayer", bound=MetricOfLayer)
+
+
+def first_of_layers(summaries: Sequence[OfLayer]) -> list[tuple[str, OfLayer]]:
     """One summary a layer that stands for it: (layer, summary); layers without a scored share are left out."""
     chosen = []
     for layer, preferred in FIRST_OF_LAYER.items():

@@ -39,7 +39,8 @@ class AlternativeAnnotator:
 
 
 def alternative_annotator(
-    people: Sequence[Mapping[str, Hashable]], judge: Sequence[Hashable | None], epsilon: float, *, level: float = 0.05
+    people: Sequence[Mapping[str, Hashable]], judge: Sequence[Hashable | None], epsilon: float, *, level: float = 0.05,
+    weights: Sequence[float] | None = None,
 ) -> AlternativeAnnotator | None:
     """The alternative-annotator test of a judge.
 
@@ -47,6 +48,7 @@ def alternative_annotator(
 
     a_i  share of the other annotators of item i with whom annotator j agrees;  s_i  the same of the judge
     ε    cost-benefit allowance: 0.2 against experts, 0.15 skilled people, 0.1 crowd workers, as the authors say
+    d̄, s_d  weighted where items have weights w of mean 1: d̄ = Σ w_i d_i / n, s_d² = Σ w_i² (d_i − d̄)² / (n − 1)
     ω    share of annotators whose p is rejected by Benjamini and Yekutieli's procedure, at the level
 
     Args:
@@ -54,6 +56,7 @@ def alternative_annotator(
         judge: its label of each item; None = none: the item is left out.
         epsilon: in [0, 1).
         level: false discovery rate.
+        weights: how much items count, above 0; None = all alike.
 
     Returns:
         The result; None with fewer than 3 annotators who share 30 items or more with others.
@@ -66,28 +69,41 @@ def alternative_annotator(
     """
     if len(people) != len(judge):
         raise UsageError(f"alternative_annotator: {len(people)} items of people and {len(judge)} of the judge.")
-    items = [(said, one) for said, one in zip(people, judge, strict=True) if one is not None and len(said) > 1]
-    compared: dict[str, list[tuple[bool, bool]]] = {}     # annotator -> (judge as good or better, annotator so)
-    for said, verdict in items:
-        for name, own in said.items():
-            others = [label for other, label in said.items() if other != name]
-            mine, its = others.count(own), others.count(verdict)
-            compared.setdefault(name, []).append((its >= mine, mine >= its))
-    compared = {name: pairs for name, pairs in compared.items() if len(pairs) >= FEWEST_ITEMS}
+    every = zip(people, judge, weights or (1.0,) * len(people), strict=True)
+    items = [(said, one, weight) for said, one, weight in every if one is not None and len(said) > 1]
+    compared = {name: each for name, each in _compared(items).items() if len(each) >= FEWEST_ITEMS}
     if len(compared) < FEWEST_ANNOTATORS:
         return None
-    p_values = [_p_value([float(they) - float(it) for it, they in pairs], epsilon) for pairs in compared.values()]
-    advantages = [sum(it for it, _ in pairs) / len(pairs) for pairs in compared.values()]
+    p_values = [
+        _p_value([float(they) - float(it) for it, they, _ in each], [one[2] for one in each], epsilon)
+        for each in compared.values()
+    ]  # fmt: skip
+    advantages = [sum(it * weight for it, _, weight in each) / sum(one[2] for one in each)
+                  for each in compared.values()]  # fmt: skip
     won = sum(one <= level for one in benjamini_yekutieli(p_values))
     return AlternativeAnnotator(
         won / len(p_values), sum(advantages) / len(advantages), epsilon, len(p_values), len(items)
     )
 
 
-def _p_value(differences: Sequence[float], epsilon: float) -> float:
-    n = len(differences)
-    mean = sum(differences) / n
-    spread = sqrt(sum((one - mean) ** 2 for one in differences) / (n - 1))
+def _compared(
+    items: Sequence[tuple[Mapping[str, Hashable], Hashable, float]]
+) -> dict[str, list[tuple[bool, bool, float]]]:
+    """Annotator -> whether the judge is as good or better, whether the annotator is, and the weight, an item each."""
+    compared: dict[str, list[tuple[bool, bool, float]]] = {}
+    for said, verdict, weight in items:
+        for name, own in said.items():
+            others = [label for other, label in said.items() if other != name]
+            mine, its = others.count(own), others.count(verdict)
+            compared.setdefault(name, []).append((its >= mine, mine >= its, weight))
+    return compared
+
+
+def _p_value(differences: Sequence[float], weights: Sequence[float], epsilon: float) -> float:
+    n, total = len(differences), sum(weights)
+    mean = sum(one * weight for one, weight in zip(differences, weights, strict=True)) / total
+    scaled = [(one - mean) * weight * n / total for one, weight in zip(differences, weights, strict=True)]
+    spread = sqrt(sum(one**2 for one in scaled) / (n - 1))
     if spread == 0:
         return 0.0 if mean < epsilon else 1.0
     return student_below(n - 1, (mean - epsilon) * sqrt(n) / spread)

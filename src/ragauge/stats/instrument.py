@@ -42,6 +42,7 @@ class JudgeMeanError:
         origin: whose labels, in words: "9 public sets of labels".
         labels: what labels of the user's own say; None where there are none.
         checked: when the last of these were, ISO 8601; "" where there are none.
+        disagreement: where files of labels lie farther apart than chance: how far, in words; else None.
     """
 
     edges: tuple[float, ...]
@@ -53,6 +54,7 @@ class JudgeMeanError:
     origin: str = ""
     labels: LabelGap | None = None
     checked: str = ""
+    disagreement: str | None = None
 
     @property
     def df(self) -> int:

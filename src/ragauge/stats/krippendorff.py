@@ -38,8 +38,9 @@ class Alpha:
 
 
 def krippendorff_alpha(
-    units: Sequence[Sequence[float]], scale: Scale = "nominal", *, level: float = 0.95
-) -> Alpha | None:
+    units: Sequence[Sequence[float]], scale: Scale = "nominal", *, weights: Sequence[float] | None = None,
+    level: float = 0.95,
+) -> Alpha | None:     # fmt: skip
     """How far those who gave values to the same units agree, beyond chance.
 
     α = 1 − Dₒ/Dₑ,  Dₒ = Σ_ck o_ck δ²_ck / n,  Dₑ = Σ_ck n_c n_k δ²_ck / (n (n − 1))
@@ -48,12 +49,14 @@ def krippendorff_alpha(
     n_c   Σ_k o_ck, how often c was given;  n = Σ_c n_c
     δ²    nominal: 1 where c ≠ k; ordinal: (n_c/2 + n between c and k + n_k/2)²; interval: (c − k)²
 
-    Units with one value are left out. The interval is of 2,000 resamples of units, percentiles, always the same; a
-    resample without any difference in it counts as 1.
+    Units with one value are left out. With weights, their mean 1, a unit's pairs count so much in every sum. The
+    interval is of 2,000 resamples of units, percentiles, always the same; a resample without any difference in it
+    counts as 1.
 
     Args:
         units: the values that each unit was given, by whomever; for "nominal" any numbers that stand for labels.
         scale: what differences mean.
+        weights: how much units count, above 0; None = all alike.
         level: confidence, in (0, 1).
 
     Returns:
@@ -73,20 +76,36 @@ def krippendorff_alpha(
     check_level(level)
     if scale not in ("nominal", "ordinal", "interval"):
         raise UsageError(f"krippendorff_alpha: scale must be nominal, ordinal or interval, got {scale!r}.")
-    several = [unit for unit in units if len(unit) > 1]
+    several, w = _several(units, weights)
     names = np.unique(np.array([value for unit in several for value in unit], dtype=np.float64))
     if names.size < 2:
         return None
     pairs = np.array([_pairs(np.searchsorted(names, np.asarray(unit, dtype=np.float64)), names.size)
-                      for unit in several])  # fmt: skip
+                      for unit in several]) * w[:, None, None]  # fmt: skip
     whole = _alpha(pairs.sum(axis=0), names, scale)
-    patterns, often = np.unique(pairs.reshape(len(several), -1), axis=0, return_counts=True)
-    draws = np.random.default_rng(SEED).multinomial(len(several), often / len(several), RESAMPLES)
-    flat = draws @ patterns
-    alphas = [_alpha(matrix.reshape(names.size, names.size), names, scale) for matrix in flat]
-    low, high = np.quantile(alphas, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(_resampled(pairs, names, scale), [(1 - level) / 2, (1 + level) / 2])
     interval = Interval(float(low), float(high), "percentiles over units", level)
     return Alpha(whole, interval, len(several), sum(map(len, several)))
+
+
+def _resampled(pairs: Floats, names: Floats, scale: Scale) -> list[float]:
+    """Alphas of units drawn again with replacement; units whose coincidences are alike are drawn together."""
+    import numpy as np
+
+    patterns, often = np.unique(pairs.reshape(len(pairs), -1), axis=0, return_counts=True)
+    draws = np.random.default_rng(SEED).multinomial(len(pairs), often / len(pairs), RESAMPLES)
+    return [_alpha(matrix.reshape(names.size, names.size), names, scale) for matrix in draws @ patterns]
+
+
+def _several(
+    units: Sequence[Sequence[float]], weights: Sequence[float] | None
+) -> tuple[list[Sequence[float]], Floats]:
+    """The units with two values or more, and how much each counts."""
+    import numpy as np
+
+    kept = [n for n, unit in enumerate(units) if len(unit) > 1]
+    w = np.ones(len(kept)) if weights is None else np.array([weights[n] for n in kept], dtype=np.float64)
+    return [units[n] for n in kept], w / w.mean() if w.size else w
 
 
 def _pairs(places: npt.NDArray[np.intp], size: int) -> Floats:

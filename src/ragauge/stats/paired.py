@@ -162,11 +162,25 @@ def unpaired_interval(
         if interval is None:
             return None
         sides.append((float(np.average(np.asarray(values, dtype=float), weights=w)), interval))
-    (m1, first), (m2, two) = sides
+    return between_independent(*sides)
+
+
+def between_independent(new: tuple[float, Interval], base: tuple[float, Interval]) -> Interval:
+    """The interval of the difference of two independent estimates, from theirs: see `unpaired_interval`.
+
+    Args:
+        new: the estimate and its interval.
+        base: likewise, at the same level.
+
+    >>> found = between_independent((0.5, Interval(0.4, 0.6, "t", 0.95)), (0.2, Interval(0.1, 0.3, "t", 0.95)))
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.159, 0.441)
+    """
+    (m1, first), (m2, two) = new, base
     low = m1 - m2 - sqrt((m1 - first.low) ** 2 + (two.high - m2) ** 2)
     high = m1 - m2 + sqrt((first.high - m1) ** 2 + (m2 - two.low) ** 2)
     methods = " and ".join(dict.fromkeys((first.method, two.method)))
-    return Interval(low, high, f"unpaired, from {methods}", level)
+    return Interval(low, high, f"unpaired, from {methods}", first.level)
 
 
 def _joined(new: Values, base: Values) -> tuple[Array, Array]:

@@ -1,8 +1,8 @@
 """How many pairs a comparison needs, what it can see with those it has, and how likely it is to see it.
 
 Before a run take the deviation of the differences (or the share of examples that change) from a pilot; after it
-`detectable` takes its own pairs. Power is for a true effect of the size given, never for the one that was observed:
-that would only be the p-value again.
+`stats.detecting` takes its own pairs. Power is for a true effect of the size given, never for the one that was
+observed: that would only be the p-value again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from ragauge.errors import UsageError
 from ragauge.stats.distributions import t_quantile
 from ragauge.stats.textbook_tests import NEARLY_ALL
-from ragauge.stats.weighted import binary, effective_number, estimate, together
+from ragauge.stats.weighted import estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 Sides = Literal[1, 2]
 MOST_PAIRS = 1_000_000_000
-COUNTED = 50      # pairs that changed up to which a rate is counted out; of more the normal shape is within 2 %
 WINDOW = 9.0     # standard deviations of the number of pairs that change: what lies beyond has no weight
 
 
@@ -84,7 +83,7 @@ def detectable_mean(
     """
     _check(alpha, sides, deviation=deviation, design_effect=design_effect, n=n - 1)
     effective = max(2.0, n / design_effect)
-    return _least_shift(effective - 1, power, alpha, sides) * deviation / sqrt(effective)
+    return least_shift(effective - 1, power, alpha, sides) * deviation / sqrt(effective)
 
 
 def pairs_for_mean(
@@ -226,54 +225,6 @@ def pairs_for_rate(
     return _least_pairs(reached, power)
 
 
-def detectable(
-    new: Values,
-    base: Values,
-    *,
-    kind: Literal["rate", "mean", "amount"],
-    weights: Values | None = None,
-    clusters: Clusters | None = None,
-    power: float = 0.8,
-    alpha: float = 0.05,
-) -> float | None:
-    """What a comparison that was made could have found: the least difference with this power, from its own pairs.
-
-    A rate or a mean, every value 0 or 1, independent and weighted alike, of which at most 50 changed: `detectable_rate`
-    from the share that changed. Anything else: δ · se, δ the shift of a noncentral t that is found with this power, se
-    and degrees of freedom as in `weighted.estimate`, so weights and clusters count.
-
-    Args:
-        new: shape (n,), any unit.
-        base: shape (n,), in the same order.
-        kind: of the metric.
-        weights: shape (n,), of the pairs, not negative; None = all alike.
-        clusters: shape (n,), labels of what pairs depend on.
-        power: chance to find it.
-        alpha: level of the two-sided test.
-
-    Returns:
-        The difference, above 0; None for fewer than two pairs or clusters, where no pair differs (nothing tells how
-        much pairs vary), and where so few pairs changed that no difference of them is found.
-
-    >>> round(detectable([1, 2, 3, 4, 6], [1, 1, 3, 2, 3], kind="amount"), 2)
-    2.19
-    """
-    import numpy as np
-
-    x, y = np.asarray(new, dtype=float), np.asarray(base, dtype=float)
-    if x.shape != y.shape:
-        raise UsageError(f"detectable: new and base must be as many, got {x.size} and {y.size}. Join them first.")
-    groups = together(x.size, clusters)
-    spread = estimate(x - y, weights, groups)
-    if spread is None or spread.error == 0:
-        return None
-    alike = weights is None or effective_number(np.asarray(weights, dtype=float), x.size) > x.size - 1e-9
-    changed = int((x != y).sum())
-    if kind != "amount" and groups is None and alike and changed <= COUNTED and binary(x, y):
-        return detectable_rate(changed / x.size, x.size, power=power, alpha=alpha)
-    return _least_shift(spread.df, power, alpha, 2) * spread.error
-
-
 def design_effect_of(differences: Values, clusters: Clusters, weights: Values | None = None) -> float | None:
     """How many times more pairs a clustered comparison needs than one of independent pairs.
 
@@ -308,7 +259,7 @@ def _power_of_t(shift: float, df: float, alpha: float, sides: Sides) -> float:
     return power + float(nctdtr(df, shift, -critical)) if sides == 2 else power
 
 
-def _least_shift(df: float, power: float, alpha: float, sides: Sides) -> float:
+def least_shift(df: float, power: float, alpha: float, sides: Sides) -> float:
     """The noncentrality that reaches the power."""
     _check(alpha, sides)
     _check_power(power, alpha)

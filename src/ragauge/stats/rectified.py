@@ -91,7 +91,10 @@ class Rectified:
 
 
 class _Found(NamedTuple):
-    """A mean before its interval: standard error, degrees of freedom, and the labels' own mean and variance."""
+    """A mean before its interval: standard error, degrees of freedom, and the labels' own mean and variance.
+
+    The variance of a difference has the labels that are thought of besides in it, as its standard error has.
+    """
 
     mean: float
     error: float
@@ -213,7 +216,7 @@ def _estimate(
     arrays: _Arrays, sample: LabelSample, weight: float | None, bounds: tuple[float, float], doubt: float = 0.0
 ) -> _Found | None:
     if sample.strata is not None:
-        return _stratified(arrays, sample.strata, weight, bounds)
+        return _stratified(arrays, sample.strata, weight, bounds, doubted=doubt > 0)
     if arrays.inclusion is not None:
         return _hajek(arrays, weight, doubt)
     return _simple(arrays, weight, doubt)
@@ -235,7 +238,7 @@ def _simple(arrays: _Arrays, weight: float | None, doubt: float) -> _Found | Non
         _spread(dy - weight * df, arrays.mine, 2, doubt) / n**2
         + (weight**2 * _spread(dg, arrays.theirs, 1) / rest**2 if weight else 0.0)
     )
-    return _Found(mean, error, weight, units - 2, float(y.mean()), float(dy @ dy) / (n - 1))
+    return _Found(mean, error, weight, units - 2, float(y.mean()), (float(dy @ dy) + doubt) / (n - 1))
 
 
 def _spread(residual: Array, groups: Codes | None, lost: int, doubt: float = 0.0) -> float:
@@ -270,11 +273,12 @@ def _hajek(arrays: _Arrays, weight: float | None, doubt: float) -> _Found | None
     square = _spread(w * residual, arrays.mine, 2, max(HALF, doubt) * float(w @ w) / n) / n**2 + whole / total
     kish = n * n / float(w @ w) if arrays.mine is None else units
     mean = my + weight * (float(everything.mean()) - mf)
-    return _Found(mean, sqrt(max(0.0, square)), weight, max(1.0, kish - 2), my, float(w @ (dy * dy)) / (n - 1))
+    variance = (float(w @ (dy * dy)) + doubt) / (n - 1)
+    return _Found(mean, sqrt(max(0.0, square)), weight, max(1.0, kish - 2), my, variance)
 
 
 def _stratified(
-    arrays: _Arrays, strata: tuple[Names, Names], weight: float | None, bounds: tuple[float, float]
+    arrays: _Arrays, strata: tuple[Names, Names], weight: float | None, bounds: tuple[float, float], *, doubted: bool
 ) -> _Found | None:
     """Random within each stratum; degrees of freedom by Satterthwaite."""
     import numpy as np
@@ -290,7 +294,7 @@ def _stratified(
         y, f, g = arrays.y[mine == name], arrays.f[mine == name], arrays.g[theirs == name]
         if y.size < FEWEST:
             return None
-        share, fitted = (y.size + g.size) / total, _part(y, f, g, weight, bounds)
+        share, fitted = (y.size + g.size) / total, _part(y, f, g, weight, bounds, doubted=doubted)
         mean, followed = mean + share * fitted.mean, followed + share * fitted.weight
         classical += share * fitted.classical
         square += (share * fitted.error) ** 2
@@ -300,7 +304,9 @@ def _stratified(
     return _Found(mean, sqrt(square), followed, square**2 / freedom if freedom else 1.0, classical, variance)
 
 
-def _part(y: Array, f: Array, g: Array, weight: float | None, bounds: tuple[float, float]) -> _Found:
+def _part(
+    y: Array, f: Array, g: Array, weight: float | None, bounds: tuple[float, float], *, doubted: bool
+) -> _Found:     # fmt: skip
     """One stratum, with one label at each end added to its variance; without others its labels are all there is."""
     n, rest = y.size, g.size
     dy, df = y - y.mean(), f - f.mean()
@@ -316,7 +322,8 @@ def _part(y: Array, f: Array, g: Array, weight: float | None, bounds: tuple[floa
     if rest >= 2 and weight:
         shift = weight * float(g.mean() - f.mean())
         square += weight**2 * float(g.var(ddof=1)) / rest
-    return _Found(float(y.mean()) + shift, sqrt(square), weight, n - 2, float(y.mean()), float(dy @ dy) / (n - 1))
+    variance = (float(dy @ dy) + (added if doubted else 0.0)) / (n - 1)
+    return _Found(float(y.mean()) + shift, sqrt(square), weight, n - 2, float(y.mean()), variance)
 
 
 def _ratio(fitted: _Found, n: int, *, plain: bool) -> float:

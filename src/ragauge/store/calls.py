@@ -13,7 +13,8 @@ from ragauge.data.ask import ModelName, Usage
 from ragauge.store.database import Database, now
 from ragauge.store.names import NOBODY, judge_no, model_names, model_nos, put_judges, run_no
 from ragauge.store.schema import calls as table
-from ragauge.store.schema import judges, responses
+from ragauge.store.schema import judges, responses, runs
+from ragauge.store.writes import count_write
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,18 @@ class Calls:
                 _row(call, models[call.model], run_nos.get(call.run_id), asked.get(call.judge_id)) for call in calls
             ]
             connection.exec_driver_sql(str(self._insert), rows)
+            for number in run_nos.values():
+                count_write(connection, number, listed=False)
+
+    def spent_on_traffic(self, day: str) -> tuple[float, int]:
+        """US dollars that calls about traffic cost on a UTC date, and about how many responses they were."""
+        query = select(func.coalesce(func.sum(table.c.cost), 0.0), func.count(table.c.response_no.distinct()))
+        mine = query.join_from(table, runs, runs.c.run_no == table.c.run_no).where(
+            runs.c.kind == "traffic", runs.c.heartbeat >= day, table.c.cost > 0, table.c.at.startswith(day),
+        )     # fmt: skip
+        with self._database.read() as connection:
+            cost, n = connection.execute(mine).one()
+        return float(cost), int(n)
 
     def spent(self, run_id: str | None = None, judge_id: str | None = None) -> list[Spent]:
         """Tokens and cost by model, question and judge.
@@ -122,9 +135,18 @@ class Calls:
             .order_by(*group)
         )
         with self._database.read() as connection:
-            names = model_names(connection)
-            rows = connection.execute(query.where(*_mine(connection, run_id, judge_id))).all()
-        return [Spent(names[model], question, judge or NOBODY, Paid(*paid)) for model, question, judge, *paid in rows]
+
+            def read() -> tuple[Spent, ...]:
+                names = model_names(connection)
+                rows = connection.execute(query.where(*_mine(connection, run_id, judge_id))).all()
+                return tuple(
+                    Spent(names[model], question, judge or NOBODY, Paid(*paid))
+                    for model, question, judge, *paid in rows
+                )
+
+            if run_id is None:
+                return list(read())
+            return list(self._database.of_run(connection, run_no(connection, run_id), ("spent", judge_id), read))
 
     def by_response(self, run_id: str, judge_id: str | None = None) -> dict[tuple[str, int], Paid]:
         """(query_id, repeat) -> what was paid for it, in example order; responses without a call are left out.

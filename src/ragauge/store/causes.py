@@ -22,6 +22,7 @@ from ragauge.store.packing import framed, pack, unescape, unpack
 from ragauge.store.responses import response_no
 from ragauge.store.schema import causes as table
 from ragauge.store.schema import examples, listings, responses, scores
+from ragauge.store.writes import count_write
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,6 +45,7 @@ class Causes:
         """Keeps causes by number of response; None = it did not fail, which removes an earlier cause."""
         with self._database.write() as connection:
             run = run_no(connection, run_id)
+            count_write(connection, run)
             judge = put_judges(self._database, connection, [judge_id])[judge_id]
             key = {"run_no": run, "judge_no": judge, "judge_repeat": judge_repeat}
             mine = and_(*(table.c[name] == value for name, value in key.items()))
@@ -51,7 +53,7 @@ class Causes:
             for part in chunks(causes):
                 connection.execute(earlier, {"values": part})
             rows = [
-                {**key, "response_no": number, "body": pack(encode(cause))}
+                {**key, "response_no": number, "body": pack(encode(cause)), "name": cause.name}
                 for number, cause in causes.items()
                 if cause is not None
             ]
@@ -64,7 +66,7 @@ class Causes:
             query = (
                 select(responses.c.query_id, responses.c.repeat, table.c.body)
                 .join_from(table, responses, table.c.response_no == responses.c.response_no)
-                .where(_known(connection, run_id, judge_id, judge_repeat))
+                .where(known_causes(connection, run_id, judge_id, judge_repeat))
                 .order_by(table.c.response_no)
             )
             return cause_frame(
@@ -82,7 +84,7 @@ class Causes:
         """
         with self._database.read() as connection:
             query = select(table.c.response_no, table.c.body).where(
-                _known(connection, run_id, judge_id, judge_repeat)
+                known_causes(connection, run_id, judge_id, judge_repeat)
             ).order_by(table.c.response_no)
             every = (row for part in raw_rows(connection, query) for row in part)
             few = rows_among(connection, query, table.c.response_no, sorted(numbers or ()))
@@ -96,7 +98,7 @@ class Causes:
         with self._database.read() as connection:
             mine = (
                 table.c.response_no == response_no(connection, run_id, query_id, repeat),
-                _known(connection, run_id, judge_id, judge_repeat),
+                known_causes(connection, run_id, judge_id, judge_repeat),
             )
             body = connection.execute(select(table.c.body).where(*mine)).scalar()
         return None if body is None else decode(Cause, unpack(body))
@@ -114,9 +116,11 @@ class Listings:
         statement = self._database.insert(listings)
         update = {"body": statement.excluded.body}
         with self._database.write() as connection:
+            number = run_no(connection, run_id)
+            count_write(connection, number)
             connection.execute(
                 statement.on_conflict_do_update(index_elements=["run_no"], set_=update),
-                [{"run_no": run_no(connection, run_id), "body": body}],
+                [{"run_no": number, "body": body}],
             )
 
     def read(self, run_id: str) -> IndexListing | None:
@@ -152,7 +156,7 @@ class Listings:
             return {number for number, body in rows if json.loads(unpack(body)).get("listing", "") != fingerprint}
 
 
-def _known(connection: Connection, run_id: str, judge_id: str | None, judge_repeat: int) -> ColumnElement[bool]:
+def known_causes(connection: Connection, run_id: str, judge_id: str | None, judge_repeat: int) -> ColumnElement[bool]:
     """The judge's causes, and those by record and labels alone of the responses that this judge never judged."""
     run = run_no(connection, run_id)
     nobody, judge = judge_no(connection, None), judge_no(connection, judge_id)

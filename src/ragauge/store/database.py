@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam
+from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, bindparam, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from ragauge.errors import StoreError
 from ragauge.store import sqlite
+from ragauge.store.memory import Memory
 
 MOST_IN = 900  # values in one IN (...): older SQLite builds allow 999 variables a statement
+T = TypeVar("T")
+NUMBERS = "ragauge numbers"  # of a connection's info: numbers of runs and judges that a page has asked for
 AT_A_TIME = 1_000  # raw rows held as Python objects: as many as stay in the processor's cache
 
 
 class Database:
     """Connections to one store.
 
+    Args:
+        url: where it is.
+        shared: connections and memory that others use too; None = its own.
+
     Attributes:
         url: where it is, absolute.
         access: whether it can be written to, or how it is read where it cannot.
+        memory: answers that were made before, each under the state that it was made of.
 
     A read sees one consistent state and waits for nobody. A write is one transaction: writers of this process queue on
     a lock, writers of other processes on the database's. A write inside a write joins it, so that areas combine.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, shared: tuple[Engine, Memory] | None = None) -> None:
         self.url = sqlite.absolute(url)
         self.access = sqlite.access_of(self.url)
         self._stamp = sqlite.stamp(self.url)
-        self.engine = sqlite.engine_of(self.url, self.access)
+        self._shared = shared is not None
+        self.engine, self.memory = shared or (sqlite.engine_of(self.url, self.access), Memory())
+        self._numbers: dict[tuple[str, ...], int | None] | None = None if shared is None else {}
         self._lock = threading.Lock()
         self._current = threading.local()
 
@@ -55,6 +65,7 @@ class Database:
         unchanged = sqlite.unchanged(self.url, self.access, self._stamp)
         with unchanged, _as_store_error(self.url), self.engine.connect() as connection:
             self._current.reading = connection
+            connection.info[NUMBERS] = self._numbers
             try:
                 yield connection
             finally:
@@ -71,12 +82,49 @@ class Database:
             raise sqlite.refused(self.url)
         with self._lock, _as_store_error(self.url), self.engine.connect() as plain:
             connection = plain.execution_options(**sqlite.WRITES)
+            connection.info[NUMBERS] = None
             with connection.begin():
                 self._current.writing = connection
                 try:
                     yield connection
                 finally:
                     self._current.writing = None
+
+    @contextmanager
+    def keeping(self) -> Iterator[Connection | None]:
+        """A transaction for what can be computed anew, so that it need not be kept.
+
+        None where the store can only be read, or where pages are served and another process writes for longer than a
+        page waits.
+        """
+        with ExitStack() as stack:
+            connection: Connection | None = None
+            if self.access == "write":
+                try:
+                    connection = stack.enter_context(self.write())
+                except StoreError:
+                    if not self._shared:
+                        raise
+            yield connection
+
+    def of_run(self, connection: Connection, run_no: int, what: Hashable, make: Callable[[], T]) -> T:
+        """What was made of a run; where pages are served, it is made once as long as nothing is written to the run.
+
+        Args:
+            connection: the reading that it is made in.
+            run_no: number of the run.
+            what: it is, with all that decides it beside the run.
+            make: makes it.
+        """
+        numbers = self._numbers
+        if numbers is None or connection.info.get(NUMBERS) is None:     # no page, or one that is writing
+            return make()
+        # read once a page, before what is made: what is written meanwhile is at worst remembered as if it came before
+        known = ("writes", str(run_no))
+        if known not in numbers:
+            query = text("SELECT writes FROM runs WHERE run_no = :run_no")
+            numbers[known] = connection.execute(query, {"run_no": run_no}).scalar()
+        return self.memory.get((what, run_no, numbers[known]), make)
 
     def _of_thread(self, kind: str) -> Connection | None:
         found: Connection | None = getattr(self._current, kind, None)
@@ -87,8 +135,9 @@ class Database:
         return sqlite.insert(table)
 
     def close(self) -> None:
-        """Gives every connection back."""
-        self.engine.dispose()
+        """Gives every connection back, unless others use them too."""
+        if not self._shared:
+            self.engine.dispose()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, and_, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
 
 from ragauge.data.codec import FACTS, decode, encode
 from ragauge.data.facts import Evidence
@@ -18,6 +18,7 @@ from ragauge.store.packing import pack, unescape, unpack
 from ragauge.store.responses import response_no
 from ragauge.store.schema import evidence as table
 from ragauge.store.schema import judges, responses, run_evidence
+from ragauge.store.writes import count_write
 
 OK, FAILED, PARTIAL = 0, 1, 2
 PACKED = (
@@ -146,6 +147,7 @@ class Evidences:
                 for response, one in found
             ]
             connection.exec_driver_sql(str(self._link), links)
+            _count_writes(connection, run_evidence.c.response_no, {response for response, _ in found})
         return {key for key, one in mine.items() if _differs(stored[key], one)}
 
     def linked(self, numbers: Collection[int], judge_id: str, judge_repeat: int = 0) -> dict[int, list[PackedEvidence]]:
@@ -184,21 +186,26 @@ class Evidences:
     def versions(self, run_id: str, judge_id: str, judge_repeat: int = 0) -> dict[str, tuple[int, ...]]:
         """Question -> the versions in which a judge was asked it about this run, ascending."""
         with self._database.read() as connection:
+            run = run_no(connection, run_id)
             query = (
                 select(table.c.question, table.c.question_version)
                 .join_from(run_evidence, table, run_evidence.c.evidence_no == table.c.evidence_no)
                 .join(responses, responses.c.response_no == run_evidence.c.response_no)
                 .where(
-                    responses.c.run_no == run_no(connection, run_id),
+                    responses.c.run_no == run,
                     run_evidence.c.judge_no == judge_no(connection, judge_id),
                     run_evidence.c.judge_repeat == judge_repeat,
                 )
                 .distinct()
             )
-            found: dict[str, list[int]] = {}
-            for question, version in connection.execute(query):
-                found.setdefault(question, []).append(version)
-        return {question: tuple(sorted(numbers)) for question, numbers in found.items()}
+
+            def read() -> dict[str, tuple[int, ...]]:
+                found: dict[str, list[int]] = {}
+                for question, version in connection.execute(query):
+                    found.setdefault(question, []).append(version)
+                return {question: tuple(sorted(some)) for question, some in found.items()}
+
+            return self._database.of_run(connection, run, ("asked", judge_id, judge_repeat), read)
 
     def _insert(
         self, connection: Connection, mine: Mapping[str, PackedEvidence], numbers: Mapping[str | None, int]
@@ -218,6 +225,8 @@ class Evidences:
             for key, one in mine.items()
         ]
         statement = self._database.insert(table)
+        known = raw_among(connection, select(table.c.evidence_no), table.c.key, map(bytes.fromhex, mine))
+        replaced = [number for (number,) in known]
         connection.execute(
             statement.on_conflict_do_update(
                 index_elements=["key"],
@@ -228,6 +237,16 @@ class Evidences:
             ),
             rows,
         )
+        if replaced:     # other runs may rest on it
+            _count_writes(connection, run_evidence.c.evidence_no, replaced)
+
+
+def _count_writes(connection: Connection, column: ColumnElement[int], numbers: Collection[int]) -> None:
+    """Counts a write to the runs whose links have one of some numbers in a column."""
+    linked = responses.c.response_no == run_evidence.c.response_no
+    of = select(responses.c.run_no).join_from(run_evidence, responses, linked).distinct()
+    for run in {run for (run,) in raw_among(connection, of, column, numbers)}:
+        count_write(connection, run, listed=False)
 
 
 class _There(NamedTuple):

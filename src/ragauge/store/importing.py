@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, insert, select, text
+from sqlalchemy import Connection, Row, delete, func, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from ragauge.data.codec import encode
@@ -22,6 +22,8 @@ from ragauge.store.packing import pack, pack_bytes, unpack
 from ragauge.store.schema import imports, responses, run_names, run_texts, runs, sets
 from ragauge.store.sets import add_texts, key_of, put_examples, text_nos
 from ragauge.store.spool import Packed, Spool
+from ragauge.store.traffic_schema import last_numbers
+from ragauge.store.writes import count_write
 
 SET_OF_RUN = text("""
     INSERT INTO set_examples (set_no, position, example_no)
@@ -125,7 +127,7 @@ def found_again(database: Database, connection: Connection, run_no: int, name: s
     """What came in is there already: that run moved last, and the new name leads to it too."""
     if name:
         connection.execute(database.insert(run_names).on_conflict_do_nothing(), [{"name": name, "run_no": run_no}])
-    connection.execute(runs.update().where(runs.c.run_no == run_no).values(heartbeat=now()))
+    count_write(connection, run_no, heartbeat=now())
 
 
 def insert_run(connection: Connection, run: Run, content: bytes, absent: int) -> int:
@@ -146,7 +148,11 @@ def insert_batch(
     if text_nos:
         links = [{"run_no": run_no, "text_no": number} for number in sorted(set(text_nos.values()))]
         connection.execute(database.insert(run_texts).on_conflict_do_nothing(), links)
-    rows = [_row(run_no, item, example_nos[item.example_sha], text_nos) for item in batch]
+    first = last_number(connection) + 1
+    rows = [
+        {"response_no": first + at, **_row(run_no, item, example_nos[item.example_sha], text_nos)}
+        for at, item in enumerate(batch)
+    ]
     try:
         connection.execute(insert(responses), rows)
     except IntegrityError:
@@ -154,6 +160,24 @@ def insert_batch(
         if duplicate is None:
             raise
         raise duplicate from None
+
+
+def last_number(connection: Connection) -> int:
+    """The greatest number that a response has or had; 0 before the first.
+
+    Who goes on behind a number, such as a monitor, would pass over another response that had it again.
+    """
+    greatest = select(func.max(responses.c.response_no))
+    used_up = select(last_numbers.c.number).where(last_numbers.c.of == responses.name)
+    found = (connection.execute(query).scalar() for query in (greatest, used_up))
+    return max(number or 0 for number in found)
+
+
+def use_up(connection: Connection) -> None:
+    """Notes the greatest number of a response, before some are deleted."""
+    row = {"of": responses.name, "number": last_number(connection)}
+    connection.execute(delete(last_numbers).where(last_numbers.c.of == responses.name))
+    connection.execute(insert(last_numbers), [row])
 
 
 def _row(run_no: int, item: Packed, example_no: int, text_nos: dict[bytes, int]) -> dict[str, Any]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from ragauge.store.database import Database, now
-from ragauge.store.names import judge_no, put_judges, run_no
-from ragauge.store.schema import check_scores, checks, judges, run_judges
+from ragauge.store.names import NOBODY, judge_no, put_judges, run_no
+from ragauge.store.schema import check_scores, checks, judges, run_judges, runs
+from ragauge.store.writes import count_judge_write
 
 FIELDS = ("metric", "item", "example", "people", "judge", "labels")
 
@@ -23,7 +24,7 @@ class LabelFile:
         judge_id: whose verdicts.
         question: that it was asked, such as verify_answer.
         version: of the question.
-        digest: 32 bytes: a hash of what people said in the file, whatever it is called.
+        digest: 32 bytes: a hash of its name and of what people said in it.
         name: of the file.
         at: when it was last checked, ISO 8601; filled in by the store.
     """
@@ -69,11 +70,14 @@ class Judges:
         """Keeps the spec that a judge is built from: a text that names no key."""
         statement = self._database.insert(judges)
         update = {"spec": statement.excluded.spec}
+        if self.spec(judge_id) == spec:     # as with every evaluation but the first
+            return
         with self._database.write() as connection:
             connection.execute(
                 statement.on_conflict_do_update(index_elements=["judge_id"], set_=update),
                 [{"judge_id": judge_id, "spec": spec}],
             )
+            count_judge_write(connection, judges.c.judge_id == judge_id)
 
     def spec(self, judge_id: str) -> str | None:
         """The spec that a judge is built from; None where none is known."""
@@ -81,7 +85,28 @@ class Judges:
             found: str | None = connection.execute(select(judges.c.spec).where(judges.c.judge_id == judge_id)).scalar()
         return found
 
-    def repeats(self, run_id: str, judge_id: str) -> list[int]:
+    def list(self) -> builtins.list[tuple[str, str | None, int]]:
+        """Every judge: its id, its spec where one is known, and how many runs it judged; the newest first."""
+        of = func.count(func.distinct(run_judges.c.run_no))
+        query = (
+            select(judges.c.judge_id, judges.c.spec, of)
+            .join_from(judges, run_judges, run_judges.c.judge_no == judges.c.judge_no, isouter=True)
+            .where(judges.c.judge_id != NOBODY).group_by(judges.c.judge_no).order_by(judges.c.judge_no.desc())
+        )     # fmt: skip
+        with self._database.read() as connection:
+            return [(judge_id, spec, n) for judge_id, spec, n in connection.execute(query)]
+
+    def runs(self, judge_id: str, limit: int) -> builtins.list[tuple[str, str]]:
+        """Id and name of the newest runs that a judge judged, at most so many."""
+        with self._database.read() as connection:
+            judged = select(run_judges.c.run_no).where(run_judges.c.judge_no == judge_no(connection, judge_id))
+            query = (
+                select(runs.c.run_id, runs.c.name).where(runs.c.run_no.in_(judged))
+                .order_by(runs.c.run_no.desc()).limit(limit)
+            )     # fmt: skip
+            return [(run_id, name) for run_id, name in connection.execute(query)]
+
+    def repeats(self, run_id: str, judge_id: str) -> builtins.list[int]:
         """Which askings of a judge have scored this run, ascending."""
         with self._database.read() as connection:
             mine = (
@@ -89,7 +114,7 @@ class Judges:
                 run_judges.c.judge_no == judge_no(connection, judge_id),
             )
             query = select(run_judges.c.judge_repeat).where(*mine).order_by(run_judges.c.judge_repeat)
-            return list(connection.execute(query).scalars())
+            return builtins.list(connection.execute(query).scalars())
 
 
 class Checks:
@@ -108,6 +133,7 @@ class Checks:
             mine: dict[str, int | str]
             mine = {"judge_no": put_judges(self._database, connection, [file.judge_id])[file.judge_id],
                     "question": file.question, "version": file.version}  # fmt: skip
+            count_judge_write(connection, judges.c.judge_no == mine["judge_no"])
             check = self._check(connection, file, mine)
             table = check_scores.c
             there = [table[name] == value for name, value in mine.items()]
@@ -143,9 +169,26 @@ class Checks:
             )  # fmt: skip
             return [TextScore(**row) for row in connection.execute(query).mappings()]
 
-    def forget(self, digest: bytes) -> int:
-        """Removes a file with the texts that it was the last to label; returns how many checks of it there were."""
+    def forget(self, digest: bytes, shared: Iterable[tuple[str, bytes, Iterable[bytes]]] = ()) -> int:
+        """Removes a file with the texts that it was the last to label; returns how many checks of it there were.
+
+        Args:
+            digest: of the file.
+            shared: judge id, another file, and items of which that file says the same: they stay, as that file's.
+        """
+        checked = select(checks.c.judge_no).where(checks.c.file == digest)
+        mine, table = select(checks.c.check_no).where(checks.c.file == digest), check_scores.c
         with self._database.write() as connection:
+            for judge_id, other, items in shared:
+                theirs = select(checks.c.check_no, checks.c.judge_no, checks.c.question, checks.c.version).where(
+                    checks.c.file == other, checks.c.judge_no == judge_no(connection, judge_id))  # fmt: skip
+                for check_no, *key in connection.execute(theirs).all():
+                    same = [table[name] == value for name, value in
+                            zip(("judge_no", "question", "version"), key, strict=True)]  # fmt: skip
+                    for item in items:
+                        moved = update(check_scores).where(*same, table.item == item, table.check_no.in_(mine))
+                        connection.execute(moved.values(check_no=check_no))
+            count_judge_write(connection, judges.c.judge_no.in_(checked))
             return connection.execute(delete(checks).where(checks.c.file == digest)).rowcount
 
     def _check(self, connection: Connection, file: LabelFile, mine: dict[str, int | str]) -> int:

@@ -1,4 +1,4 @@
-"""The tables of people's labels, and of what was drawn from a run to be labelled."""
+"""The tables of people's labels, of what was drawn from a run to be labelled, and of checks of judges by them."""
 
 from __future__ import annotations
 
@@ -32,4 +32,16 @@ draws = Table(
     Column("at", Text, nullable=False),
     Column("body", LargeBinary, nullable=False),  # packed JSON: numbers of responses, their chances, which were drawn
     Index("draws_by_run", "run_no"),
+)
+
+check_log = Table(
+    "check_log",
+    metadata,
+    Column("check_log_no", Key, primary_key=True),  # ascending; rows are added and never changed
+    Column("judge_no", Key, ForeignKey("judges.judge_no"), nullable=False),
+    Column("name", ShortText, nullable=False),  # of the judge: its spec and how it was asked
+    Column("file", LargeBinary(32), nullable=False),
+    Column("file_name", ShortText, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("body", LargeBinary, nullable=False),  # packed JSON: kappa with its ends, each part with whether it is right
 )

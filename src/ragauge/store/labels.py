@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 
 from ragauge.data.identity import canonical
 from ragauge.data.label import Label, part_of, part_text
@@ -18,6 +18,7 @@ from ragauge.store.label_schema import draws
 from ragauge.store.label_schema import labels as table
 from ragauge.store.names import run_no
 from ragauge.store.packing import pack, unpack
+from ragauge.store.schema import runs
 
 FIELDS = ("part", "question", "value", "annotator", "at", "guideline")
 AT_A_TIME = 5_000     # labels written together
@@ -96,6 +97,8 @@ class LabelDraw:
         inclusion: number of each response that could have been drawn -> the chance that it had, in (0, 1].
         drawn: numbers of those that were.
         at: when, ISO 8601; filled in by the store.
+        instructions: their text, where they are not ours.
+        number: of the draw; filled in by the store.
     """
 
     run_id: str
@@ -106,6 +109,8 @@ class LabelDraw:
     inclusion: Mapping[int, float]
     drawn: frozenset[int]
     at: str = ""
+    instructions: str = ""
+    number: int = 0
 
 
 class Draws:
@@ -114,26 +119,42 @@ class Draws:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, draw: LabelDraw) -> None:
-        """Keeps a draw, before anything is labelled by it."""
+    def add(self, draw: LabelDraw) -> int:
+        """Keeps a draw, before anything is labelled by it; returns its number."""
         chances = sorted(set(draw.inclusion.values()))
         body = {
             "numbers": sorted(draw.inclusion), "drawn": sorted(draw.drawn),
             "chances": chances[0] if len(chances) == 1 else [draw.inclusion[n] for n in sorted(draw.inclusion)],
-        }     # fmt: skip
+        } | ({"instructions": draw.instructions} if draw.instructions else {})     # fmt: skip
         values = {name: getattr(draw, name) for name in ("question", "guideline", "scheme", "by")}
         with self._database.write() as connection:
             number = run_no(connection, draw.run_id)
-            connection.execute(
+            made = connection.execute(
                 draws.insert().values(**values, run_no=number, at=draw.at or now(), body=pack(canonical(body)))
             )
+            return int((made.inserted_primary_key or (0,))[0])
 
     def of_run(self, run_id: str, question: str | None = None) -> builtins.list[LabelDraw]:
         """The draws from a run, in their order."""
         with self._database.read() as connection:
-            query = select(draws).where(draws.c.run_no == run_no(connection, run_id)).order_by(draws.c.draw_no)
-            query = query if question is None else query.where(draws.c.question == question)
-            return [_draw(run_id, row) for row in connection.execute(query).mappings()]
+            query = _DRAWS.where(draws.c.run_no == run_no(connection, run_id))
+        return self._found(query if question is None else query.where(draws.c.question == question))
+
+    def list(self, limit: int, before: int | None = None) -> builtins.list[LabelDraw]:
+        """The newest draws of all runs, the last first; those `before` a number."""
+        query = _DRAWS.order_by(None).order_by(draws.c.draw_no.desc()).limit(limit)
+        return self._found(query if before is None else query.where(draws.c.draw_no < before))
+
+    def read(self, number: int) -> LabelDraw | None:
+        """The draw of a number; None where there is none, or its run was deleted."""
+        return next(iter(self._found(_DRAWS.where(draws.c.draw_no == number))), None)
+
+    def _found(self, query: Select[Any]) -> builtins.list[LabelDraw]:
+        with self._database.read() as connection:
+            return [_draw(row["run_id"], row) for row in connection.execute(query).mappings()]
+
+
+_DRAWS = select(draws, runs.c.run_id).join_from(draws, runs, draws.c.run_no == runs.c.run_no).order_by(draws.c.draw_no)
 
 
 def _draw(run_id: str, row: Any) -> LabelDraw:
@@ -143,4 +164,5 @@ def _draw(run_id: str, row: Any) -> LabelDraw:
     return LabelDraw(
         run_id, row["question"], row["guideline"], row["scheme"], row["by"],
         dict(zip(numbers, every, strict=True)), frozenset(body["drawn"]), row["at"],
+        body.get("instructions", ""), row["draw_no"],
     )     # fmt: skip

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
 from ragauge.data.ask import ModelName
 from ragauge.errors import UnknownName
-from ragauge.store.database import Database, rows_among
+from ragauge.store.database import NUMBERS, Database, rows_among
 from ragauge.store.packing import pack, sha_of
 from ragauge.store.schema import judges, metrics, models, reasons, run_names, runs
 
@@ -17,10 +18,21 @@ NOBODY = ""  # the judge of scores that ask nothing
 
 def run_no(connection: Connection, run_id: str) -> int:
     """A run's number. UnknownName if there is none of this id."""
-    found: int | None = connection.execute(select(runs.c.run_no).where(runs.c.run_id == run_id)).scalar()
+    found = number_of(connection, select(runs.c.run_no).where(runs.c.run_id == run_id), ("run", run_id))
     if found is None:
         raise UnknownName("run", run_id, known_runs(connection), "ragauge runs lists them.")
     return found
+
+
+def prime(connection: Connection, run_ids: Collection[str]) -> None:
+    """Asks at once for what a page will ask of several runs one by one: their numbers, and counts of their writes."""
+    known: dict[tuple[str, ...], int | None] | None = connection.info.get(NUMBERS)
+    if known is None:
+        return
+    query = select(runs.c.run_id, runs.c.run_no, runs.c.writes)
+    for run_id, number, writes in rows_among(connection, query, runs.c.run_id, run_ids):
+        known["run", run_id] = number
+        known.setdefault(("writes", str(number)), writes)
 
 
 def known_runs(connection: Connection, most: int = 500) -> list[str]:
@@ -32,9 +44,18 @@ def known_runs(connection: Connection, most: int = 500) -> list[str]:
 
 def judge_no(connection: Connection, judge_id: str | None) -> int | None:
     """A judge's number; None if it never judged here."""
-    found: int | None = connection.execute(
-        select(judges.c.judge_no).where(judges.c.judge_id == (judge_id or NOBODY))
-    ).scalar()
+    query = select(judges.c.judge_no).where(judges.c.judge_id == (judge_id or NOBODY))
+    return number_of(connection, query, ("judge", judge_id or NOBODY))
+
+
+def number_of(connection: Connection, query: Select[Any], name: tuple[str, ...]) -> int | None:
+    """A number; asked for once where a page of a server is made, which shows nothing that is deleted meanwhile."""
+    known: dict[tuple[str, ...], int | None] | None = connection.info.get(NUMBERS)
+    if known is not None and name in known:
+        return known[name]
+    found: int | None = connection.execute(query).scalar()
+    if known is not None:
+        known[name] = found
     return found
 
 

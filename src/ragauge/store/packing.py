@@ -24,7 +24,7 @@ def pack(text: str) -> bytes:
 
 
 def pack_bytes(raw: bytes) -> bytes:
-    """`pack` of a text that is UTF-8 already."""
+    """`pack` of what is bytes already."""
     if len(raw) >= WORTH_DEFLATING:
         small = _deflated(raw)
         if len(small) < len(raw):
@@ -45,8 +45,12 @@ def _deflated(raw: bytes) -> bytes:
 
 def unpack(body: bytes) -> str:
     """The text that `pack` packed."""
-    raw = zlib.decompress(body[1:]) if body[:1] == DEFLATED else body[1:]
-    return raw.decode("utf-8", "surrogatepass")
+    return unpack_bytes(body).decode("utf-8", "surrogatepass")
+
+
+def unpack_bytes(body: bytes) -> bytes:
+    """The bytes that `pack_bytes` packed."""
+    return zlib.decompress(body[1:]) if body[:1] == DEFLATED else body[1:]
 
 
 def sha_of(text: str) -> bytes:

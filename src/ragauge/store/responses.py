@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat as always
+from math import nan
 from typing import Any, NamedTuple, overload
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, or_, select
 
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.data.codec import decode, from_plain
@@ -19,8 +20,9 @@ from ragauge.data.example import Example
 from ragauge.data.response import Response
 from ragauge.errors import UnknownName
 from ragauge.store.database import raw_among
-from ragauge.store.names import run_no
+from ragauge.store.names import number_of, run_no
 from ragauge.store.packing import ESCAPE, framed, unescape, unpack
+from ragauge.store.page_schema import example_groups
 from ragauge.store.schema import examples, responses
 from ragauge.store.sets import Texts
 
@@ -127,7 +129,8 @@ def response_no(connection: Connection, run_id: str, query_id: str, repeat: int)
     number = run_no(connection, run_id)
     mine = (responses.c.run_no == number) & (responses.c.repeat == repeat)
     asked = [query_id, unescape(query_id)] if ESCAPE in query_id else [query_id]  # as it stands in a frame, too
-    found = connection.execute(select(responses.c.response_no).where(mine, responses.c.query_id.in_(asked))).scalar()
+    query = select(responses.c.response_no).where(mine, responses.c.query_id.in_(asked))
+    found = number_of(connection, query, ("response", str(number), query_id, str(repeat)))
     if found is None:
         known = select(responses.c.query_id).where(responses.c.run_no == number).distinct().limit(5_000)
         name = query_id if repeat == 0 else f"{query_id} (repeat {repeat})"
@@ -150,10 +153,23 @@ def kept(rows: Iterable[tuple[int, int, dict[str, Any]]], keep: Mapping[str, str
             found.keys.append(key)
     for column, value in keep.items():
         if not known[column]:
+            if column == "tag":
+                raise UnknownName("tag", value, (), "No example here has any: leave the filter by tag out.")
             raise UnknownName("segment", column, columns)
         if value not in known[column]:
             raise UnknownName("tag" if column == "tag" else f"value of segment {column}", value, known[column])
     return found
+
+
+def in_group(column: str, value: str) -> ColumnElement[bool]:
+    """Condition: the example of a response has this value in a segment column, or this tag; as `kept` has it."""
+    groups = example_groups.c
+    mine = groups.example_no == responses.c.example_no
+    named = exists().where(mine, groups.name == column, groups.value == value)
+    if column != "tag":
+        return named
+    other = exists().where(mine, groups.name == column)
+    return or_(named, and_(~other, exists().where(mine, groups.name == "", groups.value == value)))
 
 
 def _values(groups: dict[str, Any], column: str) -> list[str]:
@@ -175,14 +191,15 @@ def index_of(parts: Iterable[Sequence[tuple[Any, ...]]], numbers: Sequence[int])
     """The index of some of the responses that the rows name.
 
     Args:
-        parts: some rows each, as they are stored: response_no, query_id, repeat, weight and packed groups, by
+        parts: some rows each, as they are stored: response_no, query_id, repeat, weight, chance and packed groups, by
             ascending number.
         numbers: of the responses wanted, ascending.
     """
     import numpy as np
 
     wanted = np.asarray(numbers, dtype=np.int64)
-    found, query, repeat, weight, cluster = array("q"), array("q"), array("q"), array("d"), array("q")
+    found, query, repeat, cluster = array("q"), array("q"), array("q"), array("q")
+    weight, chance = array("d"), array("d")
     queries: dict[str, int] = {}
     clusters: dict[str, int] = {}
     for part in parts:
@@ -190,19 +207,21 @@ def index_of(parts: Iterable[Sequence[tuple[Any, ...]]], numbers: Sequence[int])
         rows = part if kept.all() else [part[at] for at in np.flatnonzero(kept).tolist()]
         if not rows:
             continue
-        number, query_ids, which, of, groups = zip(*rows, strict=True)
+        number, query_ids, which, of, drawn, groups = zip(*rows, strict=True)
         mine = [queries.setdefault(framed(unescape(query_id)), len(queries)) for query_id in query_ids]
         names = (grouped(one).get("cluster") for one in groups) if any(groups) else always(None, len(mine))
         found.extend(number)
         query.extend(mine)
         repeat.extend(which)
         weight.extend(of)
+        chance.extend(nan if one is None else one for one in drawn)
         # an example without a cluster is one of its own, below 0 to stay apart from the named ones
         cluster.extend(
             -1 - one if name is None else clusters.setdefault(name, len(clusters))
             for one, name in zip(mine, names, strict=True)
         )
     weights = np.frombuffer(weight, dtype=np.float64) if weight else np.empty(0)
+    chances = np.frombuffer(chance, dtype=np.float64) if chance else np.empty(0)
     return ResponseIndex(
         number=_codes(found),
         query=_codes(query),
@@ -210,6 +229,7 @@ def index_of(parts: Iterable[Sequence[tuple[Any, ...]]], numbers: Sequence[int])
         weight=None if (weights == weights[:1]).all() else weights,
         cluster=_codes(cluster) if clusters else None,
         query_ids=tuple(queries),
+        chance=None if (chances == 1.0).all() else chances,
     )
 
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import builtins
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, insert, select
+from sqlalchemy import Connection, Row, Select, and_, case, delete, func, insert, select, update
 
 from ragauge.analysis.results.scorecard import Summary
 from ragauge.data.codec import from_plain
 from ragauge.data.identity import canonical, plain
 from ragauge.errors import UnknownName, UsageError
-from ragauge.store.database import Database, now
-from ragauge.store.names import judge_no, put_judges, run_no
+from ragauge.store.database import Database, now, rows_among
+from ragauge.store.names import NOBODY, judge_no, put_judges, run_no
 from ragauge.store.packing import pack, unpack
-from ragauge.store.schema import baselines, run_judges, run_notes, runs
+from ragauge.store.page_schema import run_tags, summary_values
+from ragauge.store.schema import baselines, judges, run_judges, run_notes, runs
 from ragauge.store.schema import summaries as summary_rows
+from ragauge.store.writes import count_write
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,9 @@ class Note:
     who: str = ""
 
 
+OF_SUMMARY = (
+    "metric", "measures", "direction", "kind", "n", "scored", "undefined", "not_applicable", "failed", "mean",
+)     # fmt: skip
 FIELDS = tuple(field.name for field in fields(Pointer))
 LINES = select(*(baselines.c[name] for name in FIELDS))
 
@@ -126,11 +132,40 @@ class RunLog:
         stored = replace(note, at=note.at or now())
         with self._database.write() as connection:
             number = run_no(connection, run_id)
+            count_write(connection, number, listed=False)
             connection.execute(delete(run_notes).where(run_notes.c.run_no == number))
             if note.text:
                 values = {"run_no": number, "text": stored.text, "at": stored.at, "who": stored.who}
                 connection.execute(insert(run_notes).values(values))
         return stored
+
+    def tag(self, run_id: str, tags: Iterable[str]) -> None:
+        """Gives a run tags, beside those that it has."""
+        with self._database.write() as connection:
+            number = run_no(connection, run_id)
+            rows = [{"run_no": number, "tag": tag} for tag in dict.fromkeys(tags)]
+            if rows:
+                connection.execute(self._database.insert(run_tags).on_conflict_do_nothing(), rows)
+
+    def untag(self, run_id: str, tags: Iterable[str]) -> None:
+        """Takes tags away from a run.
+
+        Raises:
+            UnknownName: it has no such tag.
+        """
+        with self._database.write() as connection:
+            mine = run_tags.c.run_no == run_no(connection, run_id)
+            held = list(connection.execute(select(run_tags.c.tag).where(mine)).scalars())
+            for tag in tags:
+                if tag not in held:
+                    raise UnknownName("tag of this run", tag, held)
+                connection.execute(delete(run_tags).where(mine, run_tags.c.tag == tag))
+
+    def tags(self, run_id: str) -> builtins.list[str]:
+        """The tags of a run, in the order of the alphabet."""
+        with self._database.read() as connection:
+            mine = run_tags.c.run_no == run_no(connection, run_id)
+            return list(connection.execute(select(run_tags.c.tag).where(mine).order_by(run_tags.c.tag)).scalars())
 
     def notes(self) -> dict[str, Note]:
         """Run id -> its note, of the runs that have one."""
@@ -142,11 +177,14 @@ class RunLog:
     def judged_at(self, run_id: str, judge_id: str | None) -> str:
         """When a judge, or nobody, last scored a run, ISO 8601; "" when never."""
         with self._database.read() as connection:
-            mine = (
-                run_judges.c.run_no == run_no(connection, run_id),
-                run_judges.c.judge_no == judge_no(connection, judge_id),
-            )
-            return connection.execute(select(func.max(run_judges.c.at)).where(*mine)).scalar() or ""
+            run = run_no(connection, run_id)
+            mine = (run_judges.c.run_no == run, run_judges.c.judge_no == judge_no(connection, judge_id))
+            query = select(func.max(run_judges.c.at)).where(*mine)
+            what = ("judged at", judge_id)
+            return self._database.of_run(connection, run, what, lambda: connection.execute(query).scalar() or "")
+
+
+KEPT = 512     # runs whose summaries stay unpacked
 
 
 class Summaries:
@@ -157,10 +195,10 @@ class Summaries:
 
     def write(self, run_id: str, judge_id: str | None, summaries: Sequence[Summary], judge_repeat: int = 0) -> None:
         """Keeps the summaries of a run in place of earlier ones; a store that can only be read stays as it is."""
-        if self._database.access != "write":     # they follow from the scores: a report can do without keeping them
-            return
         body = pack(canonical(plain(list(summaries))))
-        with self._database.write() as connection:
+        with self._database.keeping() as connection:     # they follow from the scores: a report can do without them
+            if connection is None:
+                return
             judge = put_judges(self._database, connection, [judge_id])[judge_id]
             key = {"run_no": run_no(connection, run_id), "judge_no": judge, "judge_repeat": judge_repeat}
             statement = self._database.insert(summary_rows)
@@ -168,6 +206,7 @@ class Summaries:
                 statement.on_conflict_do_update(index_elements=list(key), set_={"body": statement.excluded.body}),
                 [{**key, "body": body}],
             )
+            _put_values(connection, key, summaries)
 
     def read(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> tuple[Summary, ...]:
         """The summaries kept last; () when there are none."""
@@ -178,9 +217,58 @@ class Summaries:
                 summary_rows.c.judge_repeat == judge_repeat,
             )
             body = connection.execute(select(summary_rows.c.body).where(*mine)).scalar()
-        if body is None:
-            return ()
-        return tuple(from_plain(Summary, item) for item in json.loads(unpack(body)))
+        return () if body is None else _unpacked(body)
+
+    def of_judge(self, judge_id: str) -> list[str]:
+        """Ids of the runs of which summaries of a judge's first asking are kept, the newest run first."""
+        query = (
+            select(runs.c.run_id).join_from(summary_rows, runs, runs.c.run_no == summary_rows.c.run_no)
+            .join(judges, judges.c.judge_no == summary_rows.c.judge_no).order_by(runs.c.run_no.desc())
+            .where(judges.c.judge_id == judge_id, summary_rows.c.judge_repeat == 0)
+        )     # fmt: skip
+        with self._database.read() as connection:
+            return list(connection.execute(query).scalars())
+
+    def of_runs(self, run_ids: Sequence[str]) -> dict[tuple[str, str], tuple[Summary, ...]]:
+        """Run id and judge's ("" = nobody) -> the summaries kept last of the judge's first asking."""
+        query = (
+            select(runs.c.run_id, judges.c.judge_id, summary_rows.c.body)
+            .join_from(summary_rows, runs, runs.c.run_no == summary_rows.c.run_no)
+            .join(judges, judges.c.judge_no == summary_rows.c.judge_no).where(summary_rows.c.judge_repeat == 0)
+        )     # fmt: skip
+        with self._database.read() as connection:
+            rows = rows_among(connection, query, runs.c.run_id, run_ids)
+            return {(run_id, judge_id): _unpacked(body) for run_id, judge_id, body in rows}
+
+
+@lru_cache(maxsize=KEPT)
+def _unpacked(body: bytes) -> tuple[Summary, ...]:
+    return tuple(from_plain(Summary, item) for item in json.loads(unpack(body)))
+
+
+def _put_values(connection: Connection, key: Mapping[str, int], summaries: Sequence[Summary]) -> None:
+    """Keeps what lists sort and filter by, and says anew which judge's they show: the last, nobody's after any."""
+    values = summary_values.c
+    connection.execute(delete(summary_values).where(*(values[name] == value for name, value in key.items())))
+    rows = [
+        {
+            **key, "place": place, **{name: getattr(one, name) for name in OF_SUMMARY}, "shown": 0,
+            "low": one.widest.low if one.widest else None, "high": one.widest.high if one.widest else None,
+        }
+        for place, one in enumerate(summaries)
+    ]     # fmt: skip
+    if rows:
+        connection.execute(insert(summary_values), rows)
+    run, at = key["run_no"], func.max(run_judges.c.at)
+    here = (run_judges.c.run_no == run, run_judges.c.judge_no == values.judge_no)
+    scored_at = select(at).where(*here).scalar_subquery()
+    last = (
+        select(values.judge_no).join_from(summary_values, judges, judges.c.judge_no == values.judge_no)
+        .where(values.run_no == run, values.judge_repeat == 0)
+        .order_by((judges.c.judge_id != NOBODY).desc(), scored_at.desc(), values.judge_no.desc()).limit(1)
+    )     # fmt: skip
+    shown = case((and_(values.judge_no == last.scalar_subquery(), values.judge_repeat == 0), 1), else_=0)
+    connection.execute(update(summary_values).where(values.run_no == run).values(shown=shown))
 
 
 def refuse_baseline(connection: Connection, run_id: str) -> None:

@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, Select, exists, func, select, text, union
 
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.data.example import Example
 from ragauge.data.response import Response, Run
-from ragauge.errors import UnknownName, UsageError
+from ragauge.errors import UnknownName
 from ragauge.store import importing
-from ragauge.store.database import Database, chunks, raw_rows
+from ragauge.store.database import MOST_IN, Database, chunks, raw_among, raw_rows
 from ragauge.store.importing import run_of_row
 from ragauge.store.names import known_runs, run_no
 from ragauge.store.packing import framed, unescape
-from ragauge.store.responses import Loaded, Order, grouped, index_of, kept, load, of_run, response_no
+from ragauge.store.responses import Loaded, Order, grouped, in_group, index_of, kept, load, of_run, response_no
+from ragauge.store.run_list import RunOrder, of_no_study, page
 from ragauge.store.run_log import refuse_baseline
-from ragauge.store.schema import examples, responses, run_names, runs
+from ragauge.store.schema import examples, responses, run_names, runs, summaries
 from ragauge.store.sets import Texts
 from ragauge.store.spool import Record, Spool
-from ragauge.store.study_schema import studies, trials
+from ragauge.store.study_schema import trials
 
 if TYPE_CHECKING:
     import polars as pl
 
 LATEST = "latest"
-SORTS = {
-    "newest": (runs.c.run_no.desc(),), "oldest": (runs.c.run_no.asc(),),
-    "name": (runs.c.name.asc(), runs.c.run_no.asc()),
-}     # fmt: skip
-FILTERS = {
-    "set": runs.c.set_name, "system": runs.c.system, "name": runs.c.name, "kind": runs.c.kind,
-    "variant": runs.c.variant, "state": runs.c.state,
-}     # fmt: skip
 # In this order: what refers goes before what it refers to. The run's own rows go by cascade.
 STEPS = tuple(
     text(step)
@@ -109,7 +102,7 @@ class Runs:
 
     def list(
         self, limit: int | None = None, *, study: str | None = None, after: str = "", sort: str = "newest",
-        filter: Mapping[str, str] | None = None,
+        highest: bool = False, filter: Mapping[str, str] | None = None,
     ) -> builtins.list[Run]:     # fmt: skip
         """Runs, page by page: without those that are trials of a study, or those of one study alone.
 
@@ -118,29 +111,68 @@ class Runs:
             study: whose trials.
             after: the run_id that the page before ended with; "" = from the start. Runs that were added meanwhile
                 shift no page.
-            sort: newest, oldest, or name (of equal names the oldest first).
-            filter: set, system, name, kind, variant or state -> its value.
+            sort: newest, oldest, name (of equal names the oldest first), or a metric: by the mean that lists show,
+                the lowest first, then the runs without one, the newest first.
+            highest: of a metric the highest mean first.
+            filter: set, version (of the set), system, name, kind, variant, state or tag -> its value;
+                metric.NAME.lt or .gt -> a number.
 
         Raises:
-            UsageError: a limit below 1.
-            UnknownName: no such sort or filter, or no run of the id in `after`.
+            UsageError: a limit below 1, or a bound of a metric that is no number.
+            UnknownName: no such sort, filter, state or metric, or no run of the id in `after`.
         """
-        if limit is not None and limit < 1:
-            raise UsageError(f"runs: limit must be at least 1, got {limit}.")
-        if sort not in SORTS:
-            raise UnknownName("order of runs", sort, SORTS)
-        wanted = [_of_no_study() if study is None else runs.c.run_no.in_(
-            select(trials.c.run_no).join(studies).where(studies.c.name == study)
-        )]
-        for name, value in (filter or {}).items():
-            if name not in FILTERS:
-                raise UnknownName("filter of runs", name, FILTERS)
-            wanted.append(FILTERS[name] == value)
+        order = RunOrder(limit, study, after, sort, highest, filter or {})
         with self._database.read() as connection:
-            if after:
-                wanted.append(_behind(connection, after, sort))
-            rows = connection.execute(select(runs).where(*wanted).order_by(*SORTS[sort]).limit(limit))
+            return [run_of_row(row) for row in page(connection, order)]
+
+    def like(self, run: Run, variant: str) -> builtins.list[Run]:
+        """The runs of a variant over the same version of the set, by whatever system, the newest first."""
+        mine = (runs.c.set_version == run.set_version, runs.c.variant == variant, of_no_study())
+        return self._some(*mine)
+
+    def confirming(self, run_id: str) -> builtins.list[Run]:
+        """The runs that put a run's causes to the test, the newest first."""
+        return self._some(runs.c.confirms == run_id, of_no_study())
+
+    def versions_until(self, run_id: str) -> builtins.list[Run]:
+        """Of all runs over sets up to this one, the oldest first, those that tell which sets they are over.
+
+        That is the first run of each version of a set, and before it the last run whose set is called the same.
+        """
+        c, p = runs.c, runs.alias()
+        with self._database.read() as connection:
+            until = (c.kind == "set", c.run_no <= run_no(connection, run_id), of_no_study())
+            first = select(func.min(c.run_no)).where(*until).group_by(c.set_version)
+            mine = (p.c.set_name == c.set_name, p.c.run_no < c.run_no, p.c.kind == "set")
+            others = ~exists().where(trials.c.run_no == p.c.run_no)
+            before = select(func.max(p.c.run_no)).where(*mine, others).scalar_subquery()
+            wanted = union(first, select(before).where(c.run_no.in_(first)))
+            rows = connection.execute(select(runs).where(c.run_no.in_(wanted)).order_by(c.run_no))
             return [run_of_row(row) for row in rows]
+
+    def evaluated_over(
+        self, versions: Collection[str], until: str, *, limit: int, after: str = ""
+    ) -> builtins.list[Run]:
+        """Evaluated runs over some versions of sets up to one run, the newest first.
+
+        Args:
+            versions: content hashes of the sets.
+            until: run_id of the newest that counts.
+            limit: at most so many.
+            after: the run_id that the page before ended with; "" = from `until` on.
+        """
+        c = runs.c
+        with self._database.read() as connection:
+            last = c.run_no < run_no(connection, after) if after else c.run_no <= run_no(connection, until)
+            known = exists().where(summaries.c.run_no == c.run_no)
+            query = select(runs).where(c.kind == "set", c.set_version.in_(versions), last, known, of_no_study())
+            rows = connection.execute(query.order_by(c.run_no.desc()).limit(limit))
+            return [run_of_row(row) for row in rows]
+
+    def _some(self, *wanted: ColumnElement[bool]) -> builtins.list[Run]:
+        query = select(runs).where(*wanted).order_by(runs.c.run_no.desc())
+        with self._database.read() as connection:
+            return [run_of_row(row) for row in connection.execute(query)]
 
     def delete(self, run_id: str) -> None:
         """Removes a run, its scores, and the texts, examples and evidence that no other run refers to.
@@ -156,8 +188,16 @@ class Runs:
     def size(self, run_id: str) -> int:
         """How many responses it has, absent ones counted."""
         with self._database.read() as connection:
+            run = run_no(connection, run_id)
+            query = select(func.count()).select_from(responses).where(responses.c.run_no == run)
+            return self._database.of_run(connection, run, "size", lambda: connection.execute(query).scalar_one())
+
+    def first(self, run_id: str, count: int) -> builtins.list[int]:
+        """Numbers of its first responses."""
+        with self._database.read() as connection:
             mine = responses.c.run_no == run_no(connection, run_id)
-            return connection.execute(select(func.count()).select_from(responses).where(mine)).scalar_one()
+            query = select(responses.c.response_no).where(mine).order_by(responses.c.response_no).limit(count)
+            return list(connection.execute(query).scalars())
 
     def absent(self, run_id: str) -> int:
         """How many examples the run held no response for."""
@@ -165,23 +205,38 @@ class Runs:
             number = run_no(connection, run_id)
             return int(connection.execute(select(runs.c.absent).where(runs.c.run_no == number)).scalar_one())
 
-    def order(self, run_id: str, keep: Mapping[str, str] | None = None) -> Order:
+    def order(self, run_id: str, keep: Mapping[str, str] | None = None, *, after: int = -1) -> Order:
         """(number, hash of the question) of every response, in example order.
 
         Args:
             run_id: the run.
             keep: segment column, or "tag" -> value; only responses whose examples match all.
+            after: only responses with a larger number.
 
         Raises:
             UnknownName: no example has this column, or this value in it.
         """
-        columns = (responses.c.response_no, examples.c.query_key, *((examples.c.groups,) if keep else ()))
+        columns = (responses.c.response_no, examples.c.query_key)
         with self._database.read() as connection:
-            parts = raw_rows(connection, of_run(select(*columns), run_no(connection, run_id)))
-            rows = (row for part in parts for row in part)
-            if not keep:
-                return Order((number, key) for number, key in rows)
-            return kept(((number, key, grouped(groups)) for number, key, groups in rows), keep)
+            mine = run_no(connection, run_id)
+
+            def rows(query: Select[Any]) -> Iterator[tuple[Any, ...]]:
+                newer = query.where(responses.c.response_no > after) if after >= 0 else query
+                return (row for part in raw_rows(connection, of_run(newer, mine)) for row in part)
+
+            found = Order(rows(select(*columns).where(*(in_group(*one) for one in (keep or {}).items()))))
+            if not keep or len(found):
+                return found
+            # nothing matches: a column or a value may be one that nobody has
+            every = rows(select(*columns, examples.c.groups))
+            return kept(((number, key, grouped(groups)) for number, key, groups in every), keep)
+
+    def among(self, run_id: str, numbers: Collection[int]) -> Order:
+        """The same of some responses, by number."""
+        query = select(responses.c.response_no, examples.c.query_key)
+        with self._database.read() as connection:
+            whole = of_run(query, run_no(connection, run_id))
+            return Order(raw_among(connection, whole, responses.c.response_no, sorted(numbers)))
 
     def load(self, numbers: Sequence[int]) -> builtins.list[Loaded]:
         """Responses by number, in that order, with their examples; numbers that are gone are left out."""
@@ -203,16 +258,24 @@ class Runs:
 
     def index(self, run_id: str, numbers: Sequence[int]) -> ResponseIndex:
         """Examples, repeats, weights and clusters of some responses, whose numbers ascend."""
-        columns = (responses.c.response_no, responses.c.query_id, responses.c.repeat, responses.c.weight)
+        c = responses.c
+        columns = (c.response_no, c.query_id, c.repeat, c.weight, c.chance)
         with self._database.read() as connection:
             query = of_run(select(*columns, examples.c.groups), run_no(connection, run_id))
+            if len(numbers) <= MOST_IN:
+                return index_of([list(raw_among(connection, query, responses.c.response_no, numbers))], numbers)
             return index_of(raw_rows(connection, query), numbers)
 
-    def segments(self, run_id: str) -> pl.DataFrame:
-        """query_id and one column per segment (null where an example does not have it), in example order."""
+    def segments(self, run_id: str, *, after: int = -1) -> pl.DataFrame:
+        """query_id and one column per segment (null where an example does not have it), in example order.
+
+        Args:
+            run_id: the run.
+            after: only of responses with a larger number.
+        """
         import polars as pl
 
-        ids, groups = self._groups(run_id)
+        ids, groups = self._groups(run_id, after)
         segments = [group.get("segments", {}) for group in groups]
         columns: dict[str, builtins.list[str | None]] = {"query_id": [*ids]}
         for name in dict.fromkeys(name for segment in segments for name in segment):
@@ -220,6 +283,11 @@ class Runs:
             shown = framed(name) if name != "query_id" else "query_id (segment)"
             columns[shown] = [None if value is None else framed(str(value)) for value in values]
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+
+    def tags(self, run_id: str) -> builtins.list[str]:
+        """The tags of its examples, in the order of the alphabet."""
+        _, groups = self._groups(run_id)
+        return sorted({tag for group in groups for tag in group.get("tags", ())})
 
     def clusters(self, run_id: str) -> pl.DataFrame:
         """query_id and cluster (null where there is none), in example order."""
@@ -230,11 +298,12 @@ class Runs:
         columns = {"query_id": ids, "cluster": [None if name is None else framed(name) for name in clusters]}
         return pl.DataFrame(columns, schema={"query_id": pl.String, "cluster": pl.String})
 
-    def _groups(self, run_id: str) -> tuple[builtins.list[str], builtins.list[dict[str, Any]]]:
+    def _groups(self, run_id: str, after: int = -1) -> tuple[builtins.list[str], builtins.list[dict[str, Any]]]:
         """query_id, and what it is grouped by, of each distinct query_id."""
         found: dict[str, dict[str, Any]] = {}
         with self._database.read() as connection:
             query = of_run(select(responses.c.query_id, examples.c.groups), run_no(connection, run_id))
+            query = query.where(responses.c.response_no > after) if after >= 0 else query
             for part in raw_rows(connection, query):
                 for query_id, groups in part:
                     if query_id not in found:
@@ -254,34 +323,16 @@ def _called(connection: Connection, which: str) -> Run | None:
 
 def _moved_last(connection: Connection) -> Run | None:
     """The run that moved last. Experiments on a run are no answers of their own: only where there is nothing else."""
-    newest = runs.c.heartbeat.desc(), runs.c.run_no.desc()
-    rows = connection.execute(select(runs).where(_of_no_study()).order_by(*newest))
-    first = None
-    for row in rows:
-        run = run_of_row(row)
-        if not run.confirms:
-            rows.close()
-            return run
-        first = first or run
-    return first
-
-
-def _behind(connection: Connection, run_id: str, sort: str) -> ColumnElement[bool]:
-    """What comes after a run in this order."""
-    number = run_no(connection, run_id)
-    if sort == "newest":
-        return runs.c.run_no < number
-    if sort == "oldest":
-        return runs.c.run_no > number
-    name = connection.execute(select(runs.c.name).where(runs.c.run_no == number)).scalar_one()
-    return or_(runs.c.name > name, and_(runs.c.name == name, runs.c.run_no > number))
-
-
-def _of_no_study() -> ColumnElement[bool]:
-    return ~exists().where(trials.c.run_no == runs.c.run_no)
+    newest = select(runs).where(of_no_study()).order_by(runs.c.heartbeat.desc(), runs.c.run_no.desc()).limit(1)
+    for query in (newest.where(runs.c.confirms == ""), newest):
+        found = connection.execute(query).first()
+        if found is not None:
+            return run_of_row(found)
+    return None
 
 
 def delete_run(connection: Connection, run_no: int) -> None:
     """Deletes a run with its responses, scores and causes, then every row that nothing refers to any more."""
+    importing.use_up(connection)
     for step in STEPS:
         connection.execute(step, {"run_no": run_no} if ":run_no" in step.text else {})

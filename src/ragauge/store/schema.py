@@ -108,6 +108,14 @@ runs = Table(
     Column("heartbeat", Text, nullable=False),
     Column("created_at", Text, nullable=False),
     Column("content", LargeBinary(32), nullable=False, unique=True),
+    Column("writes", Integer, nullable=False, server_default="0"),  # goes up with all that is written of it
+    Column("confirms", ShortText, nullable=False, server_default=""),  # id of the run whose causes it tests; "" = none
+    Column("example_writes", Integer, nullable=False, server_default="0"),  # with what lists of its examples show
+    Index("runs_by_set", "set_name", "run_no"),
+    Index("runs_by_version", "set_version", "run_no", "writes"),
+    Index("runs_by_name", "name", "run_no"),
+    Index("runs_by_confirms", "confirms", "run_no"),
+    Index("runs_by_heartbeat", "heartbeat"),
     sqlite_autoincrement=True,  # "latest" must not fall back to a deleted run's number
 )
 
@@ -132,8 +140,10 @@ responses = Table(
     Column("absent", SmallInteger, nullable=False),  # 1: the run holds no response to this example
     Column("body", LargeBinary, nullable=False),
     Column("text_nos", LargeBinary),  # of passages, then candidates: 8 bytes each, 0 = no text
+    Column("chance", Float, server_default="1"),  # that it was drawn for the judge; NULL = it was not
     UniqueConstraint("run_no", "query_id", "repeat"),
     Index("responses_by_example", "example_no"),
+    Index("responses_by_query", "query_id", "run_no"),
 )
 
 run_texts = Table(
@@ -151,6 +161,7 @@ judges = Table(
     Column("judge_no", Key, primary_key=True),
     Column("judge_id", ShortText, nullable=False, unique=True),  # "" for scores that no judge was asked for
     Column("spec", ShortText),  # the text that the judge is built from, where it has one
+    Column("writes", Integer, nullable=False, server_default="0"),  # goes up with all that is written of it
 )
 
 metrics = Table(
@@ -234,6 +245,7 @@ causes = Table(
     Column("judge_no", Key, primary_key=True),
     Column("judge_repeat", Integer, primary_key=True),
     Column("body", LargeBinary, nullable=False),
+    Column("name", Text, nullable=False, server_default=""),
     sqlite_with_rowid=False,
 )
 
@@ -288,6 +300,7 @@ calls = Table(
     Column("at", Text, nullable=False),
     Column("judge_no", Key),  # who asked; NULL where no judge did
     Index("calls_by_run", "run_no", "response_no"),
+    Index("calls_by_cost", "run_no", "judge_no", "cost", "input_tokens"),
 )
 
 listings = Table(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, or_, select
 
-from ragauge.analysis.scores.arrays import Columns, ResponseIndex, placed
+from ragauge.analysis.scores.arrays import Columns, RawScores, ResponseIndex, placed
 from ragauge.analysis.scores.categories import narrow
 from ragauge.data.score import STATUSES
-from ragauge.store.database import raw_rows
+from ragauge.store.database import MOST_IN, raw_rows
 from ragauge.store.names import judge_no
 from ragauge.store.schema import metrics, responses
 from ragauge.store.schema import scores as table
@@ -21,11 +21,6 @@ SPAN = 1 << 40     # above every number of a response
 ABSENT = 255        # status of a response that has no score
 WHOLE = ("numerator", "denominator", "reason_no")
 BOUNDED = or_(table.c.low.is_not(None), table.c.high.is_not(None))     # few are: value stands for both
-
-
-def metric_names(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> list[str]:
-    """Printed names of the metrics that a run has scores of, in the order of its scores."""
-    return list(versions(connection, run_no, judge_id, judge_repeat))
 
 
 def versions(connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int) -> dict[str, int]:
@@ -57,7 +52,7 @@ def evaluated(
 ) -> array[int]:
     """Numbers of the responses with scores of at least so many of the metrics, ascending."""
     mine = (table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat))
-    numbers = _newest(connection, mine, names).values()
+    numbers = newest_numbers(connection, mine, names, every_metric(connection)).values()
     wanted = table.c.metric_no.in_(numbers)
     if least > 1:
         query = select(table.c.response_no).where(*mine, wanted).group_by(table.c.response_no)
@@ -72,28 +67,39 @@ def evaluated(
     return found
 
 
+class Whose(NamedTuple):
+    """Scores of one run, by one asking of a judge and by nobody."""
+
+    run_no: int
+    judge_id: str | None
+    judge_repeat: int
+
+
 def of_metrics(
-    connection: Connection, run_no: int, judge_id: str | None, judge_repeat: int, names: Sequence[str],
-    index: ResponseIndex, *, values_only: bool = False,
+    connection: Connection, whose: Whose, names: Sequence[str], index: ResponseIndex, every: Sequence[tuple[int, str]],
+    *, values_only: bool = False,
 ) -> dict[str, Columns]:     # fmt: skip
     """The scores of some metrics in their newest versions, in example order: read in one go over the run.
 
-    With `values_only` there are no numerators and denominators, and the reasons are empty.
+    `every` is what `every_metric` gives. With `values_only` there are no numerators and denominators, and the reasons
+    are empty.
     """
-    mine: list[Any] = [table.c.run_no == run_no, by_judge(connection, judge_id, judge_repeat)]
-    numbers = _newest(connection, mine, names)
-    if _some(connection, numbers):
+    mine: list[Any] = [table.c.run_no == whose.run_no, by_judge(connection, whose.judge_id, whose.judge_repeat)]
+    numbers = newest_numbers(connection, mine, names, every)
+    if len(every) > len(numbers):
         mine.append(table.c.metric_no.in_(numbers.values()))
-    asked = case((table.c.judge_no == judge_no(connection, judge_id), 1), else_=0)
-    whose = (table.c.metric_no * SPAN + table.c.response_no) * 2 + asked     # one number is read sooner than three
+    asked = case((table.c.judge_no == judge_no(connection, whose.judge_id), 1), else_=0)
+    which = (table.c.metric_no * SPAN + table.c.response_no) * 2 + asked     # one number is read sooner than three
     more = () if values_only else WHOLE
-    code = (whose * len(STATUSES) + table.c.status) * 2 + case((BOUNDED, 1), else_=0)
-    scores = _Scores(index, sorted(numbers.values()), values_only=values_only)
+    code = (which * len(STATUSES) + table.c.status) * 2 + case((BOUNDED, 1), else_=0)
+    if len(index) <= MOST_IN:     # a page of a list: the scores of the others are not read
+        mine.append(table.c.response_no.in_(index.number.tolist()))
+    scores = _Scores(index, sorted(numbers.values()), values_only=values_only, by_judge=whose.judge_id is not None)
     query = select(code, table.c.value, *(table.c[name] for name in more))
     for part in _arrays(connection, query.where(*mine)):
         scores.add(*part)
     if scores.bounded:
-        bounds = select(whose, func.coalesce(table.c.low, table.c.value), func.coalesce(table.c.high, table.c.value))
+        bounds = select(which, func.coalesce(table.c.low, table.c.value), func.coalesce(table.c.high, table.c.value))
         for part in _arrays(connection, bounds.where(*mine, BOUNDED)):
             scores.bound(*part)
     texts = reason_texts(connection, scores.reason_nos)
@@ -107,15 +113,18 @@ class _Scores:
         index: the responses; scores of others are left out.
         metric_nos: numbers of the metrics, ascending.
         values_only: there are no numerators, denominators and reasons.
+        by_judge: there is a judge whose scores are among them.
 
     Attributes:
         bounded: whether some have bounds that are not the value.
     """
 
-    def __init__(self, index: ResponseIndex, metric_nos: Sequence[int], *, values_only: bool) -> None:
+    def __init__(
+        self, index: ResponseIndex, metric_nos: Sequence[int], *, values_only: bool, by_judge: bool
+    ) -> None:
         import numpy as np
 
-        self.bounded = False
+        self.bounded, self._by_judge = False, by_judge
         self._index, self._metrics = index, np.array(metric_nos, dtype=np.int64)
         shape, numbers = (len(metric_nos) + 1, len(index)), 1 if values_only else 3     # the last has no scores
         self._status = np.full(shape, ABSENT, dtype=np.uint8)
@@ -191,11 +200,12 @@ class _Scores:
             low[at], high[at] = (end[metric == row] for end in ends)
         reason_nos = np.zeros(rows.size, dtype=np.int32) if self._reason is None else mine(self._reason)
         reasons, reason = np.unique(reason_nos, return_inverse=True)
-        return placed(
-            self._index, rows, status=mine(self._status), value=value, numerator=numerator,
-            denominator=denominator, low=low, high=high, reason=narrow(reason, reasons.size),
-            reasons=tuple(texts.get(one, "") for one in reasons.tolist()),
+        raw = RawScores(
+            mine(self._status), value, numerator, denominator, low, high, narrow(reason, reasons.size),
+            tuple(texts.get(one, "") for one in reasons.tolist()),
         )     # fmt: skip
+        sampled = self._by_judge and rows.size > 0 and bool(self._judged[row][rows].all())
+        return placed(self._index, rows, raw, sampled=sampled)
 
 
 def _found(ascending: Any, numbers: Any) -> tuple[Any, Any]:
@@ -208,7 +218,15 @@ def _found(ascending: Any, numbers: Any) -> tuple[Any, Any]:
     return at, ascending[at] == numbers
 
 
-def _newest(connection: Connection, mine: Sequence[Any], names: Sequence[str]) -> dict[str, int]:
+def every_metric(connection: Connection) -> list[tuple[int, str]]:
+    """Number and name of every metric that the store knows, by ascending version."""
+    query = select(metrics.c.metric_no, metrics.c.name).order_by(metrics.c.version)
+    return [(number, name) for number, name in connection.execute(query)]
+
+
+def newest_numbers(
+    connection: Connection, mine: Sequence[Any], names: Sequence[str], every: Sequence[tuple[int, str]]
+) -> dict[str, int]:
     """Name -> number of the newest version of it that there is a score of.
 
     Of a metric known in one version only it is not asked whether there is one.
@@ -217,10 +235,11 @@ def _newest(connection: Connection, mine: Sequence[Any], names: Sequence[str]) -
         connection: to the store.
         mine: conditions: whose scores count.
         names: of metrics.
+        every: as `every_metric` gives them.
     """
     known: dict[str, list[int]] = {}
     wanted = set(names)
-    for number, name, _ in connection.execute(select(metrics).order_by(metrics.c.version)):
+    for number, name in every:
         if name in wanted:
             known.setdefault(name, []).append(number)
     found = {}
@@ -232,11 +251,6 @@ def _newest(connection: Connection, mine: Sequence[Any], names: Sequence[str]) -
             numbers.pop()
         found[name] = numbers[-1]
     return found
-
-
-def _some(connection: Connection, numbers: Mapping[str, int]) -> bool:
-    """Whether these are some of the metrics that the store knows, not all."""
-    return connection.execute(select(func.count()).select_from(metrics)).scalar_one() > len(numbers)
 
 
 def _arrays(connection: Connection, query: Select[Any]) -> Iterator[list[Any]]:

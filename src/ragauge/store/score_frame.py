@@ -32,10 +32,12 @@ def frame(connection: Connection, run_no: int, judge_id: str | None, judge_repea
     rows = rows.join(_reasons(connection, rows), on="reason_no", how="left", maintain_order="left")
     status = pl.DataFrame({"code": range(len(STATUSES)), "status": STATUSES}, schema_overrides={"code": pl.Int64})
     rows = rows.join(status, on="code", how="left", maintain_order="left")
+    # a judge is asked about those that were drawn, and each stands for those that were not
+    drawn = pl.when(pl.col("judge_id").is_null()).then(1.0).otherwise(pl.col("chance").fill_null(1.0))
     return rows.select(
         "query_id", "repeat", "metric", "status", "value", "numerator", "denominator",
         pl.coalesce("low", "value"), pl.coalesce("high", "value"), pl.col("reason").fill_null(""), "judge_id",
-        "weight", "cluster",
+        pl.col("weight") / drawn, "cluster",
     )  # fmt: skip
 
 
@@ -92,15 +94,18 @@ def _responses(connection: Connection, run_no: int) -> pl.DataFrame:
     import polars as pl
 
     c = responses.c
-    query = select(c.response_no, c.query_id, c.repeat, c.weight, examples.c.groups)
+    query = select(c.response_no, c.query_id, c.repeat, c.weight, c.chance, examples.c.groups)
     found = connection.execute(
         query.join_from(responses, examples, c.example_no == examples.c.example_no).where(c.run_no == run_no)
     )
     text = pl.String
-    schema = {"response_no": pl.Int64, "query_id": text, "repeat": pl.Int64, "weight": pl.Float64, "cluster": text}
+    schema = {
+        "response_no": pl.Int64, "query_id": text, "repeat": pl.Int64, "weight": pl.Float64, "chance": pl.Float64,
+        "cluster": text,
+    }  # fmt: skip
     rows = [
-        (number, framed(query_id), repeat, weight, _cluster(groups))
-        for number, query_id, repeat, weight, groups in found
+        (number, framed(query_id), repeat, weight, chance, _cluster(groups))
+        for number, query_id, repeat, weight, chance, groups in found
     ]
     return pl.DataFrame(rows, schema=schema, orient="row")
 

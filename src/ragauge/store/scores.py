@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, and_, case, func, or_, select
+from sqlalchemy import Connection, and_, case, func, or_, select, update
 
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex
 from ragauge.data.score import STATUSES, Score
 from ragauge.metrics.base import Measured
 from ragauge.store import score_columns
-from ragauge.store.database import Database, chunks, now
+from ragauge.store.database import Database, chunks, now, rows_among
 from ragauge.store.names import NOBODY, judge_no, metric_nos, put_judges, put_metrics, put_reasons, run_no
 from ragauge.store.packing import unpack
 from ragauge.store.responses import response_no
-from ragauge.store.schema import judges, metrics, reasons, run_judges, runs
+from ragauge.store.schema import judges, metrics, reasons, run_judges
 from ragauge.store.schema import scores as table
 from ragauge.store.score_frame import by_judge, frame
+from ragauge.store.writes import count_write
 
 if TYPE_CHECKING:
     import polars as pl
@@ -83,13 +84,16 @@ class Scores:
             self._touch(connection, run, places)
         return written
 
-    def complete(self, run_id: str, columns: Sequence[Column], *, failed_too: bool = True) -> set[int]:
+    def complete(
+        self, run_id: str, columns: Sequence[Column], *, failed_too: bool = True, among: Collection[int] | None = None
+    ) -> set[int]:
         """Numbers of the responses that have a score in every column.
 
         Args:
             run_id: the run.
             columns: which scores are asked for.
             failed_too: a failed score counts as one; False leaves such responses out, to try them again.
+            among: numbers of the responses that count; None = all.
         """
         with self._database.read() as connection:
             run = run_no(connection, run_id)
@@ -104,6 +108,8 @@ class Scores:
             )
             if not failed_too:
                 query = query.having(func.sum(case((table.c.status == FAILED, 1), else_=0)) == 0)
+            if among is not None:
+                return {row[0] for row in rows_among(connection, query, table.c.response_no, sorted(among))}
             return set(connection.execute(query).scalars())
 
     def frame(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> pl.DataFrame:
@@ -119,12 +125,25 @@ class Scores:
     def versions(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> dict[str, int]:
         """Printed name -> newest version that the run has scores of, by one judge or by nobody."""
         with self._database.read() as connection:
-            return score_columns.versions(connection, run_no(connection, run_id), judge_id, judge_repeat)
+            run, whose = run_no(connection, run_id), (judge_id, judge_repeat)
+            return self._database.of_run(
+                connection, run, ("versions", *whose), lambda: score_columns.versions(connection, run, *whose)
+            )
+
+    def any(self, run_id: str, judge_id: str | None) -> bool:
+        """Whether the run has a score by one judge or by nobody."""
+        with self._database.read() as connection:
+            run = run_no(connection, run_id)
+
+            def found() -> bool:
+                mine = select(table.c.metric_no).where(table.c.run_no == run, by_judge(connection, judge_id, 0))
+                return connection.execute(mine.limit(1)).first() is not None
+
+            return self._database.of_run(connection, run, ("any score", judge_id), found)
 
     def metrics(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> list[str]:
         """Printed names of the metrics that `frame` would show, in its order."""
-        with self._database.read() as connection:
-            return score_columns.metric_names(connection, run_no(connection, run_id), judge_id, judge_repeat)
+        return list(self.versions(run_id, judge_id, judge_repeat))
 
     def evaluated(
         self, run_id: str, judge_id: str | None, names: Sequence[str], *, least: int = 1, judge_repeat: int = 0
@@ -151,9 +170,11 @@ class Scores:
         """
         with self._database.read() as connection:
             run = run_no(connection, run_id)
-            return score_columns.of_metrics(
-                connection, run, judge_id, judge_repeat, names, index, values_only=values_only
-            )
+            every = self._database.of_run(
+                connection, run, "metrics", lambda: tuple(score_columns.every_metric(connection))
+            )     # fmt: skip
+            whose = score_columns.Whose(run, judge_id, judge_repeat)
+            return score_columns.of_metrics(connection, whose, names, index, every, values_only=values_only)
 
     def of_response(
         self, run_id: str, query_id: str, repeat: int, judge_id: str | None, judge_repeat: int = 0
@@ -183,14 +204,24 @@ class Scores:
     def judges(self, run_id: str) -> list[str]:
         """Who judged this run, the last first."""
         with self._database.read() as connection:
+            run = run_no(connection, run_id)
             query = (
                 select(judges.c.judge_id)
                 .join_from(run_judges, judges, run_judges.c.judge_no == judges.c.judge_no)
-                .where(run_judges.c.run_no == run_no(connection, run_id), judges.c.judge_id != NOBODY)
+                .where(run_judges.c.run_no == run, judges.c.judge_id != NOBODY)
                 .group_by(judges.c.judge_id)
                 .order_by(func.max(run_judges.c.at).desc(), func.max(judges.c.judge_no).desc())
             )
-            return list(connection.execute(query).scalars())
+            every = self._database.of_run(connection, run, "judges", lambda: tuple(connection.execute(query).scalars()))
+            return list(every)
+
+    def judged_again(self, run_id: str, judge_id: str) -> None:
+        """Notes that a judge of this run was asked for once more, though it had nothing new to say: it is the last."""
+        with self._database.write() as connection:
+            run = run_no(connection, run_id)
+            mine = run_judges.c.run_no == run, run_judges.c.judge_no == judge_no(connection, judge_id)
+            connection.execute(update(run_judges).where(*mine).values(at=now()))
+            count_write(connection, run)
 
     def _put_places(self, connection: Connection, columns: Sequence[Column]) -> list[Place]:
         named = put_metrics(self._database, connection, [(column.metric, column.version) for column in columns])
@@ -202,7 +233,7 @@ class Scores:
     def _touch(self, connection: Connection, run: int, places: Sequence[Place]) -> None:
         """Notes that the run has moved, and who judged it."""
         moment = now()
-        connection.execute(runs.update().where(runs.c.run_no == run).values(heartbeat=moment))
+        count_write(connection, run, heartbeat=moment)
         rows = [
             {"run_no": run, "judge_no": judge, "judge_repeat": repeat, "at": moment}
             for judge, repeat in sorted({(judge, repeat) for _, judge, repeat in places})

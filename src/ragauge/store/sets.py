@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, CursorResult, func, insert, select
 
+from ragauge.analysis.sets.stored_set import SetVersion
 from ragauge.data.codec import decode, encode
 from ragauge.data.example import EvalSet, Example
 from ragauge.errors import UnknownName
 from ragauge.store.database import Database, chunks, now, raw_among, rows_among
 from ragauge.store.packing import pack, sha_of, unpack
-from ragauge.store.schema import examples, set_examples, sets
+from ragauge.store.page_schema import example_groups
+from ragauge.store.run_list import of_no_study
+from ragauge.store.schema import examples, runs, set_examples, sets
 from ragauge.store.schema import texts as text_rows
-from ragauge.store.spool import groups_of, query_key_of
-
-
-@dataclass(frozen=True, slots=True)
-class SetInfo:
-    """One line of the list of sets."""
-
-    name: str
-    version: str
-    n: int
-    created_at: str
+from ragauge.store.spool import group_values, groups_of, query_key_of
 
 
 class Texts:
@@ -72,33 +64,61 @@ class Sets:
 
     def get(self, name: str, version: str | None = None) -> EvalSet:
         """A set with its examples in order; without a version, the newest. UnknownName if there is none."""
-        query = select(sets.c.set_no, sets.c.corpus).where(sets.c.name == name).order_by(sets.c.set_no.desc())
-        if version is not None:
-            query = query.where(sets.c.version == version)
         with self._database.read() as connection:
-            found = connection.execute(query).first()
-            if found is None:
-                known = connection.execute(select(sets.c.name).distinct()).scalars()
-                raise UnknownName("set", name if version is None else f"{name} {version}", known)
-            members = (
-                select(examples.c.body)
-                .join(set_examples, set_examples.c.example_no == examples.c.example_no)
-                .where(set_examples.c.set_no == found.set_no)
-                .order_by(set_examples.c.position)
-            )
-            bodies = connection.execute(members).scalars()
-            return EvalSet(name, tuple(decode(Example, unpack(body)) for body in bodies), found.corpus)
+            set_no, corpus = _set_no(connection, name, version)
+            return EvalSet(name, _members(connection, set_no), corpus)
 
-    def list(self) -> builtins.list[SetInfo]:
-        """Every set, newest first."""
-        query = (
-            select(sets.c.name, sets.c.version, func.count(set_examples.c.position), sets.c.created_at)
-            .join(set_examples, set_examples.c.set_no == sets.c.set_no, isouter=True)
-            .group_by(sets.c.set_no, sets.c.name, sets.c.version, sets.c.created_at)
-            .order_by(sets.c.set_no.desc())
-        )
+    def part(self, name: str, version: str, first: int, limit: int) -> tuple[Example, ...]:
+        """Some examples of a set, in order.
+
+        Args:
+            name: of the set.
+            version: of it.
+            first: how many stand before them.
+            limit: at most so many.
+
+        Raises:
+            UnknownName: no such set.
+        """
         with self._database.read() as connection:
-            return [SetInfo(*row) for row in connection.execute(query)]
+            return _members(connection, _set_no(connection, name, version)[0], first, limit)
+
+    def list(self) -> builtins.list[SetVersion]:
+        """Every version of every set, newest first."""
+        held = select(func.count()).where(set_examples.c.set_no == sets.c.set_no).scalar_subquery()
+        over = select(runs.c.set_no, func.count().label("n"), func.max(runs.c.run_no).label("last"))
+        on = over.where(of_no_study()).group_by(runs.c.set_no).subquery()
+        query = (
+            select(
+                sets.c.name, sets.c.version, held, sets.c.created_at, func.coalesce(on.c.n, 0),
+                func.coalesce(runs.c.run_id, ""),
+            )
+            .join(on, on.c.set_no == sets.c.set_no, isouter=True).join(runs, runs.c.run_no == on.c.last, isouter=True)
+            .order_by(sets.c.set_no.desc())
+        )     # fmt: skip
+        with self._database.read() as connection:
+            return [SetVersion(*row) for row in connection.execute(query)]
+
+
+def _set_no(connection: Connection, name: str, version: str | None) -> tuple[int, str | None]:
+    """Number and corpus of a set; without a version, of the newest. UnknownName if there is none."""
+    query = select(sets.c.set_no, sets.c.corpus).where(sets.c.name == name).order_by(sets.c.set_no.desc())
+    found = connection.execute(query if version is None else query.where(sets.c.version == version)).first()
+    if found is None:
+        known = connection.execute(select(sets.c.name).distinct()).scalars()
+        raise UnknownName("set", name if version is None else f"{name} {version}", known)
+    return found.set_no, found.corpus
+
+
+def _members(connection: Connection, set_no: int, first: int = 0, limit: int | None = None) -> tuple[Example, ...]:
+    query = (
+        select(examples.c.body)
+        .join(set_examples, set_examples.c.example_no == examples.c.example_no)
+        .where(set_examples.c.set_no == set_no)
+        .order_by(set_examples.c.position)
+    )
+    bodies = connection.execute(query.offset(first).limit(limit)).scalars()
+    return tuple(decode(Example, unpack(body)) for body in bodies)
 
 
 def text_nos(connection: Connection, shas: Collection[bytes]) -> dict[bytes, int]:
@@ -119,7 +139,14 @@ def put_examples(
     """Adds examples that are new; returns the numbers of all that are named."""
     if rows:
         connection.execute(database.insert(examples).on_conflict_do_nothing(), rows)
-    return dict(rows_among(connection, select(examples.c.sha, examples.c.example_no), examples.c.sha, shas))
+    numbers = dict(rows_among(connection, select(examples.c.sha, examples.c.example_no), examples.c.sha, shas))
+    groups = [
+        {"example_no": numbers[row["sha"]], "name": name, "value": value}
+        for row in rows if row["groups"] is not None for name, value in group_values(row["groups"])
+    ]     # fmt: skip
+    if groups:
+        connection.execute(database.insert(example_groups).on_conflict_do_nothing(), groups)
+    return numbers
 
 
 def key_of(result: CursorResult[Any]) -> int:

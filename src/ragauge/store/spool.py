@@ -7,6 +7,7 @@ what identifies the run is known before the first row is written.
 from __future__ import annotations
 
 import hashlib
+import json
 import struct
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -18,7 +19,7 @@ from ragauge.data.example import Example
 from ragauge.data.identity import canonical, plain
 from ragauge.data.response import ABSENT, Response
 from ragauge.errors import DataError
-from ragauge.store.packing import pack, sha_of
+from ragauge.store.packing import pack, sha_of, unpack
 
 Record = tuple[Example, Response | None]
 IN_MEMORY = 1_000_000  # bytes of a spool that stay out of the disk
@@ -192,6 +193,13 @@ def groups_of(example: Example) -> bytes | None:
     parts = {"segments": dict(example.segments), "cluster": example.cluster, "tags": sorted(example.tags)}
     groups = {name: part for name, part in parts.items() if part or part == ""}
     return pack(canonical(groups)) if groups else None
+
+
+def group_values(packed: bytes) -> Iterator[tuple[str, str]]:
+    """Name and value of each segment in what `groups_of` packed; of each tag "" and itself."""
+    groups = json.loads(unpack(packed))
+    yield from ((name, str(value)) for name, value in groups.get("segments", {}).items())
+    yield from (("", tag) for tag in groups.get("tags", ()))
 
 
 def _write(file: IO[bytes], packed: Packed) -> None:

@@ -32,7 +32,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from ragauge.errors import StoreError, UsageError
 
 PREFIX = "sqlite:///"
+READ_PREFIX = "sqlite+read:///"     # a file that is only read, whatever it allows
 WAIT = 120.0  # seconds that a writer waits for another process's transaction
+PAGE_WAIT = 1.0     # seconds that a page waits to keep what it computed
 WRITES = {"ragauge_writes": True}     # option of a connection whose transactions write
 ANOTHER = "Name a place that you may write to with --store sqlite:///PATH, or set RAGAUGE_STORE."
 ELSEWHERE = "Copy its folder to one that you may write to, and name the copy with --store or RAGAUGE_STORE."
@@ -43,18 +45,28 @@ DriverError = sqlite3.Error     # what a cursor of the driver's own raises
 
 
 def absolute(url: str) -> str:
-    """The URL with an absolute path, its folder made."""
-    path = url.removeprefix(PREFIX)
+    """The URL with an absolute path, its folder made unless it is only to be read."""
+    prefix = READ_PREFIX if url.startswith(READ_PREFIX) else PREFIX
+    path = url.removeprefix(prefix)
     if "://" in path or path in ("", ":memory:"):
         raise UsageError(f"a store is a SQLite file, got {url!r}. Write {PREFIX}.ragauge/ragauge.db.")
     file = Path(path).expanduser().absolute()
+    if prefix == READ_PREFIX:
+        if not file.exists():
+            raise StoreError(f"there is no store to read at {file}. Name another with --store, or make one first.")
+        return f"{prefix}{file.as_posix()}"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"the store's folder {file.parent} cannot be made: {error.strerror}. {ANOTHER}") from error
     if not file.exists() and not os.access(file.parent, os.W_OK):
         raise StoreError(f"the store's file {file} cannot be made: its folder is read-only. {ANOTHER}")
-    return f"{PREFIX}{file.as_posix()}"
+    return f"{prefix}{file.as_posix()}"
+
+
+def to_read(url: str) -> str:
+    """The URL of the same store, opened for reading alone."""
+    return f"{READ_PREFIX}{absolute(url).removeprefix(READ_PREFIX).removeprefix(PREFIX)}"
 
 
 class Stamp(NamedTuple):
@@ -73,7 +85,7 @@ def access_of(url: str) -> Access:
     """
     path = _path(url)
     if not path.exists() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
-        return "write"
+        return "read" if url.startswith(READ_PREFIX) else "write"
     log, shared = (path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))
     if not log.exists() or not log.stat().st_size:
         return "immutable"
@@ -111,14 +123,17 @@ def refused(url: str) -> StoreError:
     return StoreError(f"the store {url} can be read but not written to: its file or folder is read-only. {ELSEWHERE}")
 
 
-def engine_of(url: str, access: Access) -> Engine:
-    """Connections to a store's file."""
+def engine_of(url: str, access: Access, wait: float = WAIT) -> Engine:
+    """Connections to a store's file, whose writers wait so many seconds for another process's transaction."""
     # not parsed: a path may hold ? or %
     address = URL.create("sqlite", database=url.removeprefix(PREFIX))
+    # no reader waits for another's connection
     if access == "write":
-        engine = create_engine(address, connect_args={"timeout": WAIT, "check_same_thread": False})
+        engine = create_engine(
+            address, connect_args={"timeout": wait, "check_same_thread": False}, max_overflow=-1
+        )     # fmt: skip
     else:
-        engine = create_engine(address, creator=lambda: _reading(url, access))
+        engine = create_engine(address, creator=lambda: _reading(url, access), max_overflow=-1)
 
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: object) -> None:
@@ -226,4 +241,4 @@ def held(url: str, run_id: str) -> Iterator[bool]:
 
 
 def _path(url: str) -> Path:
-    return Path(url.removeprefix(PREFIX))
+    return Path(url.removeprefix(READ_PREFIX).removeprefix(PREFIX))

@@ -8,7 +8,8 @@ from typing import Any
 
 from ragauge.data.example import EvalSet
 from ragauge.data.readers.aliases import RESPONSE_FIELDS
-from ragauge.data.readers.source import joined, name_of, records
+from ragauge.data.readers.record_reader import Options
+from ragauge.data.readers.source import answers_to, name_of, records
 from ragauge.data.response import Passage, Response
 from ragauge.systems.base import Question, System, SystemTrouble, known_settings, mapping_of
 
@@ -38,9 +39,11 @@ class RecordedSystem(System):
     ) -> None:     # fmt: skip
         super().__init__(name, config)
         self.measured = False
-        found = records(source, columns=columns) if eval_set is None else joined(
-            eval_set, source, {**(shared or {}), **(columns or {})}, on_unknown="warn", seen=(shared or {}).values()
-        )  # fmt: skip
+        if eval_set is None:
+            found = records(source, columns=columns)
+        else:
+            both = Options({**(shared or {}), **(columns or {})})
+            found = answers_to(eval_set, source, both, seen=(shared or {}).values(), on_unknown="warn")
         self._responses = {
             (one.response.query_id, one.response.repeat): one.response for one in found if one.response is not None
         }

@@ -12,6 +12,7 @@ from ragauge.data.document import Document
 from ragauge.data.identity import folded
 from ragauge.engine.studies.retrieval import Bm25, Embedder, local_embedder
 from ragauge.errors import DataError
+from ragauge.text.messages import plural
 
 if TYPE_CHECKING:
     from random import Random
@@ -38,20 +39,32 @@ class CorpusCounts:
         empty: doc_ids without a text.
         copies: doc_id -> the doc_id whose text it repeats, white space and width of characters aside.
         huge: doc_ids of more than 2,000,000 characters.
+        undecoded: text files that are not UTF-8, beside the documents.
     """
 
     documents: int
     empty: tuple[str, ...]
     copies: Mapping[str, str]
     huge: tuple[str, ...]
+    undecoded: tuple[str, ...] = ()
 
     def sentences(self) -> Iterator[str]:
         """What is left out, in words."""
         left_out = {"without a text": self.empty, "repeat another": tuple(self.copies), "too long": self.huge}
         for told, ids in left_out.items():
             if ids:
-                named = f"{', '.join(ids[:3])}{' …' if ids[3:] else ''}"
-                yield f"{len(ids):,} of {self.documents:,} documents {told}: {named}"
+                yield f"{len(ids):,} of {self.documents:,} documents {told}: {_some(ids)}"
+        if self.undecoded:
+            yield not_decoded(self.undecoded)
+
+
+def not_decoded(names: Sequence[str]) -> str:
+    """How many text files are not UTF-8, in words, with the first of them."""
+    return f"{plural(len(names), 'text file')} not in UTF-8, left out: {_some(names)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:3])}{' …' if names[3:] else ''}"
 
 
 class CorpusView:
@@ -59,12 +72,13 @@ class CorpusView:
 
     Args:
         documents: the corpus. Empty ones, copies and huge ones are counted and never drawn.
+        undecoded: text files beside them that could not be read.
 
     Raises:
         DataError: no document is of use.
     """
 
-    def __init__(self, documents: Sequence[Document]) -> None:
+    def __init__(self, documents: Sequence[Document], undecoded: Sequence[str] = ()) -> None:
         empty, huge = [], []
         copies: dict[str, str] = {}
         first: dict[str, str] = {}
@@ -79,7 +93,7 @@ class CorpusView:
                 copies[document.doc_id] = same
             else:
                 self.documents[document.doc_id] = document
-        self.counts = CorpusCounts(len(documents), tuple(empty), copies, tuple(huge))
+        self.counts = CorpusCounts(len(documents), tuple(empty), copies, tuple(huge), tuple(undecoded))
         if not self.documents:
             raise DataError(f"no document of use: {'; '.join(self.counts.sentences())}.", source="corpus")
         self.ids = tuple(self.documents)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ragauge.data.curation import META, STATES, State
+from ragauge.data.readers.aliases import plan_for
 from ragauge.data.set_file import SetFile, SetLine
+from ragauge.data.writers.jsonl import example_fields
 from ragauge.errors import UnknownName, UsageError
 
 
@@ -120,12 +122,23 @@ def difference(old: SetFile, new: SetFile) -> SetDifference:
 
 def _changes(old: SetFile, line: SetLine) -> Iterator[FieldChange]:
     before = old.by_id[line.example.query_id]
-    if before.text == line.text:
+    if before.text and before.text == line.text:
         return
     then, now = dict(before.fields), dict(line.fields)
     metas = then.pop(META, None) or {}, now.pop(META, None) or {}
+    if not _named_alike(then, now):     # two forms, of which one may have no place for `meta`
+        then, now, metas = example_fields(before.example), example_fields(line.example), ({}, {})
+    if before.example == line.example:     # what stands in one of them alone has another name in the other
+        both = then.keys() & now.keys()
+        then, now = ({name: value for name, value in one.items() if name in both} for one in (then, now))
     for prefix, a, b in (("", then, now), (f"{META}.", *metas)):
         for name in dict.fromkeys([*a, *b]):
             if a.get(name) != b.get(name):
                 example = line.example
                 yield FieldChange(example.query_id, example.query, f"{prefix}{name}", a.get(name), b.get(name))
+
+
+def _named_alike(then: Iterable[str], now: Iterable[str]) -> bool:
+    """Whether two lines have the same columns for the fields that both hold."""
+    first, second = (plan_for(names, {}).columns for names in (then, now))
+    return all(first[field] == second[field] for field in first.keys() & second.keys())

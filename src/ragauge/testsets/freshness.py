@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,11 +14,12 @@ from ragauge.data.example import Relevant, Span
 from ragauge.data.set_file import SetFile, SetLine
 from ragauge.stats.weighted import Interval
 from ragauge.testsets.locating import EvidenceSpan, Located, Locator, evidence_of
-from ragauge.testsets.lock import SetLock, gold_ids, sampled, text_hash
+from ragauge.testsets.lock import SetLock, gold_anchors, gold_ids, holders, text_hash
+from ragauge.testsets.whole_words import cut_words, whole_words
 
 Freshness = Literal["intact", "moved", "changed", "gone", "unwinnable", "no labels"]
 ORDER: tuple[Freshness, ...] = ("intact", "moved", "changed", "gone", "unwinnable", "no labels")
-RENAMED = 0.5     # share of a document's sampled shingles by which another is taken for it
+QUOTED = 60     # characters of lost evidence in a message
 LEAST_ALIVE = 0.9     # below, a set is to be refreshed
 
 
@@ -32,6 +33,10 @@ class EvidenceState:
         now: where it stands; None = nowhere.
         then_text: its text when it was anchored; "" = not known.
         now_text: its text now.
+        whole: where it would stand with the words whole that it begins or ends inside of; None = it cuts none, or it
+            changed.
+        whole_text: its text there.
+        cut: (what it holds of it, the word) of each word that it cuts.
     """
 
     was: EvidenceSpan
@@ -39,6 +44,9 @@ class EvidenceState:
     now: Located | None = None
     then_text: str = ""
     now_text: str = ""
+    whole: Located | None = None
+    whole_text: str = ""
+    cut: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,11 @@ class ExampleState:
     line: SetLine
     state: Freshness
     evidence: tuple[EvidenceState, ...] = ()
+
+    @property
+    def cut(self) -> tuple[EvidenceState, ...]:
+        """Evidence that begins or ends inside a word."""
+        return tuple(one for one in self.evidence if one.whole is not None)
 
 
 @dataclass(frozen=True)
@@ -130,14 +143,16 @@ def freshness(found: SetFile, texts: Mapping[str, str], lock: SetLock | None = N
 
 def _evidence(line: SetLine, lock: SetLock | None) -> Iterator[tuple[EvidenceSpan, str]]:
     """(evidence, its text where known): anchors, else gold spans, and gold documents that no span stands in."""
-    anchors = line.curation.anchors
+    anchors = gold_anchors(line)
     spans: Sequence[Span] = line.example.gold_spans or ()
     kept = () if lock is None else lock.spans.get(line.example.query_id, ())
     locked = {(one.doc_id, one.start, one.end): one for one in kept}
     covered = set()
     for anchor in anchors:
         covered.add(anchor.doc_id)
-        yield evidence_of(anchor.doc_id, anchor.start, anchor.end, anchor.quote), anchor.quote
+        was = evidence_of(anchor.doc_id, anchor.start, anchor.end, anchor.quote)
+        known = locked.get((anchor.doc_id, anchor.start, anchor.end))
+        yield known if known is not None and known.runs == was.runs else was, anchor.quote
     for span in spans if not anchors else ():
         covered.add(span.doc_id)
         was = EvidenceSpan(span.doc_id, span.start, span.end, 0, ())
@@ -153,7 +168,9 @@ class _Renamed:
     def __init__(self, texts: Mapping[str, str], lock: SetLock | None) -> None:
         self._texts, self._lock = texts, lock
         self.hashes = {doc_id: text_hash(text) for doc_id, text in texts.items()} if lock else {}
-        self._by_hash = {found: doc_id for doc_id, found in reversed(self.hashes.items())}
+        self._by_hash: dict[str, list[str]] = defaultdict(list)
+        for doc_id, found in self.hashes.items():
+            self._by_hash[found].append(doc_id)
         self._known: dict[str, Located | None] = {}
 
     def same(self, doc_id: str) -> bool:
@@ -161,27 +178,53 @@ class _Renamed:
         known = self._lock.documents.get(doc_id) if self._lock else None
         return known is None or known.sha256 == self.hashes.get(doc_id)
 
+    def same_elsewhere(self, doc_id: str) -> Located | None:
+        """Another document that now holds the very text that this one held, and did not hold it then."""
+        known = self._lock.documents.get(doc_id) if self._lock else None
+        names = () if known is None else self._by_hash.get(known.sha256, ())
+        there = next((name for name in names if name not in self._twins(doc_id)), None)
+        return None if there is None else Located(there, 0, len(self._texts[there]), 1.0)
+
+    def _twins(self, doc_id: str) -> set[str]:
+        """Other documents that held its text when the set was frozen."""
+        gold = self._lock.documents if self._lock else {}
+        alike = {name for name in gold[doc_id].alike or () if name not in gold}
+        return alike | {name for name in gold if name != doc_id and gold[name].sha256 == gold[doc_id].sha256}
+
     def now(self, doc_id: str) -> Located | None:
-        """A document of another name that is this one."""
+        """A document of another name that is this one: of those that did not resemble it then the one most alike."""
         if doc_id not in self._known:
             self._known[doc_id] = self._look(doc_id)
         return self._known[doc_id]
 
+    def homes(self, doc_id: str) -> tuple[str, ...]:
+        """The names under which to look for a document: its own while half of it is there, else where most of it is."""
+        if self.same(doc_id) or doc_id in self._shares.get(doc_id, {}):
+            return (doc_id,)
+        there = self.now(doc_id)
+        return (doc_id,) if there is None else (there.doc_id, doc_id)
+
     @cached_property
-    def _samples(self) -> dict[str, frozenset[str]]:
-        kept = set(self._lock.documents) if self._lock else set()
-        return {doc_id: frozenset(sampled(text)) for doc_id, text in self._texts.items() if doc_id not in kept}
+    def settled(self) -> frozenset[str]:
+        """Documents that the lock knows and that are as they were."""
+        return frozenset(name for name in (self._lock.documents if self._lock else ()) if self.same(name))
+
+    @cached_property
+    def _shares(self) -> dict[str, dict[str, float]]:
+        """Gold document that is not as it was -> documents that hold half of it or more -> what share."""
+        gold = self._lock.documents if self._lock else {}
+        return holders({name: one.runs for name, one in gold.items() if name not in self.settled}, self._texts)
 
     def _look(self, doc_id: str) -> Located | None:
         known = self._lock.documents.get(doc_id) if self._lock else None
         if known is None:
             return None
-        if same := self._by_hash.get(known.sha256):
-            return Located(same, 0, len(self._texts[same]), 1.0)
-        runs = frozenset(known.runs)
-        shares = {name: len(runs & sample) / len(runs) for name, sample in self._samples.items()} if runs else {}
-        best = max(shares, key=lambda name: shares[name], default="")
-        return Located(best, 0, len(self._texts[best]), shares[best]) if best and shares[best] >= RENAMED else None
+        if same := self.same_elsewhere(doc_id):
+            return same
+        past = {doc_id, *self.settled, *(known.alike or ())}
+        shares = {name: share for name, share in self._shares.get(doc_id, {}).items() if name not in past}
+        best = max(shares, key=lambda name: shares[name], default=None)
+        return None if best is None else Located(best, 0, len(self._texts[best]), shares[best])
 
 
 def _example(
@@ -190,7 +233,7 @@ def _example(
 ) -> ExampleState:
     if not wanted:
         return ExampleState(line, "no labels")
-    found = tuple(_stretch(one, text, texts, locator, names) for one, text in wanted)
+    found = tuple(_uncut(_stretch(one, text, texts, locator, names), texts) for one, text in wanted)
     worst = max((one.state for one in found), key=ORDER.index)
     if all(one.state == "gone" and one.was.doc_id not in texts for one in found):
         worst = "unwinnable"
@@ -206,18 +249,50 @@ def _stretch(
         if text is None:
             renamed = names.now(one.doc_id)
             return EvidenceState(one, "moved" if renamed else "gone", renamed)
+        if one.start == -1 and names.homes(one.doc_id)[0] != one.doc_id:
+            return EvidenceState(one, "moved", names.now(one.doc_id))
         inside = one.start == -1 or 0 <= one.start < one.end <= len(text)
         state: Freshness = "intact" if inside and names.same(one.doc_id) else "changed" if inside else "gone"
         start, end = (0, len(text)) if one.start == -1 else (one.start, one.end)
         return EvidenceState(one, state, Located(one.doc_id, start, end, 1.0) if inside else None)
     here = "" if text is None else text[max(0, one.start) : one.end]
-    if _same_words(one, here):
+    if _same_words(one, here) and locator.stands(one):
         return EvidenceState(one, "intact", Located(one.doc_id, one.start, one.end, 1.0), then, here)
-    now = locator.find(one)
+    now = locator.find(one, names.homes(one.doc_id), names.settled)
     if now is None:
         return EvidenceState(one, "gone", None, then)
-    exact = _same_words(one, texts[now.doc_id][now.start : now.end])
-    return EvidenceState(one, "moved" if exact else "changed", now, then, texts[now.doc_id][now.start : now.end])
+    there = texts[now.doc_id]
+    if now.sure and _same_words(one, there[now.start : now.end]):
+        return EvidenceState(one, "moved", now, then, there[now.start : now.end])
+    start, end = whole_words(there, now.start, now.end)
+    return EvidenceState(one, "changed", replace(now, start=start, end=end), then, there[start:end])
+
+
+def _uncut(found: EvidenceState, texts: Mapping[str, str]) -> EvidenceState:
+    """A stretch whose words did not change, with the words that it cuts, if any."""
+    now = found.now
+    if now is None or found.was.start < 0 or found.state not in ("intact", "moved"):
+        return found
+    text = texts[now.doc_id]
+    start, end = whole_words(text, now.start, now.end)
+    if (start, end) == (now.start, now.end):
+        return found
+    cut = tuple(cut_words(text, now.start, now.end))
+    return replace(found, whole=replace(now, start=start, end=end), whole_text=text[start:end], cut=cut)
+
+
+def gone_evidence(found: SetFreshness) -> dict[str, str]:
+    """query_id -> what of its evidence stands nowhere, of the examples that are gone or unwinnable."""
+    return {
+        one.line.example.query_id: "; ".join(_told(stretch) for stretch in one.evidence if stretch.state == "gone")
+        for one in found.examples if one.state in ("gone", "unwinnable")
+    }     # fmt: skip
+
+
+def _told(one: EvidenceState) -> str:
+    words = " ".join(one.then_text.split())
+    quote = f" “{words[:QUOTED]}{' …' if words[QUOTED:] else ''}”" if words else ""
+    return f"{one.was.doc_id!r} [{one.was.start}, {one.was.end}){quote} is gone"
 
 
 def _same_words(one: EvidenceSpan, text: str) -> bool:
@@ -225,31 +300,49 @@ def _same_words(one: EvidenceSpan, text: str) -> bool:
 
 
 def mended(found: SetFile, fresh: SetFreshness) -> SetFile:
-    """The set with moved evidence where it stands now, and examples whose evidence changed or is gone as drafts."""
+    """The set with evidence where and as it stands now, cut words whole; what changed or is gone makes a draft.
+
+    The note of the draft keeps quotes that changed, so that whoever marks it accepts the words that stand there now.
+    """
     by_id = {one.line.example.query_id: one for one in fresh.examples}
 
     def mend(line: SetLine) -> SetLine:
         state = by_id.get(line.example.query_id)
-        if state is None or state.state in ("intact", "no labels"):
+        if state is None:
             return line
-        if state.state != "moved":
-            return line.curated(replace(line.curation, state="draft", note=f"evidence {state.state}"))
-        return _moved(line, state.evidence)
+        there = [one for one in state.evidence if one.state == "moved" or one.whole is not None or _reworded(one)]
+        put = _moved(line, there) if there else line
+        if state.state in ("intact", "moved", "no labels"):
+            return put
+        quotes = (one.then_text for one in there if _reworded(one) and one.then_text not in ("", one.now_text))
+        note = "; was ".join([f"evidence {state.state}", *(f"“{quote}”" for quote in quotes)])
+        return put.curated(replace(put.curation, state="draft", note=note))
 
     return found.map(mend)
 
 
+def _reworded(one: EvidenceState) -> bool:
+    """Whether a stretch changed and its words now are known."""
+    return one.state == "changed" and one.now is not None and bool(one.now_text)
+
+
 def _moved(line: SetLine, evidence: Sequence[EvidenceState]) -> SetLine:
-    renamed = {one.was.doc_id: one.now.doc_id for one in evidence if one.now is not None}
-    places = {(one.was.doc_id, one.was.start, one.was.end): one.now for one in evidence if one.now is not None}
+    left = [one for one in evidence if one.state == "moved" or _reworded(one)]
+    renamed = {one.was.doc_id: one.now.doc_id for one in left if one.now is not None}
+    places = {(one.was.doc_id, one.was.start, one.was.end): one.whole or one.now for one in evidence}
+    quotes = {
+        (one.was.doc_id, one.was.start, one.was.end): one.whole_text or one.now_text
+        for one in evidence if one.whole is not None or _reworded(one)
+    }     # fmt: skip
 
     def span_of(span: Span) -> Span:
         now = places.get((span.doc_id, span.start, span.end))
         return Span(now.doc_id, now.start, now.end) if now is not None else span
 
     def anchor_of(anchor: Anchor) -> Anchor:
-        now = places.get((anchor.doc_id, anchor.start, anchor.end))
-        return replace(anchor, doc_id=now.doc_id, start=now.start, end=now.end) if now is not None else anchor
+        place = (anchor.doc_id, anchor.start, anchor.end)
+        now = places.get(place)
+        return Anchor(now.doc_id, now.start, now.end, quotes.get(place, anchor.quote)) if now is not None else anchor
 
     example, curation = line.example, line.curation
     relevant = example.relevant and tuple(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from ragauge.data.document import Document
 from ragauge.data.set_file import SetLine
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.set_writing import Session
@@ -40,22 +39,20 @@ class GeneratedSet:
     calling: CallCounts | None = None
 
 
-def generated(documents: Sequence[Document], n: int, seed: int = 7) -> GeneratedSet:
-    """Known-item queries over documents.
+def generated(corpus: CorpusView, n: int, seed: int = 7) -> GeneratedSet:
+    """Known-item queries over a corpus.
 
     Args:
-        documents: the corpus.
+        corpus: what is drawn from.
         n: how many.
         seed: of the drawing.
-
-    Raises:
-        DataError: no document is of use.
     """
-    corpus = CorpusView(documents)
     return GeneratedSet(tuple(known_items(corpus, n, seed)), n, corpus.counts, len(corpus.topics), FIT)
 
 
-async def written_set(corpus: CorpusView, wanted: Wanted, by: Writers, session: Session) -> GeneratedSet:
+async def written_set(
+    corpus: CorpusView, wanted: Wanted, by: Writers, session: Session, before_round: Callable[[], None] = lambda: None
+) -> GeneratedSet:
     """Questions that a model writes about documents, filtered.
 
     Args:
@@ -63,11 +60,12 @@ async def written_set(corpus: CorpusView, wanted: Wanted, by: Writers, session: 
         wanted: how many, of which types.
         by: who writes and who judges.
         session: asks them; replies are kept as they arrive.
+        before_round: called before models are asked; what it raises ends the writing.
 
     Raises:
         JudgeError: a model cannot be asked at all.
     """
-    found = await SetWriting(corpus, wanted, by).write(session)
+    found = await SetWriting(corpus, wanted, by).write(session, before_round)
     names = (str(by.writer.spec.default), by.judge.judge_id)
     return GeneratedSet(
         found.lines, wanted.n, corpus.counts, len(corpus.topics), WRITTEN_FIT, found, names, session.counts

@@ -1,49 +1,25 @@
-"""Where evidence stands in a corpus that was edited: by runs of four words, so that few changed words do no harm."""
+"""Where evidence stands in a corpus that was edited: by runs of four words, so that few changed words do no harm.
+
+A short stretch alone, such as a number, identifies no place: it is told by the words that stood around it.
+"""
 
 from __future__ import annotations
 
-import re
-import unicodedata
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import SequenceMatcher
-from functools import lru_cache
-from hashlib import blake2b
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from ragauge.text.characters import UNSPACED
+from ragauge.testsets.shingles import RUN, placed_words, run_hash, shingles
 
-RUN = 4     # words of a shingle
-LEAST = 0.2     # share of its shingles by which evidence is found again
-WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
+LEAST = 0.2     # share of its shingles by which evidence is found again in its own document
+NEARLY = 0.8     # and in another, where it has to be the same text and not one that resembles it
 STRETCH = 1.5     # how much longer evidence may have become
-ALIKE = 0.9     # of a quotation that is not verbatim, at least
-
-
-def placed_words(text: str) -> list[tuple[str, int, int]]:
-    """(word, start, end) of each word: folded as NFKC and by case, punctuation aside."""
-    found = ((match.group(), match.start(), match.end()) for match in WORD.finditer(text))
-    return [(_folded(word), start, end) for word, start, end in found]
-
-
-@lru_cache(maxsize=65_536)
-def _folded(word: str) -> str:
-    return word.lower() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()
-
-
-def shingles(words: Sequence[str]) -> list[str]:
-    """The hash of each run of four words, 16 hexadecimal digits; of fewer words one hash.
-
-    >>> len(shingles("the hub has two lights".split())), len(shingles(["hub"])), shingles([])
-    (2, 1, [])
-    """
-    if len(words) < RUN:
-        return [_hash(" ".join(words))] if words else []
-    return [_hash(" ".join(words[n : n + RUN])) for n in range(len(words) - RUN + 1)]
-
-
-def _hash(text: str) -> str:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+SHORT = 8     # evidence of fewer words is told by what stands around it
+AROUND, REACH = 8, 400     # words kept on either side of it, and characters that are looked at for them
+HERE, ELSEWHERE = 0.25, 0.5     # share of what stood around it: in its own document, and in another
+SLIP = 2     # words by which what stands around it may have shifted
 
 
 @dataclass(frozen=True)
@@ -58,6 +34,9 @@ class EvidenceSpan:
         runs: its shingles in order.
         lead: characters before its first word, such as a quotation mark.
         tail: characters after its last word, such as a full stop.
+        around: of evidence of fewer than eight words the shingles of its surroundings, in order; () = not known.
+        before: words of its surroundings before it.
+        held: other documents that held it too when the set was frozen; None = no lock tells.
     """
 
     doc_id: str
@@ -67,6 +46,20 @@ class EvidenceSpan:
     runs: tuple[str, ...]
     lead: int = 0
     tail: int = 0
+    around: tuple[str, ...] = ()
+    before: int = 0
+    held: tuple[str, ...] | None = None
+
+    @property
+    def short(self) -> bool:
+        """Whether its words alone identify no place."""
+        return self.words < SHORT
+
+    @property
+    def telling(self) -> frozenset[int]:
+        """Which shingles of its surroundings do not lie within it."""
+        inside = range(self.before, self.before + self.words - RUN + 1)
+        return frozenset(n for n in range(len(self.around)) if n not in inside)
 
 
 def evidence_of(doc_id: str, start: int, end: int, text: str) -> EvidenceSpan:
@@ -75,6 +68,22 @@ def evidence_of(doc_id: str, start: int, end: int, text: str) -> EvidenceSpan:
     lead, tail = (placed[0][1], len(text) - placed[-1][2]) if placed else (0, 0)
     words = [word for word, _, _ in placed]
     return EvidenceSpan(doc_id, start, end, len(words), tuple(shingles(words)), lead, tail)
+
+
+def evidence_in(text: str, doc_id: str, start: int, end: int) -> EvidenceSpan:
+    """Evidence by its place in a document's text: where it is short, with what stands around it."""
+    found = evidence_of(doc_id, start, end, text[start:end])
+    if not found.short or not found.words:
+        return found
+    low, high = max(0, start - REACH), min(len(text), end + REACH)
+    placed = [(word, low + first, low + last) for word, first, last in placed_words(text[low:high])]
+    before = [word for word, _, last in placed if last <= start]
+    held = [word for word, first, last in placed if last > start and first < end]
+    after = [word for word, first, _ in placed if first >= end]
+    before, after = before[low > 0 :][-AROUND:], after[: len(after) - (high < len(text))][:AROUND]     # whole words
+    words = [*before, *held, *after]
+    around = tuple(shingles(words)) if len(words) >= RUN else ()
+    return replace(found, around=around, before=len(before))
 
 
 @dataclass(frozen=True)
@@ -86,12 +95,24 @@ class Located:
         start: first character.
         end: after the last character.
         alike: share of its shingles that stand there, in (0, 1]; 1 = every word in its order.
+        sure: False where short evidence stands at several places, and nothing tells which is meant.
     """
 
     doc_id: str
     start: int
     end: int
     alike: float
+    sure: bool = True
+
+
+class Place(NamedTuple):
+    """Where the words of short evidence stand, and the share of its surroundings there: shifted a little, and not."""
+
+    share: float
+    unshifted: int
+    own: bool
+    doc_id: str
+    word: int
 
 
 class Locator:
@@ -104,7 +125,7 @@ class Locator:
 
     def __init__(self, texts: Mapping[str, str], wanted: Iterable[EvidenceSpan]) -> None:
         self._texts = texts
-        known = {run for one in wanted for run in one.runs}
+        known = {run for one in wanted for run in (*one.runs, *one.around)}
         short = {one.words for one in wanted if one.words < RUN}
         self._hits: dict[str, list[tuple[str, int]]] = defaultdict(list)
         self._words: dict[str, list[tuple[str, int, int]]] = {}
@@ -122,14 +143,113 @@ class Locator:
             yield from enumerate(shingles(words))
         for length in short:
             for n in range(len(words) - length + 1):
-                yield n, _hash(" ".join(words[n : n + length]))
+                yield n, run_hash(" ".join(words[n : n + length]))
 
-    def find(self, evidence: EvidenceSpan) -> Located | None:
-        """Where most of the evidence stands together, its own document before others; None where it is gone."""
+    def find(
+        self, evidence: EvidenceSpan, homes: Sequence[str], settled: Collection[str] = ()
+    ) -> Located | None:
+        """Where most of the evidence stands together, its own document before others; None where it is gone.
+
+        In its own document a fifth of its shingles will do. In another four fifths have to stand, and it is none that
+        held the text already when the set was frozen.
+
+        Args:
+            evidence: one of those that were wanted.
+            homes: names under which its own document may stand now, the likeliest first.
+            settled: documents that are as they were: short evidence did not move to one of them.
+        """
+        past = frozenset(evidence.held or ())
+        if evidence.short and (found := self._short(evidence, homes, past.union(settled))):
+            return found
+        if evidence.words < RUN:
+            return None
+        inside = (self._longest(evidence, self._in(evidence, {home}), LEAST) for home in homes)
+        found = next(filter(None, inside), None)
+        if found is not None or evidence.short:
+            return found
+        others = {name for name in self._words if name not in past}
+        return self._longest(evidence, self._in(evidence, others), NEARLY)
+
+    def holding(self, evidence: EvidenceSpan) -> tuple[str, ...]:
+        """The other documents that hold evidence: nearly its words, or where it is short also half of what is around.
+
+        Args:
+            evidence: one of those that were wanted, as it stands in its own document.
+        """
+        if evidence.short:
+            near = self._near(evidence)
+            shares = [(name, self._share(near.get(name, {}), evidence, n)) for name, n in self._exact(evidence)]
+            found = {name for name, share in shares if share >= ELSEWHERE} if evidence.around else set()
+        else:
+            hits = self._in(evidence, self._words)
+            found = {name for name in hits if self._placed(evidence, name, hits[name]).alike >= NEARLY}
+        return tuple(sorted(found - {evidence.doc_id}))
+
+    def stands(self, evidence: EvidenceSpan) -> bool:
+        """Whether around the place where evidence stood is what stood there; True where that is not known."""
+        if not evidence.around:
+            return True
+        words = self._words.get(evidence.doc_id, [])
+        place = bisect_right([end for _, _, end in words], evidence.start)
+        return self._share(self._near(evidence).get(evidence.doc_id, {}), evidence, place) >= HERE
+
+    def _short(self, evidence: EvidenceSpan, own: Collection[str], settled: Collection[str]) -> Located | None:
+        """Where short evidence stands among what stood around it; without that knowledge, in its own document only."""
+        places = []
+        near = self._near(evidence)
+        for doc_id, place in self._exact(evidence):
+            if doc_id in own or (evidence.around and doc_id not in settled):
+                around = near.get(doc_id, {})
+                share = self._share(around, evidence, place)
+                if share >= (HERE if doc_id in own else ELSEWHERE):
+                    places.append(Place(share, len(around.get(place, ())), doc_id == evidence.doc_id, doc_id, place))
+        inside = [one for one in places if one.doc_id in own]
+        if not inside and len({one.doc_id for one in places}) > 1:
+            return None     # a phrase of many documents
+        best = max(inside or places, default=None)
+        if best is None:
+            return None
+        sure = sum(one[:4] == best[:4] for one in places) == 1
+        words, length = self._words[best.doc_id], len(self._texts[best.doc_id])
+        start, end = words[best.word][1], words[best.word + evidence.words - 1][2]
+        return Located(best.doc_id, max(0, start - evidence.lead), min(length, end + evidence.tail), 1.0, sure)
+
+    def _exact(self, evidence: EvidenceSpan) -> Iterator[tuple[str, int]]:
+        """(document, number of its first word) wherever all words stand in their order."""
+        if not evidence.runs:
+            return
+        rest = [set(self._hits.get(run, ())) for run in evidence.runs[1:]]
+        for doc_id, place in self._hits.get(evidence.runs[0], ()):
+            if all((doc_id, place + n) in found for n, found in enumerate(rest, 1)):
+                yield doc_id, place
+
+    def _near(self, evidence: EvidenceSpan) -> dict[str, dict[int, set[int]]]:
+        """Document -> place that a shingle of the surroundings there gives the evidence -> those shingles."""
+        found: dict[str, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+        for n in evidence.telling:
+            for doc_id, place in self._hits.get(evidence.around[n], ()):
+                found[doc_id][place - n + evidence.before].add(n)
+        return found
+
+    @staticmethod
+    def _share(near: Mapping[int, set[int]], evidence: EvidenceSpan, place: int) -> float:
+        """The share of the surroundings that stands around a place; 1 where they are not known."""
+        told = set().union(*(near.get(place + slip, ()) for slip in range(-SLIP, SLIP + 1)))
+        return len(told) / len(evidence.telling) if evidence.telling else 1.0
+
+    def _in(self, evidence: EvidenceSpan, only: Collection[str]) -> dict[str, list[tuple[int, int]]]:
+        """Document -> (place, which of the shingles) of all that stand in it."""
         by_document: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for n, run in enumerate(evidence.runs):
             for doc_id, place in self._hits.get(run, ()):
-                by_document[doc_id].append((place, n))
+                if doc_id in only:
+                    by_document[doc_id].append((place, n))
+        return by_document
+
+    def _longest(
+        self, evidence: EvidenceSpan, by_document: Mapping[str, list[tuple[int, int]]], least: float
+    ) -> Located | None:
+        """Where the largest share of its shingles stands together; None where less than that share does."""
         best: tuple[tuple[float, bool, int], Located] | None = None
         for doc_id, hits in by_document.items():
             found = self._placed(evidence, doc_id, hits)
@@ -137,11 +257,7 @@ class Locator:
             rank = (round(found.alike, 9), doc_id == evidence.doc_id, -abs(found.start - evidence.start))
             if best is None or rank > best[0]:
                 best = rank, found
-        if best is None or best[1].alike < LEAST:
-            return None
-        if best[1].doc_id != evidence.doc_id and evidence.words < 2 * RUN and best[1].alike < 1:
-            return None     # a few common words elsewhere
-        return best[1]
+        return None if best is None or best[1].alike < least else best[1]
 
     def _placed(self, evidence: EvidenceSpan, doc_id: str, hits: list[tuple[int, int]]) -> Located:
         """The place in one document that holds most distinct shingles, told from where the first and last stand."""
@@ -167,33 +283,3 @@ class Locator:
         closing = max(opening, min(len(words), last_place + evidence.words - last_run) - 1)
         start, end = max(0, words[opening][1] - evidence.lead), min(length, words[closing][2] + evidence.tail)
         return Located(doc_id, start, end, number / len(set(evidence.runs)))
-
-
-def quoted(quote: str, text: str) -> tuple[int, int] | None:
-    """Where a text holds a quotation: verbatim, else where its words stand in their order, as alike as 0.9.
-
-    Alike = m / max(q, t) with m words in common order, q words of the quotation, t of the stretch found.
-
-    Returns:
-        (start, end) in characters; None where it holds none such.
-
-    >>> quoted("hub is grey", "The hub is grey."), quoted("The Hub, is grey!", "See: the hub is grey."), quoted("a", "")
-    ((4, 15), (5, 20), None)
-    """
-    if quote and (start := text.find(quote)) >= 0:
-        return start, start + len(quote)
-    own, there = placed_words(quote), placed_words(text)
-    wanted, words = [word for word, _, _ in own], [word for word, _, _ in there]
-    seed = SequenceMatcher(None, wanted, words, autojunk=False).find_longest_match()
-    if not seed.size:
-        return None
-    slack = max(2, len(wanted) // 5)
-    low = max(0, seed.b - seed.a - slack)
-    high = min(len(words), seed.b - seed.a + len(wanted) + slack)
-    matched = SequenceMatcher(None, wanted, words[low:high], autojunk=False).get_matching_blocks()[:-1]
-    first, last = low + matched[0].b, low + matched[-1].b + matched[-1].size
-    if sum(block.size for block in matched) < ALIKE * max(len(wanted), last - first):
-        return None
-    start, end = there[first][1], there[last - 1][2]
-    tail = quote[own[-1][2] :].strip()
-    return start, end + len(tail) * text.startswith(tail, end)

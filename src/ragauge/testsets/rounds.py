@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from math import ceil
 
+from ragauge.analysis.sets.stratified import largest_remainders
 from ragauge.data.curation import Anchor
 from ragauge.data.example import Example, Span
 from ragauge.data.set_file import SetLine
@@ -17,13 +18,15 @@ from ragauge.store.open import Store
 from ragauge.testsets.corpus_view import HUGE, CorpusView, difficulty
 from ragauge.testsets.filters.free import Known, fault_of
 from ragauge.testsets.filters.judged import BEST, Judging, all_checks, judged, unanswered
-from ragauge.testsets.writing.draft import USUAL, Brief, Draft, QuestionType, SourcePassage, allotted
+from ragauge.testsets.writing.draft import USUAL, Brief, Draft, QuestionType, SourcePassage
 from ragauge.testsets.writing.drawing import WINDOW, Drawing
 from ragauge.testsets.writing.plan import Shares, manners, pool, pools_of
 from ragauge.testsets.writing.write_questions import write_questions
 
 A_CALL = 3     # questions
 VAIN = 3     # calls in a row without a question kept that end a type
+DECLINED = 30     # the same of calls in which the model finds the passages allow no such question
+PASSED_BY = 1_000     # drawn passages in a row that allowed no such question before: then there are no others
 WIDEN = 3     # times as many calls at once after a round that gave something
 FIT = "These questions were written by a model. They are fit to compare retrievers, not generators (arXiv:2508.11758)."
 ANSWER = "so long an answer as questions about one fact usually have"     # stands for answers not written yet
@@ -81,10 +84,13 @@ class Stratum:
         kept: drafts that passed everything.
         asked: passages -> questions written from them so far.
         width: calls of the next round, at most.
-        vain: calls in a row of which nothing was kept.
+        vain: calls in a row of which nothing was kept, though a question was written or no reply could be read.
+        barren: passages of which the model found that they allow no such question.
+        declined: calls in a row that said so.
         ended: why it ended with fewer than wanted; "" = it did not.
         calls: that were made.
         rejected: filter -> how many.
+        unwritten: why no question came -> how many were asked for.
     """
 
     type: QuestionType
@@ -96,9 +102,12 @@ class Stratum:
     asked: dict[tuple[SourcePassage, ...], list[str]] = field(default_factory=dict)
     width: int = VAIN
     vain: int = 0
+    barren: set[tuple[SourcePassage, ...]] = field(default_factory=set)
+    declined: int = 0
     ended: str = ""
     calls: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
+    unwritten: Counter[str] = field(default_factory=Counter)
 
     @property
     def name(self) -> str:
@@ -109,13 +118,22 @@ class Stratum:
         """The calls of the next round: no more questions than are missing."""
         missing = 0 if self.ended else self.wanted - len(self.kept)
         sizes = [min(A_CALL, missing - begin) for begin in range(0, missing, A_CALL)][: self.width]
-        passages = list(dict.fromkeys(islice(self.drawn, len(sizes))))     # the same twice would write the same
+        passages = list(dict.fromkeys(islice(self._fertile(), len(sizes))))     # the same twice would write the same
         if missing and not passages:
-            self.ended = "no document of the corpus will do" if not self.calls else "no document is left"
+            left = "no document is left" + (" whose passages allow such a question" if self.barren else "")
+            self.ended = left if self.calls else "no document of the corpus will do"
         return [
             Brief(self.type, drawn, tuple(islice(self.put, size)), tuple(self.asked.get(drawn, ())))
             for drawn, size in zip(passages, sizes, strict=False)
         ]
+
+    def _fertile(self) -> Iterator[tuple[SourcePassage, ...]]:
+        """What is drawn, without the passages that allowed no such question."""
+        passed_by = 0
+        while passed_by < PASSED_BY and (drawn := next(self.drawn, None)) is not None:
+            passed_by = passed_by + 1 if drawn in self.barren else 0
+            if not passed_by:
+                yield drawn
 
     def took(self, drafts: Sequence[Draft], kept: Sequence[Draft]) -> None:
         """Takes in what one call wrote and what of it was kept."""
@@ -123,10 +141,20 @@ class Stratum:
         self.kept += kept
         if drafts:
             self.asked.setdefault(drafts[0].passages, []).extend(one.question for one in drafts if one.question)
-        self.vain = 0 if kept else self.vain + 1
-        if self.vain >= VAIN and len(self.kept) < self.wanted and not self.ended:
-            often = ", ".join(f"{name} {n}" for name, n in self.rejected.most_common(3))
-            self.ended = f"{VAIN} calls in a row gave nothing new (rejected so far: {often or 'nothing'})"
+        declined = bool(drafts) and all(one.unwritten == "declined" for one in drafts)
+        if declined:
+            self.barren.add(drafts[0].passages)
+        if kept:
+            self.vain = self.declined = 0
+        else:
+            self.declined += declined
+            self.vain += not declined
+        if len(self.kept) < self.wanted and not self.ended:
+            if self.vain >= VAIN:
+                often = ", ".join(f"{name} {n}" for name, n in (self.rejected + self.unwritten).most_common(3))
+                self.ended = f"{VAIN} calls in a row gave nothing new (not kept so far: {often or 'nothing'})"
+            elif self.declined >= DECLINED:
+                self.ended = f"the model found in {DECLINED} calls in a row that the passages allow no such question"
 
 
 @dataclass(frozen=True)
@@ -138,12 +166,14 @@ class WrittenSet:
         rejected: lines of what was not kept, with the filter and the reason in their note.
         strata: each type with what became of it.
         stopped: why everything ended early; "" = it did not.
+        heard: the first reply that could not be read; "" = all could.
     """
 
     lines: tuple[SetLine, ...]
     rejected: tuple[SetLine, ...]
     strata: tuple[Stratum, ...]
     stopped: str = ""
+    heard: str = ""
 
 
 class SetWriting:
@@ -167,7 +197,7 @@ class SetWriting:
             seed = self._wanted.seed
             drawing = Drawing(self._corpus, seed, pool(name, self._corpus))
             usual = {kind: USUAL[kind] for kind in USUAL if not shares and next(drawing.passages(kind), None)}
-            for kind, n in allotted(shares or usual, size).items():
+            for kind, n in largest_remainders(shares or usual, size).items():
                 put = manners(self._wanted.plan, f"{seed}:{kind}:{name}")
                 if n:
                     found.append(Stratum(kind, n, drawing.passages(kind, name), put, name))
@@ -189,9 +219,10 @@ class SetWriting:
             found.join(estimate_askings(self._by.judge, judging, store))
         return found
 
-    async def write(self, session: Session) -> WrittenSet:
+    async def write(self, session: Session, before_round: Callable[[], None] = lambda: None) -> WrittenSet:
         """All rounds, each type until it has what is wanted or ends."""
         while not session.stopped:
+            before_round()
             turns = [(stratum, brief) for stratum in self.strata for brief in stratum.briefs()]
             if not turns:
                 break
@@ -204,7 +235,10 @@ class SetWriting:
                 if n in said:
                     stratum.took(drafts, [draft for draft in drafts if id(draft) in kept])
             for stratum in self.strata:
-                stratum.width = max(1, VAIN - stratum.vain) if stratum.vain else stratum.width * WIDEN
+                if stratum.vain:
+                    stratum.width = max(1, VAIN - stratum.vain)
+                elif not stratum.declined:
+                    stratum.width *= WIDEN
         for stratum in self.strata:
             if session.stopped and len(stratum.kept) < stratum.wanted:
                 stratum.ended = stratum.ended or session.stopped
@@ -216,6 +250,10 @@ class SetWriting:
         self._known.ranks = self._ranks(ranked)
         passed = []
         for stratum, draft in drafts:
+            if draft.unwritten:
+                stratum.unwritten[draft.unwritten] += 1
+                self._rejected.append((draft, f"{draft.unwritten}: {draft.told}"))
+                continue
             fault = fault_of(draft, self._known)
             if fault is not None:
                 self._reject(stratum, draft, *fault)
@@ -263,7 +301,8 @@ class SetWriting:
         hard = {question: {"difficulty": difficulty(*found)} for question, found in ranks.items()}
         lines = [draft.line(model, seed, hard.get(draft.question)) for draft in kept]
         rejected = [draft.line(model, seed, rejected=note) for draft, note in self._rejected]
-        return WrittenSet(tuple(lines), tuple(rejected), self.strata, stopped)
+        heard = next((draft.heard for draft, _ in self._rejected if draft.heard), "")
+        return WrittenSet(tuple(lines), tuple(rejected), self.strata, stopped, heard)
 
 
 def _gold(example: Example) -> list[Span]:

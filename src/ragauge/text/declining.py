@@ -168,9 +168,11 @@ def declines(text: str) -> bool:
 def _declines(sentence: str) -> bool:
     plain = sentence.strip(ENDS).lower().replace("_", " ")
     rest = _LEAD.sub("", plain).strip(ENDS)
-    return any(pattern.fullmatch(form) for form in dict.fromkeys((plain, rest)) for pattern in _patterns())
+    return any(_pattern().fullmatch(form) for form in dict.fromkeys((plain, rest)))
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
-    return tuple([re.compile(sentence % _NAMES) for sentence in _SENTENCES] + [re.compile(other) for other in _OTHERS])
+def _pattern() -> re.Pattern[str]:
+    """Every wording in one expression: most references match none, and one call says so."""
+    wordings = [*(sentence % _NAMES for sentence in _SENTENCES), *_OTHERS]
+    return re.compile("|".join(f"(?:{one})" for one in wordings))

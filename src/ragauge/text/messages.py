@@ -23,7 +23,7 @@ def number(value: float | None, kind: str = "mean") -> str:
         return "–"
     if kind == "amount":
         return f"{value:,.0f}" if abs(value) >= 100 else three_digits(value)
-    return f"{value:.2f}"
+    return f"{value:z.2f}"     # z: what is rounded to 0 has no sign
 
 
 def three_digits(value: float) -> str:
@@ -75,6 +75,24 @@ def plural(count: int, noun: str, many: str = "") -> str:
 
 PASSWORD = re.compile(r"(postgres\w*(?:\+\w+)?://[^:/@\s]*):\S*@")     # up to the last @: it may hold anything
 _STORE: ContextVar[str] = ContextVar("store of commands", default="")
+STORELESS = frozenset({     # commands that read and write no store
+    ("metrics",), ("retrieval",), ("validate",),
+    ("testset", "diff"), ("testset", "export"), ("testset", "freeze"), ("testset", "mark"), ("testset", "vary"),
+})     # fmt: skip
+
+
+def clock(seconds: float) -> str:
+    """Time left as people say it.
+
+    >>> clock(5), clock(125), clock(7300)
+    ('5 s', '2 min 5 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def command(*words: str) -> str:
@@ -87,7 +105,8 @@ def command(*words: str) -> str:
     "ragauge show 'k = 8'"
     """
     url = _STORE.get()
-    more = ("--store", without_password(url)) if url else ()
+    takes = STORELESS.isdisjoint((words[:1], words[:2]))
+    more = ("--store", without_password(url)) if url and takes else ()
     return shlex.join(("ragauge", *words, *more))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.conftest import OwnTime
 
 from ragauge.analysis.diagnosis.readings import words
 from ragauge.analysis.results.overview import Overview
@@ -214,13 +214,13 @@ def test_long_passage_keeps_what_decided(whole: Whole, tree: Tree) -> None:
 
 
 @pytest.mark.slow
-def test_thousand_examples_stay_small_and_quick(whole: Whole) -> None:
+def test_thousand_examples_stay_small_and_quick(whole: Whole, own_time: OwnTime) -> None:
     """A page over 1,000 examples with texts of usual length is under 5 MB, made in under 3 s of processor time."""
     story = "The appliance keeps a copy of every file for the days that the plan names and then archives it. "
     card = whole(1_000, text=lambda words: f"{words} {story}")
-    began = time.process_time()
-    page = html(card)
-    assert time.process_time() - began < 3
+    made: list[str] = []
+    own_time.within(3, lambda: made.append(html(card)), times=1)
+    page = made[0]
     assert len(page.encode()) < 5_000_000
     assert "All 1,000 responses" in page
 

@@ -9,6 +9,7 @@ from ragauge.analysis.causes.cause_context import CauseContext, Counterfactual
 from ragauge.analysis.causes.evidence import UNTOLD, in_the_dark, misread
 from ragauge.analysis.causes.row import Basis, CauseRow, Lack, Verdict, Why, counted, numbers
 from ragauge.data.facts import Claim
+from ragauge.data.label import NOT_SUPPORTED
 
 EVIDENCE = "relevance labels or a reference answer: whether retrieval should have brought the evidence"
 
@@ -106,7 +107,9 @@ def _hallucinated(seen: CauseContext) -> Verdict:
         return Lack(seen.lack("verify_answer.refuse"))     # a refusal stands in no passage
     if seen.bare:
         numbered = [claim.n for claim in seen.bare]
-        text = f"{_share(seen, seen.bare)} in no passage ({counted('claim', numbered)})"
+        vague = any(claim.reason == NOT_SUPPORTED for claim in seen.bare)
+        how = "not supported, by labels that do not say whether contradicted" if vague else "in no passage"
+        text = f"{_share(seen, seen.bare)} {how} ({counted('claim', numbered)})"
         known = seen.missed is not None or seen.reference is not None or seen.rated_plainly
         mends, p = Counterfactual(claims=frozenset(numbered)), evidence.unsupported(seen.bare)
         return Why(text, "judge" if known else "guess", mends, "" if known else EVIDENCE, p)

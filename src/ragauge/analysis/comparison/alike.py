@@ -16,7 +16,7 @@ from ragauge.analysis.results.comparison import ConfigDiff, Setting
 from ragauge.analysis.scores.arrays import SCORED, Columns, ResponseIndex, by_example
 from ragauge.data.response import Run
 from ragauge.errors import UsageError
-from ragauge.metrics.base import Direction, Measures, Metric, Scale
+from ragauge.metrics.base import Direction, Measures, Metric, Needs, Scale
 from ragauge.metrics.catalogue import questions
 from ragauge.text.messages import command
 
@@ -91,13 +91,12 @@ class FailedResponse(Metric):
     measures: ClassVar[Measures] = "end_to_end"
     direction: ClassVar[Direction] = "lower"
     scale: ClassVar[Scale] = "rate"
+    needs: ClassVar[Needs] = {}
 
     @classmethod
     def name(cls) -> str:
         """The cause's name."""
         return NAME
-
-
 
 
 def unanswered(index: ResponseIndex, causes: pl.DataFrame) -> Columns:

@@ -6,8 +6,9 @@ One metric in two runs: means, difference, interval, test, effect, and how many 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from math import exp, log
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.comparison.alike import NAME, FailedResponse
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
 QUANTILES = (0.5, 0.95)
 ALIKE = 1e-12          # differences below are none
+LEAST_P, HALVINGS = 1e-6, 20     # of p by intervals: the least, and steps that find it to one in 75,000
 
 
 def change_of(
@@ -89,13 +91,20 @@ def change_of(
     unchanged = parts.size >= LEAST_SEEN and not d.any()     # of amounts, that have no bounds, no interval says so
     verdict = SAME if unchanged else verdict_of(metric.direction, estimate, pairs.sums(), parts.size)
     test = None if interval is None else difference_test(*sides)
+    differing: int | None = int((np.abs(parts) > ALIKE).sum())
+    if (people := rectified_change(pairs, level)) is not None:     # what people say goes before what a judge says
+        moved_by = len(pairs) * (people.mean - (new - base))
+        least, most = pairs.sums()
+        seen = MeanEstimate(people.mean, people.interval, people.n)
+        verdict = verdict_of(metric.direction, seen, (least + moved_by, most + moved_by), people.n)
+        p = _p_of(lambda at: rectified_change(pairs, at))
+        test, differing = Tested(p, people.interval.method, people.mean, people.n), None
     wins, ties, losses = _tally(metric, d)
     return replace(
         _change(metric, (base, new), estimate, test, failed, verdict),
         effect=_effect(pairs, d, level) if sized else None,
         detectable=detectable_difference(*sides, level) if sized and interval else None, wins=wins, ties=ties,
-        losses=losses, moved=moved, differing=int((np.abs(parts) > ALIKE).sum()),
-        rectified=rectified_change(pairs, level),
+        losses=losses, moved=moved, differing=differing, rectified=people,
     )     # fmt: skip
 
 
@@ -104,6 +113,19 @@ def rectified_change(pairs: Pairs, level: float) -> Rectified | None:
     low, high = pairs.metric.range
     given = ScoreSample(pairs.new - pairs.base, "mean", (low - high, high - low), pairs.weight, pairs.cluster)
     return rectified(given, pairs.people, pairs.inclusion, level, change=True)
+
+
+def _p_of(at: Callable[[float], Rectified | None]) -> float:
+    """The p-value of no difference: 1 less the greatest level whose interval leaves 0 out, at least LEAST_P."""
+    low, high = log(LEAST_P), 0.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        found = at(1 - exp(middle))
+        if found is None or found.interval.low <= 0 <= found.interval.high:
+            low = middle
+        else:
+            high = middle
+    return exp(high)
 
 
 def unpaired_change(
@@ -228,6 +250,11 @@ class Changes:
         """Takes in which calls failed in both runs (see `unanswered`); where none did there is nothing to say."""
         return self.read(FailedResponse(), new, base) if new.value.any() or base.value.any() else None
 
+    @property
+    def newly_unanswered(self) -> int:
+        """How many examples have a failed call now and had none before."""
+        return sum(change.losses for change in self.found if change.metric == NAME)
+
     def moved(self, pairs: Pairs) -> tuple[ExampleDelta, ...]:
         """The examples of these pairs that got worse; none of a metric without direction."""
         direction = pairs.metric.direction
@@ -295,6 +322,11 @@ class BaselineReader:
     def read_unanswered(self, new: Columns, base: Columns) -> None:
         """Takes in which calls failed: a scorecard shows no such change, but it is one look more, as in `compare`."""
         self._changes.read_unanswered(new, base)
+
+    @property
+    def newly_unanswered(self) -> int:
+        """How many examples have a failed call now and had none before."""
+        return self._changes.newly_unanswered
 
     @property
     def changes(self) -> tuple[MetricChange, ...]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.diagnosis.concentration import ALPHA, ANSWERABLE
 from ragauge.analysis.estimating import ScoreSample, interval_of_difference
-from ragauge.analysis.results.change import ExampleDelta, SegmentDrop
+from ragauge.analysis.results.change import ExampleDelta, SegmentDrop, SegmentLoss
 from ragauge.analysis.scores.arrays import numbered
 from ragauge.analysis.scores.segments import FEWEST, NONE, OTHER
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     Values = Sequence[str | None]
 
 MOST_MOVED = 20
+CARRIES = 0.8         # of a loss, from which segments are said to carry it; of more than that of the examples none are
+MOST_TOGETHER = 3     # values of a segment that are said to carry a loss together
 
 
 class Regressions:
@@ -92,7 +95,44 @@ class Regressions:
             if least > 0 and (best is None or least > best[0]):
                 inner, outer = (float(np.average(differences[p], weights=_taken(weights, p))) for p in parts)
                 best = least, SegmentDrop(f"{column}={value}", inner, outer, int(parts[0].size))
-        return None if best is None else best[1]
+        if best is None:
+            return None
+        column = best[1].segment.partition("=")[0]
+        mine = [(value, inside) for name, value, inside in cells if name == column]
+        return replace(best[1], among=_together(column, mine, differences, weights))
+
+
+def _together(
+    column: str, cells: Sequence[tuple[str, npt.NDArray[np.bool_]]], differences: Floats, weights: Floats | None
+) -> SegmentLoss | None:
+    """The two or three values that carry most of a loss together, the largest first; None where one does, or none do.
+
+    Args:
+        column: of the segments.
+        cells: its values, and which examples have each.
+        differences: shape (n,), this run's score - the baseline's.
+        weights: shape (n,); None = all alike.
+    """
+    import numpy as np
+
+    lost = differences if weights is None else differences * weights
+    whole = float(lost.sum())
+    if not whole:
+        return None
+    order = sorted(cells, key=lambda cell: -float(lost[cell[1]].sum()) / whole)
+    for count in range(1, min(MOST_TOGETHER, len(order)) + 1):
+        inside = np.any([rows for _, rows in order[:count]], axis=0)
+        if lost[inside].sum() / whole < CARRIES:
+            continue
+        if count == 1 or not FEWEST <= inside.sum() <= CARRIES * inside.size:
+            return None
+        here, there = (
+            float(np.average(differences[side], weights=_taken(weights, np.flatnonzero(side))))
+            for side in (inside, ~inside)
+        )
+        named = " or ".join(value for value, _ in order[:count])
+        return SegmentLoss(f"{column}={named}", here, there, int(inside.sum()))
+    return None
 
 
 def coded(query_ids: Sequence[str], segments: pl.DataFrame) -> dict[str, tuple[Values, Codes]]:

@@ -94,7 +94,9 @@ def diagnose(
     for match in sorted(held, key=lambda match: STRENGTH.index(match.against)):
         if match.pattern.name != WORKING:
             _add(match, findings, partial(_of_pattern, counts=counts, failed=failed, n=n, judge_id=judge_id))
-    settles = {cause: max([finding.explains, *_together(cause, held, findings)]) for cause, finding in findings.items()}
+    sizes = {cause: failed.of_cause(cause).stand_for for cause in large}
+    sizes |= {cause: float(finding.explains) for cause, finding in findings.items() if cause not in sizes}
+    settles = {cause: max([sizes[cause], *_together(cause, held, findings, sizes)]) for cause in findings}
     ranked = sorted(findings.values(), key=lambda finding: _order(finding, settles[finding.cause]))
     working = [_of_pattern(match, counts, failed, n, judge_id) for match in held if match.pattern.name == WORKING]
     worse = [] if before is None else got_worse(before, _named(ranked), len(failed), judge_id)
@@ -108,8 +110,8 @@ def _turn(finding: Finding) -> int:
     return 0 if 2 * finding.explains > finding.failures else 2
 
 
-def _order(finding: Finding, settles: int) -> tuple[int, int, int, int]:
-    """By what stands before a finding: its turn, the failures that its fix would settle, how sure it is."""
+def _order(finding: Finding, settles: float) -> tuple[int, float, int, int]:
+    """By what stands before a finding: its turn, the requests that its fix would settle, how sure it is."""
     return _turn(finding), -settles, SURE.index(finding.confidence), -finding.explains
 
 
@@ -118,10 +120,12 @@ def _named(findings: Sequence[Finding]) -> set[str]:
     return {reading.metric for finding in findings for reading in finding.readings if reading.against == BASELINE}
 
 
-def _together(cause: str, held: Sequence[Match], findings: Mapping[str, Finding]) -> list[int]:
-    """Failures explained by all causes of each pattern whose reading and fix the finding of this cause carries."""
+def _together(
+    cause: str, held: Sequence[Match], findings: Mapping[str, Finding], sizes: Mapping[str, float]
+) -> list[float]:  # fmt: skip
+    """Requests explained by all causes of each pattern whose reading and fix the finding of this cause carries."""
     return [
-        sum(findings[other].explains for other in match.pattern.causes if other in findings)
+        sum(sizes[other] for other in match.pattern.causes if other in findings)
         for match in held
         if _home(match, findings) == cause
     ]
@@ -175,7 +179,7 @@ def _of_cause(cause: str, seen: _CauseInputs) -> Finding:
     return Finding(
         cause=cause,
         headline=f"{words.headline}{_place(where)} ({numbers}{_counts(len(rows), len(failed), where)})",
-        evidence=_evidence(rows, len(failed), n, places) + _elsewhere(rows, row) + doubt + _before(cause, before),
+        evidence=_evidence(rows, failed, n, places) + _elsewhere(rows, row) + doubt + _before(cause, before),
         fix=f"{first}{fault.fix}",
         leave=words.leave,
         measure_again=words.again,
@@ -222,9 +226,15 @@ def _place(where: Concentration | None) -> str:
     return f" where {where.column} is {where.value}"
 
 
-def _evidence(rows: FailedResponses, n_failed: int, n: int, places: Sequence[Concentration]) -> str:
+def _evidence(rows: FailedResponses, failed: FailedResponses, n: int, places: Sequence[Concentration]) -> str:
     count = len(rows)
-    parts = [f"{count:,} of {_failures(n_failed)} ({count / n_failed:.0%}), {count / n:.0%} of all examples."]
+    of_failed, of_all = (f"{count / size:.0%}" for size in (len(failed), n))
+    told = f"{of_all} of all examples"
+    if (requests := failed.requests) is not None:
+        mine = rows.stand_for
+        of_failed = f"{mine / failed.stand_for:.0%} by weight"
+        told = f"{mine / requests:.1%} of the requests that they stand for"
+    parts = [f"{count:,} of {_failures(len(failed))} ({of_failed}), {told}."]
     parts += [_concentration(places)] if places else []
     unknown = [len(facts) for facts in rows.lacking.values]
     shown = min(range(count), key=lambda row: unknown[rows.lacking.codes[row]])

@@ -209,7 +209,7 @@ def against_run(
 
 def _held(change: MetricChange) -> bool:
     """Whether the interval of a change leaves out that the metric got worse by much."""
-    interval = change.difference.widest
+    interval = change.decides.widest
     if interval is None:
         return False
     return interval.low > -SIZABLE if change.direction == "higher" else interval.high < SIZABLE
@@ -219,7 +219,7 @@ def rose(names: Sequence[str], changes: Sequence[MetricChange], source: str) -> 
     """The first of these metrics that is greater than in the baseline, its whole interval above 0."""
     for name in names:
         for change in speaks_for(name, changes):
-            interval = change.difference.widest
+            interval = change.decides.widest
             if change.verdict in (BETTER, WORSE, CHANGED) and interval is not None and interval.low > 0:
                 return _reading(change, "high", source, BASELINE)
     return None
@@ -227,12 +227,12 @@ def rose(names: Sequence[str], changes: Sequence[MetricChange], source: str) -> 
 
 def changed(change: MetricChange, source: str) -> Reading | None:
     """A change against the baseline as a reading; None without an interval."""
-    rises = change.difference.mean is not None and change.difference.mean > 0
+    rises = change.decides.mean is not None and change.decides.mean > 0
     return _reading(change, "high" if rises else "low", source, BASELINE)
 
 
 def _reading(change: MetricChange, level: str, source: str, against: str) -> Reading | None:
-    difference = change.difference
+    difference = change.decides
     if difference.widest is None or change.new is None or change.base is None:
         return None
     return Reading(

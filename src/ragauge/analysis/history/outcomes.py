@@ -28,6 +28,22 @@ MOST_SHOWN = 6
 NEAR = 0.75     # how alike a word that is not there and one that is are, for the one to be the other misspelt
 
 
+def complained(outcome: Mapping[str, Value]) -> bool:
+    """Whether a user said that an answer is bad; numbers and words whose meaning nobody has said are no complaint.
+
+    >>> complained({"thumbs": "thumbs_down"}), complained({"thumbs": "up"}), complained({"stars": 1.7})
+    (True, False, False)
+    """
+    for name, value in outcome.items():
+        try:
+            (good,), _ = marks([value], name)
+        except UsageError:
+            continue
+        if good is False:
+            return True
+    return False
+
+
 def chosen(outcomes: Iterable[Mapping[str, Value]], name: str = "") -> tuple[str, tuple[str, ...]]:
     """Which outcome is meant: the one named, or the one recorded most often; and the others there are.
 

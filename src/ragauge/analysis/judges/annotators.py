@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
-from ragauge.analysis.judges.agreement import Agreement, AgreementFigure, agreement
+from ragauge.analysis.judges.agreement import ORDER, Agreement, AgreementFigure, Weights, agreement
 from ragauge.data.labelled import Labelled
 from ragauge.stats.alternative_annotator import AlternativeAnnotator, alternative_annotator
 from ragauge.stats.dawid_skene import dawid_skene
-from ragauge.stats.krippendorff import krippendorff_alpha
+from ragauge.stats.krippendorff import Scale, krippendorff_alpha
 
 EPSILONS = (0.1, 0.15, 0.2)
 
@@ -30,63 +30,98 @@ def majority(labels: Sequence[str]) -> str:
 def people_of(rows: Sequence[Labelled], scale: Sequence[str]) -> list[dict[str, str]]:
     """Annotator -> label, a labelled part each, in the order of the rows; who is not named is called by their place."""
     return [
-        {name: on(label, scale) for name, label in zip(part.annotators or map(str, range(len(part.labels))),
+        {name: on(label, scale) for name, label in zip(part.annotators or map(str, range(1, len(part.labels) + 1)),
                                                        part.labels, strict=True)}
         for row in rows for part in row.parts
     ]  # fmt: skip
 
 
-def alpha(people: Sequence[Mapping[str, str]], scale: Sequence[str]) -> AgreementFigure:
-    """Krippendorff's alpha, nominal: how far annotators agree among themselves."""
-    found = krippendorff_alpha([[scale.index(label) for label in part.values()] for part in people])
-    if found is None:
-        return AgreementFigure(None, reason="all gave one label")
-    return AgreementFigure(found.value, found.interval)
+def alphas(
+    people: Sequence[Mapping[str, str]], scale: Sequence[str], weights: Weights = None
+) -> dict[Scale, AgreementFigure]:
+    """Krippendorff's alpha, by what differences mean: how far those who labelled the same parts agree.
+
+    Nominal of any labels; ordinal too where they have an order, contradicted below not in context below supported.
+
+    Args:
+        people: annotator -> label, a part each.
+        scale: of the labels.
+        weights: how much parts count; None = all alike.
+    """
+    ordered = set(scale) == set(ORDER)
+    places = {label: n for n, label in enumerate(ORDER if ordered else scale)}
+    units = [[places[label] for label in part.values()] for part in people]
+    return alphas_of(units, ("nominal", "ordinal") if ordered else ("nominal",), weights)
+
+
+def alphas_of(
+    units: Sequence[Sequence[float]], scales: Sequence[Scale], weights: Weights = None
+) -> dict[Scale, AgreementFigure]:
+    """Alpha of values by each of some scales; without a value where all are the same, or of one item."""
+    if sum(len(unit) > 1 for unit in units) == 1:     # what chance would do cannot be told from one
+        return {one: AgreementFigure(None, reason="one item") for one in scales}
+    found = {one: krippendorff_alpha(units, one, weights=weights) for one in scales}
+    return {
+        one: AgreementFigure(None, reason="all gave one label") if alpha is None
+        else AgreementFigure(alpha.value, alpha.interval)
+        for one, alpha in found.items()
+    }     # fmt: skip
 
 
 def ceiling(
-    people: Sequence[Mapping[str, str]], scale: Sequence[str], groups: Sequence[int]
+    people: Sequence[Mapping[str, str]], scale: Sequence[str], groups: Sequence[Hashable], weights: Weights = None
 ) -> Agreement | None:
     """Each annotator against what most of the others say, all together: what a judge can be asked for at most.
 
     Args:
         people: annotator -> label, a part each.
         scale: of the labels.
-        groups: what parts depend on, a number each: several labels of one part depend on each other too.
+        groups: what parts depend on: several labels of one part depend on each other too.
+        weights: how much parts count; None = all alike.
 
     Returns:
         The agreement; rows are what the others say. None where no part has two annotators.
     """
     others, own, places = [], [], []
-    for part, group in zip(people, groups, strict=True):
+    counted: list[float] = []
+    for part, group, weight in zip(people, groups, weights or (1.0,) * len(groups), strict=True):
         for name, label in part.items():
             rest = [one for other, one in part.items() if other != name]
             if rest and (most := majority(rest)):
                 others.append(most)
                 own.append(label)
                 places.append(group)
-    return agreement(others, own, scale, places) if own else None
+                counted.append(weight)
+    return agreement(others, own, scale, places, None if weights is None else counted) if own else None
 
 
 def alternatives(
-    people: Sequence[Mapping[str, str]], verdicts: Sequence[str]
+    people: Sequence[Mapping[str, str]], verdicts: Sequence[str], weights: Weights = None
 ) -> tuple[AlternativeAnnotator, ...]:
     """The alternative-annotator test of a judge at each allowance; () with too few annotators or parts.
 
     Args:
         people: annotator -> label, a part each.
         verdicts: of the judge, on the same scale; "" = none.
+        weights: how much parts count; None = all alike.
     """
-    found = (alternative_annotator(people, [one or None for one in verdicts], epsilon) for epsilon in EPSILONS)
+    said = [one or None for one in verdicts]
+    found = (alternative_annotator(people, said, epsilon, weights=weights) for epsilon in EPSILONS)
     return tuple(one for one in found if one is not None)
 
 
-def estimated(answers: Sequence[Sequence[str]]) -> tuple[float, ...]:
+def estimated(answers: Sequence[Sequence[str] | None]) -> tuple[float | None, ...]:
     """How often each judge is right, estimated from the judges' verdicts alone; () of fewer than 3 judges.
 
     Args:
-        answers: of each judge, a label a part; "" = none.
+        answers: of each judge, a label a part; "" = none. None = a judge that is left out, and has no estimate.
     """
-    parts = [{str(n): one for n, one in enumerate(said) if one} for said in zip(*answers, strict=True)]
+    counted = {str(n): said for n, said in enumerate(answers) if said is not None}
+    parts = [
+        {judge: label for judge, label in zip(counted, labels, strict=True) if label}
+        for labels in zip(*counted.values(), strict=True)
+    ]
     found = dawid_skene(parts)
-    return () if found is None else tuple(found.accuracy.get(str(n), 0.0) for n in range(len(answers)))
+    if found is None:
+        return ()
+    return tuple(found.accuracy.get(str(n), 0.0) if str(n) in counted else None for n in range(len(answers)))

@@ -1,25 +1,23 @@
-"""A judge held against people: what it says of what they labelled, and how far both agree. Pure: no model, no store.
-
-Probes of a judge: what changes its verdicts that must not.
-"""
+"""A judge held against people: what it says of what they labelled, and how far both agree. Pure: no model, no store."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 
-from ragauge.analysis.estimating import interval_of_rate
-from ragauge.analysis.judges.agreement import Agreement, AgreementFigure, agreement, difference, fleiss_kappa
-from ragauge.analysis.judges.annotators import alpha, alternatives, ceiling, estimated, majority, on, people_of
+from ragauge.analysis.judges.agreement import Agreement, AgreementFigure, Basis, agreement, difference, fleiss_kappa
+from ragauge.analysis.judges.annotators import alphas, alternatives, ceiling, estimated, majority, on, people_of
+from ragauge.analysis.judges.label_scores import example_of
 from ragauge.analysis.judges.telling import Detection, Probabilities, detection, probabilities
-from ragauge.analysis.results.overview import MeanEstimate
-from ragauge.data.facts import AnswerFacts, Claim, SupportLabel, Window
-from ragauge.data.labelled import SEVERITY, THREE, TWO, AnswerPair, Labelled, LabelledPart, Preference
+from ragauge.data.facts import AnswerFacts, Claim, Window
+from ragauge.data.labelled import SEVERITY, THREE, TWO, HumanLabel, Labelled, LabelledPart
 from ragauge.stats.alternative_annotator import AlternativeAnnotator
 from ragauge.stats.instrument import JudgeMeanError
+from ragauge.stats.krippendorff import Scale
 
+RECORDED = "recorded:"     # begins the id of a judge whose verdicts stand in the labelled file
 NOTHING = "it finds nothing to check"
 ALL_FEWEST = 2     # parts of a segment value that are reported on their own
 
@@ -36,7 +34,7 @@ class PartVerdict:
         window: the piece of a passage that decided.
     """
 
-    label: SupportLabel | None
+    label: HumanLabel | None
     reason: str = ""
     p: float | None = None
     claim: str = ""
@@ -78,6 +76,16 @@ class JudgeAnswers:
     verdicts: tuple[tuple[PartVerdict, ...], ...]
     took: Took = Took()
 
+    @property
+    def is_jury(self) -> bool:
+        """Whether its verdicts are those of other judges."""
+        return self.judge_id.startswith("jury:")
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it was asked elsewhere, and its verdicts stand in the file."""
+        return self.judge_id.startswith(RECORDED)
+
 
 @dataclass(frozen=True, slots=True)
 class Differs:
@@ -95,14 +103,17 @@ class CheckedJudge:
 
     Attributes:
         said: what it said.
-        whole: agreement over all parts with a verdict, on the scale of the file.
-        supported: the same for supported or not; equal to `whole` where the file knows no more.
+        whole: agreement over all parts with a verdict, on the scale of the file; on two labels where the judge knows no
+            more.
+        supported: the same for supported or not; equal to `whole` where that has two labels.
         segments: column -> value -> agreement, values in their order.
         without: why there is no verdict -> how many parts.
         detection: how well it finds what people call not supported.
         probabilities: what its probabilities are worth; None where it has none.
         differs: the parts where both differ, worst first.
         alternatives: the alternative-annotator test at each allowance; () with too few annotators or parts.
+        alphas: Krippendorff's alpha with the judge as one more annotator, by scale of differences.
+        right: row and part -> whether both say the same of supported or not; of parts with a label and a verdict.
     """
 
     said: JudgeAnswers
@@ -114,6 +125,8 @@ class CheckedJudge:
     probabilities: Probabilities | None = None
     differs: tuple[Differs, ...] = ()
     alternatives: tuple[AlternativeAnnotator, ...] = ()
+    alphas: Mapping[Scale, AgreementFigure] = field(default_factory=dict)
+    right: Mapping[tuple[int, int], bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +153,11 @@ class JudgeCheck:
     Attributes:
         n_rows: rows read.
         n_parts: labelled parts.
-        labels: the scale: two or three labels.
+        labels: the scale of people's labels: two or three.
         human: label -> parts that people gave it.
         split: parts on which as many annotators say one thing as another; left out.
         annotators: Fleiss' kappa of the annotators among themselves; None where there is one an item.
-        annotators_alpha: Krippendorff's alpha of the same, nominal.
+        annotators_alpha: Krippendorff's alpha of the same, by scale of differences; empty where there is one an item.
         judges: in the order asked for.
         pairs: of judges.
         stopped: why it ended early; "" when it did not.
@@ -153,7 +166,10 @@ class JudgeCheck:
         repeated: further rows of the file, left out since a later one labels the same text.
         bare: rows without passages, on which nothing can be supported.
         ceiling: each annotator against what most of the others say; None where there is one an item.
+        cross_fitted: judge id -> texts that it was calibrated by, on each of which it was asked as it is without them.
         estimated: of each judge, the accuracy that the judges' verdicts alone suggest; () of fewer than 3 judges.
+            None for a jury, which says what its members say.
+        weighted: rows have weights that differ, and count by them in every figure that is no count.
     """
 
     n_rows: int
@@ -169,9 +185,12 @@ class JudgeCheck:
     errors: Mapping[str, Mapping[str, JudgeMeanError]] = field(default_factory=dict)
     repeated: int = 0
     bare: int = 0
-    annotators_alpha: AgreementFigure | None = None
+    annotators_alpha: Mapping[Scale, AgreementFigure] = field(default_factory=dict)
     ceiling: Agreement | None = None
-    estimated: tuple[float, ...] = ()
+    estimated: tuple[float | None, ...] = ()
+    cross_fitted: Mapping[str, int] = field(default_factory=dict)
+    weighted: bool = False
+
 
 
 def verdicts_of(row: Labelled, facts: AnswerFacts | None, reason: str = "") -> tuple[PartVerdict, ...]:
@@ -201,8 +220,9 @@ def report(
 ) -> JudgeCheck:
     """How far each judge agrees with people, and the judges with each other.
 
-    Several annotators count by majority; a part on which they are split is left out and counted. Where one of them
-    says only that something is not supported, all labels are read on that scale.
+    Several annotators count by majority; a part on which they are split is left out and counted. Where one of them says
+    only that something is not supported, all labels are read on that scale; where a judge does, they are for this
+    judge alone, so that each judge's figures are those of a check of it alone.
 
     Args:
         rows: the labelled file.
@@ -210,41 +230,69 @@ def report(
         stopped: why it ended early.
         calls: what was called now.
     """
-    every = [label for row in rows for part in row.parts for label in part.labels]
-    three = "not_supported" not in every and any(label != "supported" for label in every)
-    scale = THREE if three else TWO
+    every = {label for row in rows for part in row.parts for label in part.labels}
+    most = THREE if "not_supported" not in every and every - {"supported"} else TWO
     parts = [(n, m) for n, row in enumerate(rows) for m in range(len(row.parts))]
-    human = [majority([on(label, scale) for label in rows[n].parts[m].labels]) for n, m in parts]
-    counts = [[part.count(label) for label in scale] for part in ([on(o, scale) for o in rows[n].parts[m].labels]
-              for n, m in parts)]  # fmt: skip
+    read: dict[tuple[str, ...], _PeoplesLabels] = {scale: _PeoplesLabels.of(rows, scale) for scale in (most, TWO)}
+    whole = read[most]
+    counts = [[list(part.values()).count(label) for label in most] for part in whole.people]
     several = any(sum(row) > 1 for row in counts)
-    people = people_of(rows, scale)
-    answers = [[on(judge.verdicts[n][m].label, scale) for n, m in parts] for judge in judged]
-    groups = [n for n, _ in parts]
-    clusters = groups if len(set(groups)) < len(groups) else None
+    said = [[judge.verdicts[n][m].label for n, m in parts] for judge in judged]
+    scales = [TWO if "not_supported" in labels else most for labels in said]
+    groups = [example_of(rows[n]) for n, _ in parts]
+    weights = [rows[n].weight for n, _ in parts]
+    basis = Basis(groups if len(set(groups)) < len(groups) else None, weights if len(set(weights)) > 1 else None)
     checked = tuple(
-        replace(_checked(judge, rows, parts, human, answer, scale, clusters), alternatives=alternatives(people, answer))
-        for judge, answer in zip(judged, answers, strict=True)
+        _checked(judge, rows, parts, read[scale], basis) for judge, scale in zip(judged, scales, strict=True)
     )
-    known = Counter(label for label in human if label)
+    known = Counter(label for label in whole.human if label)
     return JudgeCheck(
-        len(rows), len(parts), scale, {label: known.get(label, 0) for label in scale}, human.count(""),
-        fleiss_kappa(counts) if several else None, checked, tuple(_pairs(human, answers, scale, clusters)), stopped,
-        calls or {}, bare=sum(not row.passages for row in rows),
-        annotators_alpha=alpha(people, scale) if several else None,
-        ceiling=ceiling(people, scale, groups) if several else None, estimated=estimated(answers),
+        len(rows), len(parts), most, {label: known.get(label, 0) for label in most}, whole.human.count(""),
+        fleiss_kappa(counts, basis.weights) if several else None, checked,
+        tuple(_pairs(read, said, scales, basis)), stopped, calls or {},
+        bare=sum(not row.passages for row in rows) if any(not judge.recorded for judge in judged) else 0,
+        annotators_alpha=alphas(whole.people, most, basis.weights) if several else {},
+        ceiling=ceiling(whole.people, most, groups, basis.weights) if several else None,
+        estimated=estimated([None if judge.is_jury else [on(label, min(scales, key=len)) for label in labels]
+                             for judge, labels in zip(judged, said, strict=True)]),
+        weighted=basis.weights is not None,
     )     # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _PeoplesLabels:
+    """What people say of every labelled part, on one scale.
+
+    Attributes:
+        scale: two or three labels.
+        people: annotator -> label, a part each.
+        human: what most say, a part each; "" = they are split.
+    """
+
+    scale: tuple[str, ...]
+    people: Sequence[Mapping[str, str]]
+    human: Sequence[str]
+
+    @classmethod
+    def of(cls, rows: Sequence[Labelled], scale: tuple[str, ...]) -> _PeoplesLabels:
+        people = people_of(rows, scale)
+        return cls(scale, people, [majority(list(part.values())) for part in people])
+
+
+def _joined(people: Sequence[Mapping[str, str]], verdicts: Sequence[str]) -> list[dict[str, str]]:
+    """The labels of parts with a judge among those who gave them; "" = it gave none."""
+    return [{**part, "": said} if said else dict(part) for part, said in zip(people, verdicts, strict=True)]
 
 
 def _checked(
     judged: JudgeAnswers,
     rows: Sequence[Labelled],
     parts: Sequence[tuple[int, int]],
-    human: Sequence[str],
-    answers: Sequence[str],
-    scale: Sequence[str],
-    clusters: Sequence[int] | None,
+    labels: _PeoplesLabels,
+    basis: Basis,
 ) -> CheckedJudge:
+    human, scale = labels.human, labels.scale
+    answers = [on(judged.verdicts[n][m].label, scale) for n, m in parts]
     both = [k for k, (label, other) in enumerate(zip(human, answers, strict=True)) if label and other]
     labelled = [k for k, label in enumerate(human) if label]
     verdict = {k: judged.verdicts[n][m] for k, (n, m) in enumerate(parts)}
@@ -254,7 +302,7 @@ def _checked(
     for name in columns:
         values = sorted({rows[parts[k][0]].segments[name] for k in both if name in rows[parts[k][0]].segments})
         mine = {v: [k for k in both if rows[parts[k][0]].segments.get(name) == v] for v in values}
-        segments[name] = {v: _over(ks, human, answers, scale, clusters) for v, ks in mine.items()
+        segments[name] = {v: _over(ks, human, answers, scale, basis) for v, ks in mine.items()
                           if len(ks) >= ALL_FEWEST}  # fmt: skip
     differs = [
         Differs(rows[n], rows[n].parts[m], human[k], verdict[k])
@@ -264,27 +312,21 @@ def _checked(
     right, passed = ([each[k] == "supported" for k in both] for each in (human, answers))
     sure = [(k, p) for k in both if (p := verdict[k].p) is not None]
     return CheckedJudge(
-        judged, _over(both, human, answers, scale, clusters), _over(both, plain_human, plain, TWO, clusters), segments,
-        dict(without.most_common()), detection(right, passed, _groups(both, clusters)),
+        judged, _over(both, human, answers, scale, basis), _over(both, plain_human, plain, TWO, basis), segments,
+        dict(without.most_common()), detection(right, passed, *basis.at(both)),
         probabilities([human[k] == "supported" for k, _ in sure], [p for _, p in sure],
-                      _groups([k for k, _ in sure], clusters)),
-        tuple(sorted(differs, key=_badness)),
+                      *basis.at([k for k, _ in sure])),
+        tuple(sorted(differs, key=_badness)), alternatives(labels.people, answers, basis.weights),
+        alphas(_joined(labels.people, answers), scale, basis.weights),
+        {parts[k]: plain_human[k] == plain[k] for k in both},
     )     # fmt: skip
 
 
-def _groups(places: Sequence[int], clusters: Sequence[int] | None) -> list[int] | None:
-    return None if clusters is None else [clusters[k] for k in places]
-
-
 def _over(
-    places: Sequence[int],
-    human: Sequence[str],
-    answers: Sequence[str],
-    scale: Sequence[str],
-    clusters: Sequence[int] | None,
+    places: Sequence[int], human: Sequence[str], answers: Sequence[str], scale: Sequence[str], basis: Basis
 ) -> Agreement:
     people, judge = ([each[k] for k in places] for each in (human, answers))
-    return agreement(people, judge, scale, _groups(places, clusters))
+    return agreement(people, judge, scale, *basis.at(places))
 
 
 def _badness(differs: Differs) -> tuple[int, float]:
@@ -296,83 +338,17 @@ def _badness(differs: Differs) -> tuple[int, float]:
 
 
 def _pairs(
-    human: Sequence[str], answers: Sequence[Sequence[str]], scale: Sequence[str], clusters: Sequence[int] | None
-) -> list[JudgePair]:
+    read: Mapping[tuple[str, ...], _PeoplesLabels], said: Sequence[Sequence[str | None]],
+    scales: Sequence[tuple[str, ...]], basis: Basis,
+) -> list[JudgePair]:     # fmt: skip
+    """Every two judges, on the scale that both know."""
     pairs = []
-    for base, new in combinations(range(len(answers)), 2):
-        both = [k for k in range(len(human)) if answers[base][k] and answers[new][k]]
+    for base, new in combinations(range(len(said)), 2):
+        scale = min(scales[base], scales[new], key=len)
+        human, (theirs, mine) = read[scale].human, ([on(one, scale) for one in said[k]] for k in (base, new))
+        both = [k for k in range(len(human)) if theirs[k] and mine[k]]
         known = [k for k in both if human[k]]
-        groups = _groups(known, clusters)
-        people, mine, theirs = ([each[k] for k in known] for each in (human, answers[new], answers[base]))
-        gain = difference(people, mine, theirs, groups)
-        pairs.append(JudgePair(new, base, _over(both, answers[base], answers[new], scale, clusters), gain))
+        people, new_side, base_side = ([each[k] for k in known] for each in (human, mine, theirs))
+        gain = difference(people, new_side, base_side, *basis.at(known))
+        pairs.append(JudgePair(new, base, _over(both, theirs, mine, scale, basis), gain))
     return pairs
-
-
-@dataclass(frozen=True, slots=True)
-class PositionProbe:
-    """Whether the place of an answer changes which one is preferred.
-
-    Attributes:
-        n: pairs.
-        decided: pairs with a verdict in both orders; the shares below are of these.
-        position_flip: share whose verdict the order changed; lower is better.
-        first_place: of the flipped, the share in which an answer did better for being shown first: 1 = the first place
-            is favoured, 0 = the second, about one half = the judge wavers.
-        ties: share that is a tie: said to be alike, or inconsistent.
-        agreement: share that agrees with the human preference, over pairs that have one; an inconsistent verdict is a
-            tie and so agrees with no preference. Mean None = no human preference.
-        flipped: ids of the pairs whose verdict changed.
-        undecided: id of a pair without both verdicts -> why.
-    """
-
-    n: int
-    decided: int
-    position_flip: MeanEstimate
-    first_place: MeanEstimate
-    ties: MeanEstimate
-    agreement: MeanEstimate
-    flipped: tuple[str, ...]
-    undecided: dict[str, str]
-
-
-def position_probe(
-    pairs: Sequence[AnswerPair], preferences: Sequence[Preference], level: float = 0.95
-) -> PositionProbe:
-    """Compares the verdicts of both orders.
-
-    position_flip = #{pairs whose verdicts differ} / #{pairs with both verdicts}, with Wilson's interval
-
-    Args:
-        pairs: what was shown.
-        preferences: what the judge said of each, in the same order.
-        level: of the intervals.
-
-    Source: Zheng et al. (2023), Judging LLM-as-a-judge, section 3.4: consistency over both orders; an inconsistent
-    verdict counts as a tie.
-    """
-    both = [(pair, preference) for pair, preference in zip(pairs, preferences, strict=True) if preference.decided]
-    flipped = [(pair, preference) for pair, preference in both if preference.flipped]
-    labelled = [(pair, preference) for pair, preference in both if pair.better is not None]
-    return PositionProbe(
-        len(pairs), len(both),
-        _share(len(flipped), len(both), level),
-        _share(sum(_favours_first(preference) for _, preference in flipped), len(flipped), level),
-        _share(sum(preference.better == 0 for _, preference in both), len(both), level),
-        _share(sum(preference.better == pair.better for pair, preference in labelled), len(labelled), level),
-        tuple(pair.query_id for pair, _ in flipped),
-        {
-            pair.query_id: preference.reason
-            for pair, preference in zip(pairs, preferences, strict=True) if not preference.decided
-        },
-    )     # fmt: skip
-
-
-def _favours_first(preference: Preference) -> bool:
-    """Whether the answer shown first did better in its place than when it was shown second."""
-    worth = {1: 1, 0: 0, 2: -1}     # of the file's first answer
-    return worth[preference.shown or 0] > worth[preference.swapped or 0]
-
-
-def _share(count: int, n: int, level: float) -> MeanEstimate:
-    return MeanEstimate(count / n if n else None, interval_of_rate(count, n, level), n)

@@ -87,22 +87,38 @@ def _judged(told: LabelMapping, claims: Sequence[Claim]) -> float:
 
 def text_of(row: Labelled) -> bytes:
     """What tells a labelled text from others: all that the question sees."""
-    return bytes.fromhex(digest({"query": row.query, "passages": list(row.passages), "answer": row.answer}))
+    return text_hash(row.query, row.passages, row.answer)
+
+
+def text_hash(query: str, passages: Sequence[str], answer: str) -> bytes:
+    """The same of a text that is no row: an answer of a run has it, and what was labelled of it."""
+    return bytes.fromhex(digest({"query": query, "passages": list(passages), "answer": answer}))
 
 
 def example_of(row: Labelled) -> bytes:
-    """What labelled texts share that are not independent: the question and its passages."""
-    return bytes.fromhex(digest({"query": row.query, "passages": list(row.passages)}))
+    """What labelled parts share that are not independent: the question and its passages; without both, the text itself.
+
+    >>> rows = [Labelled("1", "Q?", (), "a", ()), Labelled("2", "Q?", (), "b", ()), Labelled("3", "", (), "", ())]
+    >>> [example_of(row) == example_of(rows[0]) for row in rows]
+    [True, True, False]
+    """
+    if row.query or row.passages:
+        return bytes.fromhex(digest({"query": row.query, "passages": list(row.passages)}))
+    return bytes.fromhex(digest({"answer": row.answer} if row.answer else {"query_id": row.query_id}))
 
 
 def once(rows: Sequence[Labelled]) -> list[Labelled]:
-    """Each text once, where it first stands, with the labels that its last row gives it."""
-    return list({text_of(row): row for row in rows}.values())
+    """Each text once, where it first stands, with the labels that its last row gives it; a row without text counts."""
+    by_text = {text_of(row) if row.answer else str(n): row for n, row in enumerate(rows)}
+    return list(by_text.values())
 
 
-def file_of(rows: Sequence[Labelled]) -> bytes:
-    """What tells a file of labels from others: its texts and what people said of them, not what it is called."""
-    return bytes.fromhex(digest([
+def file_of(rows: Sequence[Labelled], name: str) -> bytes:
+    """What tells a file of labels from others: its name, its texts and what people said of them.
+
+    Texts count once whatever files they stand in; by its name a copy is taken back alone.
+    """
+    return bytes.fromhex(digest([name, [
         [row.query, list(row.passages), row.answer, [[part.start, part.end, list(part.labels)] for part in row.parts]]
         for row in rows
-    ]))     # fmt: skip
+    ]]))     # fmt: skip

@@ -1,18 +1,25 @@
 """How well a judge finds what people call not supported, and whether its probabilities mean what they say.
 
-Items that share a cluster (claims of one answer) are not independent; every interval takes that into account.
+Items that share a cluster (claims of one answer) are not independent; every interval takes that into account. Where
+items have weights, each counts so much; the number of items of a bin is no weight.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, log, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.estimating import ScoreSample, interval_of_mean, interval_of_rate, ratio_of_means
-from ragauge.analysis.judges.agreement import LEVEL, AgreementFigure, Clusters, cluster_sums, share_alike
-from ragauge.stats.distributions import normal_quantile
+from ragauge.analysis.judges.agreement import (
+    LEVEL,
+    AgreementFigure,
+    Clusters,
+    Weights,
+    mean_one,
+    share_alike,
+)
+from ragauge.stats.auroc import auroc
 from ragauge.stats.weighted import Interval
 
 if TYPE_CHECKING:
@@ -77,13 +84,16 @@ class Probabilities:
     curve: tuple[ReliabilityBin, ...]
 
 
-def detection(human: Sequence[bool], judge: Sequence[bool], clusters: Clusters = None) -> Detection:
+def detection(
+    human: Sequence[bool], judge: Sequence[bool], clusters: Clusters = None, weights: Weights = None
+) -> Detection:
     """Precision, recall and F1 of *not supported*.
 
     Args:
         human: whether people call each item supported.
         judge: whether the judge does, in the same order.
         clusters: what items depend on; None = all independent.
+        weights: how much items count, above 0; None = all alike.
 
     >>> found = detection([False, False, True, True], [False, True, False, True])
     >>> found.precision.value, found.recall.value, found.f1.value, found.majority
@@ -92,28 +102,32 @@ def detection(human: Sequence[bool], judge: Sequence[bool], clusters: Clusters =
     import numpy as np
 
     a, b = ~np.asarray(human, dtype=bool), ~np.asarray(judge, dtype=bool)
-    groups = _numbers(clusters)
-    rate = float(a.mean()) if a.size else None
+    basis = _Basis.of(clusters, weights, a.size)
+    called = basis.share(np.arange(a.size), a)
     return Detection(
-        share_alike(a, np.ones_like(a), groups), None if rate is None else max(rate, 1 - rate),
-        _part(b, a, groups, "the judge calls nothing not supported"),
-        _part(a, b, groups, "people call nothing not supported"), _f1(a, b, groups),
+        called, None if called.value is None else max(called.value, 1 - called.value),
+        _part(b, a, basis, "the judge calls nothing not supported"),
+        _part(a, b, basis, "people call nothing not supported"), _f1(a, b, basis),
     )     # fmt: skip
 
 
-def probabilities(human: Sequence[bool], p: Sequence[float], clusters: Clusters = None) -> Probabilities | None:
+def probabilities(
+    human: Sequence[bool], p: Sequence[float], clusters: Clusters = None, weights: Weights = None
+) -> Probabilities | None:
     """What a judge's probabilities are worth; None where there are none.
 
-    AUROC = Σᵢ Vᵢ / m,  Vᵢ = share of the items j that are not supported with pᵢ > pⱼ, ties half, i supported
-    se² = Σ_g (Σ_{i in g} dᵢ)²,  d = (Vᵢ − AUROC)/m of a supported item, (Vⱼ − AUROC)/n of another
+    AUROC = Σᵢ wᵢ Vᵢ / m,  Vᵢ = share of the items j that are not supported with pᵢ > pⱼ, ties half, i supported
+    se² = Σ_g (Σ_{i in g} dᵢ)²,  d = wᵢ (Vᵢ − AUROC)/m of a supported item, wⱼ (Vⱼ − AUROC)/n of another
 
-    with Vⱼ the share of supported items above j, and g the clusters, one an item where there are none (DeLong). The
+    with Vⱼ the share of supported items above j, w the weights (1 where there are none), m and n their sums over what
+    is supported and what is not, and g the clusters, one an item where there are none (DeLong). The
     interval is on the logit scale; where every pair is in order, or none, Wilson's of the rarer kind.
 
     Args:
         human: whether people call each item supported.
         p: the judge's probability that it is, in [0, 1].
         clusters: what items depend on; None = all independent.
+        weights: how much items count, above 0; None = all alike.
 
     Source: DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44; Obuchowski (1997), Biometrics 53, for clusters;
     Brier (1950), Monthly Weather Review 78; Naeini, Cooper and Hauskrecht (2015), AAAI, for ECE.
@@ -126,40 +140,54 @@ def probabilities(human: Sequence[bool], p: Sequence[float], clusters: Clusters 
 
     if not len(p):
         return None
-    y, f, groups = np.asarray(human, dtype=np.float64), np.asarray(p, dtype=np.float64), _numbers(clusters)
-    squares, rate = (f - y) ** 2, float(y.mean())
-    sample = ScoreSample(squares, "mean", (0.0, 1.0), clusters=groups)
+    y, f = np.asarray(human, dtype=np.float64), np.asarray(p, dtype=np.float64)
+    basis = _Basis.of(clusters, weights, f.size)
+    squares, rate = (f - y) ** 2, float((basis.weights * y).mean())
+    sample = ScoreSample(squares, "mean", (0.0, 1.0), None if weights is None else basis.weights, basis.groups)
     bins = np.minimum((f * BINS).astype(np.int64), BINS - 1)
-    curve = tuple(
-        ReliabilityBin(at.size, float(f[at].min()), float(f[at].max()), float(f[at].mean()),
-                       share_alike(y[at], np.ones(at.size), None if groups is None else groups[at]))
-        for at in (np.flatnonzero(bins == number) for number in np.unique(bins))
-    )  # fmt: skip
-    off = sum(point.n * abs(point.p - (point.supported.value or 0.0)) for point in curve) / f.size
-    brier = AgreementFigure(float(squares.mean()), interval_of_mean(sample, LEVEL))
-    return Probabilities(int(f.size), _auroc(y == 1, f, groups), brier, rate * (1 - rate), off, curve)
+    curve, off = [], 0.0
+    for at in (np.flatnonzero(bins == number) for number in np.unique(bins)):
+        mean, supported = float(np.average(f[at], weights=basis.weights[at])), basis.share(at, y == 1)
+        curve.append(ReliabilityBin(at.size, float(f[at].min()), float(f[at].max()), mean, supported))
+        off += float(basis.weights[at].sum()) * abs(mean - (supported.value or 0.0)) / f.size
+    brier = AgreementFigure(float((basis.weights * squares).mean()), interval_of_mean(sample, LEVEL))
+    return Probabilities(int(f.size), _auroc(y == 1, f, basis), brier, rate * (1 - rate), off, tuple(curve))
 
 
-def _numbers(clusters: Clusters) -> Groups:
-    import numpy as np
+@dataclass(frozen=True, slots=True, eq=False)
+class _Basis:
+    """What items depend on, and how much each counts: weights with a mean of 1."""
 
-    if clusters is None:
-        return None
-    known = {name: n for n, name in enumerate(dict.fromkeys(clusters))}
-    return np.array([known[name] for name in clusters], dtype=np.int64)
+    groups: Groups
+    weights: Floats
+    alike: bool
+
+    @staticmethod
+    def of(clusters: Clusters, weights: Weights, n: int) -> _Basis:
+        import numpy as np
+
+        known = {name: number for number, name in enumerate(dict.fromkeys(clusters or ()))}
+        groups = None if clusters is None else np.array([known[name] for name in clusters], dtype=np.int64)
+        return _Basis(groups, mean_one(weights, n), weights is None)
+
+    def share(self, at: npt.NDArray[Any], yes: npt.NDArray[np.bool_]) -> AgreementFigure:
+        """The share of the items at some places, numbers or a mask, of which something is said."""
+        import numpy as np
+
+        groups = None if self.groups is None else self.groups[at]
+        there = yes[at]
+        return share_alike(there, np.ones_like(there), groups, None if self.alike else self.weights[at])
 
 
-def _part(of: npt.NDArray[np.bool_], verdicts: npt.NDArray[np.bool_], groups: Groups, reason: str) -> AgreementFigure:
+def _part(of: npt.NDArray[np.bool_], verdicts: npt.NDArray[np.bool_], basis: _Basis, reason: str) -> AgreementFigure:
     """The share of some items of which something is said."""
-    if not of.any():
-        return AgreementFigure(None, reason=reason)
-    return share_alike(verdicts[of], of[of], None if groups is None else groups[of])
+    return basis.share(of, verdicts) if of.any() else AgreementFigure(None, reason=reason)
 
 
-def _f1(human: npt.NDArray[np.bool_], judge: npt.NDArray[np.bool_], groups: Groups) -> AgreementFigure:
+def _f1(human: npt.NDArray[np.bool_], judge: npt.NDArray[np.bool_], basis: _Basis) -> AgreementFigure:
     """By the ratio of means; where all errors or no errors are alike, Wilson's of the items that either calls so."""
-    both, either = (human & judge).astype(float), human.astype(float) + judge
-    ratio = ratio_of_means(2 * both, either, groups, LEVEL)
+    both, either = basis.weights * (human & judge), basis.weights * (human.astype(float) + judge)
+    ratio = ratio_of_means(2 * both, either, basis.groups, LEVEL)
     if ratio is None:
         return AgreementFigure(None, reason="neither calls anything not supported")
     value, interval = ratio
@@ -169,22 +197,6 @@ def _f1(human: npt.NDArray[np.bool_], judge: npt.NDArray[np.bool_], groups: Grou
     return AgreementFigure(value, Interval(max(0.0, interval.low), min(1.0, interval.high), "ratio", LEVEL))
 
 
-def _auroc(positive: npt.NDArray[np.bool_], p: Floats, groups: Groups) -> AgreementFigure:
-    import numpy as np
-
-    m, n = int(positive.sum()), int((~positive).sum())
-    if not m or not n:
-        return AgreementFigure(None, reason="people give one label only")
-    high, low = np.sort(p[positive]), np.sort(p[~positive])
-    v = np.empty(p.size)
-    v[positive] = (np.searchsorted(low, p[positive], "left") + np.searchsorted(low, p[positive], "right")) / (2 * n)
-    below = (np.searchsorted(high, p[~positive], "left") + np.searchsorted(high, p[~positive], "right")) / (2 * m)
-    v[~positive] = 1 - below
-    value = float(v[positive].mean())
-    if value in (0.0, 1.0):
-        return AgreementFigure(value, interval_of_rate(value * min(m, n), min(m, n), LEVEL))
-    d = np.where(positive, (v - value) / m, (v - value) / n)
-    error = sqrt(float((cluster_sums(d, groups) ** 2).sum()))
-    middle, half = log(value / (1 - value)), normal_quantile(LEVEL) * error / (value * (1 - value))
-    ends = [1 / (1 + exp(-min(700.0, max(-700.0, end)))) for end in (middle - half, middle + half)]
-    return AgreementFigure(value, Interval(ends[0], ends[1], "DeLong, logit", LEVEL))
+def _auroc(positive: npt.NDArray[np.bool_], p: Floats, basis: _Basis) -> AgreementFigure:
+    found = auroc(positive, p, basis.groups, LEVEL, weights=None if basis.alike else basis.weights)
+    return AgreementFigure(None, reason="people give one label only") if found is None else AgreementFigure(*found)

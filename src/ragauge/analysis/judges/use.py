@@ -87,8 +87,8 @@ def _missing(facts: FactsOf) -> bool:
     match facts:
         case AnswerFacts():
             failed = any(claim.status == "failed" for claim in facts.claims)
-            more = facts.address is None or (facts.refuse is None and not facts.unread)
-            return failed or (more and not facts.claims_only)
+            said = {"address": facts.address is not None, "refuse": facts.refuse is not None or bool(facts.unread)}
+            return failed or not all(there or name in facts.unasked for name, there in said.items())
         case ReferenceFacts():
             return any(claim.supporting is None for claim in facts.claims)
         case RelevanceFacts():
@@ -257,9 +257,14 @@ def origins(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str
             by_origin.setdefault(errors[metric].origin, []).append(metric)
     if not by_origin:
         return ""
-    return (
-        f"The judge's error: {'; '.join(f'of {listed(names)} from {origin}' for origin, names in by_origin.items())}."
-    )
+    said = "; ".join(f"of {listed(names)} from {origin}" for origin, names in by_origin.items())
+    apart = disagreements({metric: errors[metric] for metric in metrics if metric in errors})
+    return " ".join((f"The judge's error: {said}.", *apart))
+
+
+def disagreements(errors: Mapping[str, JudgeMeanError]) -> tuple[str, ...]:
+    """That files of labels disagree, a sentence each, and what that means for the intervals."""
+    return tuple(dict.fromkeys(error.disagreement for error in errors.values() if error.disagreement))
 
 
 def lacking(errors: Mapping[str, JudgeMeanError], metrics: Sequence[str]) -> str:

@@ -46,12 +46,17 @@ def draw(names: Mapping[int, str], n: int, scheme: str = "random", scores: Mappi
         raise UnknownName("scheme of drawing", scheme, SCHEMES)
     if n < 1 or not names:
         raise UsageError(f"n must be at least 1 and there must be answers; got n={n} and {len(names)} answers.")
-    order = sorted(names, key=lambda number: (_rank(names[number]), number))
+    order = in_random_order(names)
     if scheme == "random" or n >= len(order):
         drawn = order[:n]
         return Drawn(dict.fromkeys(order, len(drawn) / len(order)), tuple(drawn))
     known = {number: s if isfinite(s := (scores or {}).get(number, HALF)) else HALF for number in order}
     return _by_verdict(order, n, known) if scheme == "verdict" else _by_doubt(order, n, known)
+
+
+def in_random_order(names: Mapping[int, str]) -> list[int]:
+    """The numbers in an order that has nothing to do with what is measured, always the same for the same names."""
+    return sorted(names, key=lambda number: (_rank(names[number]), number))
 
 
 def _rank(name: str) -> bytes:
@@ -74,6 +79,18 @@ def _by_verdict(order: Sequence[int], n: int, scores: Mapping[int, float]) -> Dr
 
 def _by_doubt(order: Sequence[int], n: int, scores: Mapping[int, float]) -> Drawn:
     sizes = {number: max(LEAST_UNCERTAIN, sqrt(max(0.0, s * (1 - s)))) for number, s in scores.items()}
+    return by_size(order, n, sizes, int.from_bytes(_rank("start")[:8], "big") / 2**64)
+
+
+def by_size(order: Sequence[int], n: int, sizes: Mapping[int, float], start: float) -> Drawn:
+    """Draws in proportion to size, by systematic sampling; those whose chance would exceed 1 are drawn surely.
+
+    Args:
+        order: the numbers, in an order that has nothing to do with what is measured.
+        n: how many, at most as many as there are.
+        sizes: number -> size above 0.
+        start: a random part in [0, 1).
+    """
     sure: set[int] = set()
     while True:
         left, total = n - len(sure), sum(size for number, size in sizes.items() if number not in sure)
@@ -82,8 +99,7 @@ def _by_doubt(order: Sequence[int], n: int, scores: Mapping[int, float]) -> Draw
             break
         sure |= over
     inclusion = {number: 1.0 if number in sure else left * sizes[number] / total for number in order}
-    place, chosen = int.from_bytes(_rank("start")[:8], "big") / 2**64, []
-    reached = 0.0
+    place, chosen, reached = start, [], 0.0
     for number in order:     # one is drawn wherever the running sum of chances passes a whole number and a random part
         reached += inclusion[number]
         if reached > place:

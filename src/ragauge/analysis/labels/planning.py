@@ -53,21 +53,22 @@ class LabelPlan:
 
 
 def label_plan(
-    metric: str, judged: Floats, people: Floats | None, *, width: float | None, detect: float | None
-) -> LabelPlan:
-    """The least number of labels, drawn at random, with which a rectified mean reaches a goal.
+    metric: str, judged: Floats, people: Floats | None, *, width: float | None, detect: float | None,
+    bounds: tuple[float, float] = (0.0, 1.0), clusters: npt.NDArray[np.int64] | None = None,
+) -> LabelPlan:     # fmt: skip
+    """The least number of labels, drawn at random, with which a rectified mean reaches a goal; 50 or more.
 
-    se²(n) = s²/n · (1 − ρ² (T − n)/T)
+    se²(n) = s² · ((1 − ρ²) (1/n + (D − 1)/T) + ρ² D/T)
 
-    s²  variance of people's scores, by the labels that there are; below 20 of them that of the judge's
+    s²  variance of people's scores, by the labels that there are; below 20 of them the greatest that scores within
+        the metric's range can have, as of as many at one end as at the other
     ρ   correlation of judge and people; below 20 labels 0, as if the judge told nothing
     T   scored examples of the run
+    D   how much wider clusters make the interval of the judge's mean, squared, at least 1; without clusters 1
 
     width   least n with t(n − 2) · se ≤ width
     detect  the least n with (z(level) + z(0.8)) · se ≤ detect, s² that of differences: taken to be s² itself, which is
             right where the scores of two runs on the same examples correlate at one half
-
-    At least 50: below nothing is rectified.
 
     Args:
         metric: printed name.
@@ -75,6 +76,8 @@ def label_plan(
         people: shape (T,), people's, NaN where there is none; None = no labels.
         width: how far the interval may reach to each side, above 0; None where `detect` is given.
         detect: the difference of two runs that is to be seen in 80 of 100 comparisons, above 0.
+        bounds: least and greatest value of the metric.
+        clusters: shape (T,), what each example depends on; None = all independent.
 
     Raises:
         UsageError: neither or both of width and detect, one that is not above 0, or fewer than 2 scores.
@@ -83,41 +86,67 @@ def label_plan(
     """
     import numpy as np
 
-    amount = width if detect is None else detect
-    if (width is None) == (detect is None) or amount is None or not (isfinite(amount) and amount > 0):
-        raise UsageError("label plan: give either width or detect, above 0, such as --width 0.05 or --detect 3%.")
+    amount = _amount(width, detect)
     if judged.size < 2:
         raise UsageError(f"label plan: {metric} has {judged.size} scores in this run; it takes 2 to plan with.")
     known = np.isfinite(people) if people is not None else np.zeros(judged.size, dtype=bool)
-    there, total = int(known.sum()), int(judged.size)
+    there, total = int(known.sum()), judged.size
     told = there >= KNOWN and people is not None
-    y = people[known] if told and people is not None else judged
-    spread = float(np.std(y, ddof=1))
+    y = people[known] if told and people is not None else np.asarray(bounds)
+    spread = float(np.std(y, ddof=1 if told else 0))
     rho = float(np.corrcoef(y, judged[known])[0, 1]) if told and spread > 0 and np.std(judged[known]) > 0 else 0.0
-    planned = _Planning(spread, total, LEVEL, detect is not None)
-    needed = None
-    if (labels := planned.least(amount, rho)) is None:
-        needed = max(LEAST_LABELS, ceil((planned._replace(total=MOST).reach(MOST, 0.0) * sqrt(MOST) / amount) ** 2))
+    planned = _Planning(spread, total, LEVEL, detect is not None, _design(judged, clusters))
+    labels = planned.least(amount, rho)
+    needed = planned.responses(amount) if labels is None else None
     return LabelPlan(
         metric, "width" if detect is None else "detect", amount, labels, planned.least(amount, 0.0), there, total,
         needed, planned.reach(max(3, total), rho), rho if told else None,
     )     # fmt: skip
 
 
+def _amount(width: float | None, detect: float | None) -> float:
+    """The one goal of both that is given."""
+    amount = width if detect is None else detect
+    if (width is None) == (detect is None) or amount is None or not (isfinite(amount) and amount > 0):
+        raise UsageError("label plan: give either width or detect, above 0, such as --width 0.05 or --detect 3%.")
+    return amount
+
+
+def _design(judged: Floats, clusters: npt.NDArray[np.int64] | None) -> float:
+    """How many times the variance of a mean clusters make it, by the judge's scores; at least 1."""
+    import numpy as np
+
+    d = judged - judged.mean()
+    if clusters is None or not d.any():
+        return 1.0
+    sums = np.bincount(np.unique(clusters, return_inverse=True)[1], weights=d)
+    return max(1.0, float(sums @ sums) / float(d @ d))
+
+
 class _Planning(NamedTuple):
-    """What a number of labels reaches: standard deviation of people's scores, size of the run, level, and the goal."""
+    """What a number of labels reaches.
+
+    Standard deviation of people's scores, size of the run, level, the goal, and what clusters do to a variance.
+    """
 
     spread: float
     total: int
     level: float
     change: bool
+    design: float = 1.0
 
     def reach(self, n: int, correlation: float) -> float:
         """How far the interval reaches with n labels, or the least change that is seen."""
-        error = self.spread * sqrt((1 - correlation**2 * max(0, self.total - n) / self.total) / n)
+        shared = correlation**2
+        alone, among = 1 / n + (self.design - 1) / self.total, self.design / self.total
+        error = self.spread * sqrt((1 - shared) * alone + shared * among)
         if self.change:
             return (normal_quantile(self.level) + normal_quantile(POWER)) * error
         return t_quantile(n - 2, self.level) * error
+
+    def responses(self, amount: float) -> int:
+        """How many responses, all of them labelled, reach an amount."""
+        return max(LEAST_LABELS, ceil((self._replace(total=MOST).reach(MOST, 0.0) * sqrt(MOST) / amount) ** 2))
 
     def least(self, amount: float, correlation: float) -> int | None:
         """The least n that reaches an amount; None where none does."""

@@ -120,7 +120,7 @@ class AlignmentGatherer:
         marked = self._passages()
         first = marked.rank == 1
         ignored = ~marked.used[first]
-        share = estimate(ignored.astype(float), marked.place[first], index, kind="rate", level=level)
+        share = _rate(ignored, marked.place[first], index, level)
         rho, interval = spearman_of_marks(marked.rank, marked.used, clusters(index)[marked.place], level)
         best = _best(marked)
         ranks, answers = tuple(_ranks(marked, best)), int(first.sum())
@@ -245,4 +245,11 @@ def _positions(marked: _Passages, index: ResponseIndex, level: float) -> Iterato
     third = (3 * middle).astype(int)
     for number, name in enumerate(THIRDS):
         chosen = marked.relevant & (marked.of > 1) & (third == number)
-        yield name, estimate(marked.used[chosen].astype(float), marked.place[chosen], index, kind="rate", level=level)
+        yield name, _rate(marked.used[chosen], marked.place[chosen], index, level)
+
+
+def _rate(
+    marks: npt.NDArray[np.bool_], places: npt.NDArray[np.int64], index: ResponseIndex, level: float
+) -> MeanEstimate:
+    """The share of what a judge marked."""
+    return estimate(marks.astype(float), places, index, kind="rate", level=level, sampled=True)

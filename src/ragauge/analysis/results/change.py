@@ -67,11 +67,11 @@ class ExampleDelta:
 
 
 @dataclass(frozen=True, slots=True)
-class SegmentDrop:
-    """Where a metric got worse most: one value of a segment column against all other examples.
+class SegmentLoss:
+    """What a metric lost in some examples, and in all others.
 
     Attributes:
-        segment: "column=value".
+        segment: "column=value", or "column=value or value".
         inside: difference over its examples.
         outside: difference over the others.
         n: examples in it, scored in both runs.
@@ -81,6 +81,18 @@ class SegmentDrop:
     inside: float
     outside: float
     n: int
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentDrop(SegmentLoss):
+    """Where a metric got worse most: one value of a segment column against all other examples.
+
+    Attributes:
+        among: two or three values of the column that carry most of the loss together; None where this one does alone,
+            or three do not.
+    """
+
+    among: SegmentLoss | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +117,12 @@ class MetricChange:
         ties: examples that stayed the same.
         losses: examples that got worse, or fell.
         failed: examples left out because a score failed in one run or both.
-        verdict: better, worse, changed (neither way is better), no change seen, or not enough data.
+        verdict: better, worse, changed (neither way is better), no change seen, or not enough data; by `rectified`
+            where there is one, as p_value is, else by `difference`.
         alone: the verdict that the interval gives by itself, before the correction for multiple comparisons.
         moved: the examples that got worse, the most first, up to a limit; () where the runs are not paired.
         differing: how many independent differences are not 0: of examples, with clusters of their sums; None where
-            nothing is paired.
+            nothing is paired, or people's labels decide.
         where: the segment in which it got worse most; None where it did not, was not looked for, or nowhere clearly
             more than elsewhere.
         detectable: the least true difference that such pairs show in 80 of 100 comparisons, before any correction; None
@@ -141,6 +154,13 @@ class MetricChange:
     where: SegmentDrop | None = None
     detectable: float | None = None
     rectified: Rectified | None = None
+
+    @property
+    def decides(self) -> MeanEstimate:
+        """The difference that the verdict rests on: the rectified one where there is one, else that of the scores."""
+        if self.rectified is None:
+            return self.difference
+        return MeanEstimate(self.rectified.mean, self.rectified.interval, self.difference.n)
 
     @property
     def possible(self) -> bool:

@@ -218,6 +218,7 @@ class RunComparison:
         failures: by cause, before and now.
         findings: what the metrics say together about the change.
         warnings: what the reader must know before believing a number.
+        newly_unanswered: calls of the system that failed and did not in the baseline, of the examples in both.
     """
 
     base: Run
@@ -231,6 +232,7 @@ class RunComparison:
     failures: Failures = field(default_factory=Failures)
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
+    newly_unanswered: int = 0
 
     @property
     def verdict(self) -> str:
@@ -253,6 +255,10 @@ class RunComparison:
     def quality_measured(self) -> bool:
         """Whether any metric but latency, tokens and cost was scored on examples of both runs."""
         return any(change.kind != "amount" and change.difference.n for change in self.metrics)
+
+    def decides(self, change: MetricChange) -> bool:
+        """Whether a metric counts for the verdict: latency, tokens and cost where no quality was measured."""
+        return change.kind != "amount" or not self.quality_measured
 
     def _verdicts(self, *, amounts: bool) -> set[str]:
         every = [*self.metrics, *(part.change for part in self.segments)]

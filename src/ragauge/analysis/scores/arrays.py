@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ragauge.data.score import STATUSES
 from ragauge.errors import DataError
@@ -39,6 +39,7 @@ class ResponseIndex:
         weight: how many real requests it stands for; None where all are alike.
         cluster: number of what its example depends on; None where every example stands alone.
         query_ids: the examples, by number.
+        chance: how likely each was drawn for the judge, NaN = it was not; None where the judge is asked about all.
     """
 
     number: Codes
@@ -47,9 +48,32 @@ class ResponseIndex:
     weight: Floats | None
     cluster: Codes | None
     query_ids: tuple[str, ...]
+    chance: Floats | None = None
 
     def __len__(self) -> int:
         return int(self.number.size)
+
+    def weights(self, places: Codes, *, sampled: bool) -> Floats | None:
+        """How many real requests the responses at some places stand for; None where all are alike.
+
+        Args:
+            places: of the responses.
+            sampled: what is weighed is known of those alone that were drawn for the judge, so that each stands for
+                1 / its chance as many. One that was judged without being drawn stands for itself.
+        """
+        import numpy as np
+
+        weight = None if self.weight is None else self.weight[places]
+        if sampled and self.chance is not None:
+            chance = np.nan_to_num(self.chance[places], nan=1.0)
+            weight = (1.0 if weight is None else weight) / chance
+        return None if weight is None or (weight == weight[:1]).all() else weight
+
+    def left_out(self) -> npt.NDArray[np.bool_]:
+        """Which responses were not drawn for the judge, shape (responses,)."""
+        import numpy as np
+
+        return np.zeros(len(self), dtype=bool) if self.chance is None else np.isnan(self.chance)
 
     @property
     def repeated(self) -> bool:
@@ -89,6 +113,7 @@ class Columns:
         reasons: the reasons, by number; shared by all parts of one metric.
         people: the score by people's labels; NaN = nobody was asked, infinite = labels give none. None = no labels.
         inclusion: the chance that the response had of being drawn for people; None where all had the same.
+        sampled: a judge gave all of these scores, so those that were not drawn for it have none.
     """
 
     place: Codes
@@ -105,6 +130,7 @@ class Columns:
     reasons: Sequence[str]
     people: Floats | None = None
     inclusion: Floats | None = None
+    sampled: bool = False
 
     def take(self, rows: Codes | slice) -> Columns:
         """Only these entries."""
@@ -114,8 +140,21 @@ class Columns:
             None if self.weight is None else self.weight[rows],
             None if self.cluster is None else self.cluster[rows],
             self.reasons, None if self.people is None else self.people[rows],
-            None if self.inclusion is None else self.inclusion[rows],
+            None if self.inclusion is None else self.inclusion[rows], self.sampled,
         )     # fmt: skip
+
+
+class RawScores(NamedTuple):
+    """One metric's scores as they are kept; arrays of shape (n,), as in `Columns`."""
+
+    status: Integers
+    value: Floats
+    numerator: Floats
+    denominator: Floats
+    low: Floats
+    high: Floats
+    reason: Integers
+    reasons: Sequence[str]
 
 
 class ScoreColumns(Protocol):
@@ -160,7 +199,9 @@ class ScoreArrays:
         import polars as pl
 
         frame, key = _checked(scores), ["query_id", "repeat"]
-        responses = frame.select(*key, "weight", "cluster").unique(key, keep="first", maintain_order=True)
+        # a judge's scores of a sample stand for more than those that every response has
+        least = pl.col("weight").min().over(key)
+        responses = frame.select(*key, least, "cluster").unique(key, keep="first", maintain_order=True)
         responses = responses.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("response_no"))
         frame = frame.join(responses.select(*key, "response_no"), on=key, how="left", maintain_order="left")
         query_ids, query = numbered(responses["query_id"])
@@ -180,7 +221,7 @@ def columns_of(part: pl.DataFrame, index: ResponseIndex) -> Columns:
     """One metric's scores as arrays; those of responses that are not in the index are left out.
 
     Args:
-        part: columns response_no, status, value, numerator, denominator, low, high, reason.
+        part: columns response_no, status, value, numerator, denominator, low, high, reason, weight.
         index: the responses looked at.
     """
     import numpy as np
@@ -189,41 +230,33 @@ def columns_of(part: pl.DataFrame, index: ResponseIndex) -> Columns:
     part = part.filter(pl.col("response_no").is_in(index.number))
     status = part["status"].replace_strict(list(STATUSES), range(len(STATUSES)), return_dtype=pl.Int64)
     reasons, reason = numbered(part["reason"].fill_null(""))
-    return placed(
-        index, np.searchsorted(index.number, part["response_no"].to_numpy()), status=status.to_numpy(),
-        reason=reason.to_numpy(), reasons=reasons, **{name: part[name].to_numpy() for name in NUMBERS},
-    )     # fmt: skip
+    numbers = {name: part[name].to_numpy() for name in NUMBERS}
+    raw = RawScores(status=status.to_numpy(), reason=reason.to_numpy(), reasons=reasons, **numbers)
+    found = placed(index, np.searchsorted(index.number, part["response_no"].to_numpy()), raw)
+    weight = part["weight"].to_numpy()
+    return replace(found, weight=None if (weight == weight[:1]).all() else weight)
 
 
-def placed(
-    index: ResponseIndex, place: Codes, *, status: Integers, value: Floats, numerator: Floats, denominator: Floats,
-    low: Floats, high: Floats, reason: Integers, reasons: Sequence[str],
-) -> Columns:     # fmt: skip
+def placed(index: ResponseIndex, place: Codes, raw: RawScores, *, sampled: bool = False) -> Columns:
     """One metric's scores as they are kept, at their places in an index.
 
-    A scored value that is no number is a failed one. The arrays have shape (n,), as in `Columns`.
+    A scored value that is no number is a failed one.
 
     Args:
         index: the responses looked at.
-        place: of the response of each score.
-        status: index in STATUSES.
-        value: NaN = none.
-        numerator: likewise.
-        denominator: likewise.
-        low: likewise.
-        high: likewise.
-        reason: number of the reason.
-        reasons: the reasons, by number.
+        place: of the response of each score, shape (n,).
+        raw: the scores.
+        sampled: a judge gave all of them.
     """
     import numpy as np
 
+    status, value, numerator, denominator, low, high, reason, reasons = raw
     no_number = (status == SCORED) & ~np.isfinite(value)
     if no_number.any():
         status, reason = np.where(no_number, FAILED, status), np.where(no_number, len(reasons), reason)
         low, high, reasons = np.where(no_number, np.nan, low), np.where(no_number, np.nan, high), (*reasons, NO_NUMBER)
     whole = place.size == len(index) and bool((place[1:] > place[:-1]).all())
     scored = status == SCORED
-    weight = None if index.weight is None else index.weight[place]
     return Columns(
         place=place,
         query=index.query if whole else index.query[place],
@@ -234,9 +267,10 @@ def placed(
         low=low,
         high=high,
         reason=reason,
-        weight=None if weight is None or (weight == weight[:1]).all() else weight,
+        weight=index.weights(place, sampled=sampled),
         cluster=None if index.cluster is None else index.cluster[place],
         reasons=reasons,
+        sampled=sampled,
     )
 
 
@@ -255,7 +289,7 @@ def by_example(columns: Columns) -> Columns:
     order = np.argsort(np.concatenate([one["place"] for one in merged]))
     arrays: dict[str, Any] = {name: np.concatenate([one[name] for one in merged])[order] for name in merged[0]}
     absent = [name for name in ("weight", "cluster", "people", "inclusion") if getattr(columns, name) is None]
-    return Columns(**(arrays | dict.fromkeys(absent)), reasons=columns.reasons)
+    return Columns(**(arrays | dict.fromkeys(absent)), reasons=columns.reasons, sampled=columns.sampled)
 
 
 def _checked(scores: pl.DataFrame) -> pl.DataFrame:

@@ -24,6 +24,7 @@ def estimate(
     kind: Literal["rate", "mean", "amount"] = "mean",
     bounds: tuple[float, float] = (-inf, inf),
     level: float = 0.95,
+    sampled: bool = False,
 ) -> MeanEstimate:
     """The mean over some numbers, weighted where responses are, and its interval by `estimating.interval_of_mean`.
 
@@ -36,10 +37,11 @@ def estimate(
         kind: rate for 0 and 1.
         bounds: least and greatest possible value.
         level: of the interval.
+        sampled: a judge found them, see `ResponseIndex.weights`.
     """
     if not values.size:
         return MeanEstimate(None, None, 0)
-    weights = None if index.weight is None else index.weight[places]
+    weights = index.weights(places, sampled=sampled)
     total = float(values.size) if weights is None else float(weights.sum())
     if total <= 0:
         return MeanEstimate(None, None, int(values.size))

@@ -94,6 +94,25 @@ class FailedResponses:
             lambda places: {at: words[at] for at in places},
         )     # fmt: skip
 
+    @property
+    def stand_for(self) -> float:
+        """How many requests they stand for: what a judge alone shows for weight / chance of them, others for weight."""
+        import numpy as np
+
+        weight = np.ones(len(self)) if self.index.weight is None else self.index.weight[self.place]
+        if self.index.chance is not None:
+            alone = np.array([by == "judge" for by in self.shown_by], bool)
+            chance = np.where(alone, self.index.chance[self.place], 1.0)
+            weight = weight / np.where(np.isnan(chance), 1.0, chance)
+        return float(weight.sum())
+
+    @property
+    def requests(self) -> float | None:
+        """How many requests all responses that were looked at stand for; None where each stands for itself alone."""
+        if self.index.weight is None:
+            return None if self.index.chance is None else float(len(self.index))
+        return float(self.index.weight.sum())
+
     def __len__(self) -> int:
         return int(self.place.size)
 

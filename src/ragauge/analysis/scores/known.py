@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.analysis.causes.attribute import SHOWING, can_show
 from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED, Columns, ResponseIndex
 from ragauge.analysis.scores.failed import FailedResponses
+from ragauge.data.label import BY_PEOPLE
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 NOTHING_SHOWS = "nothing measured here shows it"
 CALL_FAILED = "a judge call or a score failed"
+PEOPLE_SPLIT = "people are split on it, or labelled only a part of it"
 UNSEEN = "nothing that its answer says could be checked"
 ANSWER_UNSEEN = "its answer was not judged"
 # facts that tell whether what an answer says is so, or whether it rightly says nothing
@@ -61,6 +63,36 @@ class Unknown:
         return {self.query_ids[at]: self.reasons[int(self.reason[at])] for at in places}
 
 
+class Shows(NamedTuple):
+    """What a metric's scores show of whether an example failed; metrics that are alike in it may be read as one.
+
+    Attributes:
+        asked: a judge was asked.
+        failure: a failure can be seen by it.
+        questions: those that count, of a judge.
+        says: it tells whether what the answer says is so.
+    """
+
+    asked: bool
+    failure: bool
+    questions: frozenset[str]
+    says: bool
+
+    @classmethod
+    def of(cls, metric: Metric) -> Shows:
+        """What a metric shows."""
+        asked, showing = questions([metric]), can_show(metric)
+        wanted = frozenset(asked).intersection(SHOWING) if showing else frozenset()
+        return cls(bool(asked), showing, wanted, showing and not set(TELLING).isdisjoint(metric.needs.values()))
+
+
+class SeenScores(NamedTuple):
+    """Which responses have scores, and of which status: two arrays with an entry a score."""
+
+    place: npt.NDArray[np.int64]
+    status: npt.NDArray[np.integer[Any]]
+
+
 class KnownScores:
     """Takes in one metric's scores after another, and then says which examples nobody can call passed.
 
@@ -84,24 +116,26 @@ class KnownScores:
 
     def read(self, metric: Metric, responses: Columns | None) -> None:
         """Takes in a metric's scores, one entry a response; None where none of these responses has one."""
+        self.see(Shows.of(metric), None if responses is None else SeenScores(responses.place, responses.status))
+
+    def see(self, shows: Shows, scores: SeenScores | None) -> None:
+        """Takes in scores of metrics that show the same; None where there are none."""
         import numpy as np
 
-        asked, showing = questions([metric]), can_show(metric)
-        wanted = set(asked).intersection(SHOWING) if showing else set()
-        for question in wanted:
+        for question in shows.questions:
             self._asked.setdefault(question, np.zeros(len(self._index), dtype=bool))
-        if responses is None:
+        if scores is None:
             return
-        if asked:
-            self._judged[responses.place] = True
-        if showing:
-            self._lost[responses.place[responses.status == FAILED]] = True
-            self._shown[responses.place[np.isin(responses.status, (SCORED, UNDEFINED))]] = True
-        if showing and not set(TELLING).isdisjoint(metric.needs.values()):
+        if shows.asked:
+            self._judged[scores.place] = True
+        if shows.failure:
+            self._lost[scores.place[scores.status == FAILED]] = True
+            self._shown[scores.place[np.isin(scores.status, (SCORED, UNDEFINED))]] = True
+        if shows.says:
             self._telling = True
-            self._told[responses.place[responses.status == SCORED]] = True
-        for question in wanted:
-            self._asked[question][responses.place] = True
+            self._told[scores.place[scores.status == SCORED]] = True
+        for question in shows.questions:
+            self._asked[question][scores.place] = True
 
     def unknown(self, failed: FailedResponses, judge_id: str | None) -> Unknown:
         """What is not known, after every metric was read.
@@ -117,8 +151,9 @@ class KnownScores:
         query, ids = self._index.query, self._index.query_ids
         lacking = {NOT_ASKED.get(name, f"{name} was not asked"): ~asked for name, asked in self._asked.items()}
         judged = self._judged if self._asked else np.ones_like(self._judged)
+        lost = PEOPLE_SPLIT if (judge_id or "").startswith(BY_PEOPLE) else CALL_FAILED
         whys = {
-            f"{NOT_JUDGED} {judge_id or 'anybody'}": ~judged, CALL_FAILED: self._lost, **lacking,
+            f"{NOT_JUDGED} {judge_id or 'anybody'}": ~judged, lost: self._lost, **lacking,
             NOTHING_SHOWS: ~self._shown, UNSEEN: ~self._told & self._telling,
             ANSWER_UNSEEN: np.full(len(self._index), self._answered and OF_ANSWER.isdisjoint(self._asked)),
         }     # fmt: skip
@@ -146,11 +181,12 @@ class KnownScores:
 def with_unjudged(columns: Columns, index: ResponseIndex, judge_id: str | None) -> Columns:
     """A metric's scores, one entry a response, with a failed score for every response that has none.
 
-    So whoever asks for a mean over all of them is told how far those that were never judged could move it.
+    So whoever asks for a mean over all of them is told how far those that were never judged could move it. One that
+    was not drawn for the judge has none and needs none: the drawn ones stand for it.
     """
     import numpy as np
 
-    absent = np.ones(len(index), dtype=bool)
+    absent = ~index.left_out() if columns.sampled else np.ones(len(index), dtype=bool)
     absent[columns.place] = False
     more = absent.nonzero()[0]
     if not more.size:
@@ -165,8 +201,8 @@ def with_unjudged(columns: Columns, index: ResponseIndex, judge_id: str | None) 
         value=grown(columns.value, np.nan), numerator=grown(columns.numerator, np.nan),
         denominator=grown(columns.denominator, np.nan), low=grown(columns.low, np.nan),
         high=grown(columns.high, np.nan), reason=grown(columns.reason, len(columns.reasons)),
-        weight=None if index.weight is None else index.weight[place],
+        weight=index.weights(place, sampled=columns.sampled),
         cluster=None if index.cluster is None else index.cluster[place],
-        reasons=(*columns.reasons, f"{NOT_JUDGED} {judge_id or 'anybody'}"),
+        reasons=(*columns.reasons, f"{NOT_JUDGED} {judge_id or 'anybody'}"), sampled=columns.sampled,
     )     # fmt: skip
     return filled.take(np.argsort(place, kind="stable"))

@@ -34,7 +34,7 @@ class Quality:
 
     def read(self, metric: Metric, responses: Columns | None) -> None:
         """Takes in a metric's scores, one entry a response."""
-        scale = _scale(metric)
+        scale = scale_of(metric)
         if scale is None or responses is None:
             return
         worst, best = scale
@@ -103,8 +103,8 @@ def rank(index: ResponseIndex, place: int, quality: Floats) -> tuple[float, str,
     return float(quality[place]), index.query_ids[index.query[place]], int(index.repeat[place])
 
 
-def _scale(metric: Metric) -> tuple[float, float] | None:
-    """A metric's worst and best value; None where it has none."""
+def scale_of(metric: Metric) -> tuple[float, float] | None:
+    """A metric's worst and best value; None where it has none, so that it is no part of quality."""
     low, high = metric.range
     if metric.direction == "neither" or not (isfinite(low) and isfinite(high)):
         return None

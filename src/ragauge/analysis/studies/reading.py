@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isclose
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.estimating import (
@@ -248,7 +249,8 @@ def read_measured(
         known = [one for one in best if one in costs] or list(best)
         taken = Recommendation(
             min(known, key=lambda one: costs.get(one, 0.0)),
-            f"the cheapest by {cost or 'name'} of the {len(best)} whose interval reaches the best",
+            f"the cheapest by {cost} of the {len(best)} whose interval reaches the best" if cost else
+            f"the first of the {len(best)} whose interval reaches the best",
         )
     else:
         taken = _cheapest_above(measured_means(trials, target.metric), costs, cost, target, lower=False)
@@ -337,23 +339,23 @@ def _cheapest_of_best(
     if cost and not any(name in costs for name in best):
         return Recommendation(None, f"none of those that may be the best has a {cost}{left_out}")
     top, lower = max(best, key=lambda name: quality[name]), metric.direction == "lower"
-    alike, within = alike_in_cost({name: costs[name] for name in best if name in costs}, cost) if cost else ([top], "")
+    alike, within = alike_in_cost({name: costs[name] for name in best if name in costs}, cost) if cost else (best, "")
     taken = max(alike, key=lambda name: quality[name])
-    on = f"on {(n := means[taken].counts['scored']):,} examples{left_out}"
+    on, first = f"on {(n := means[taken].counts['scored']):,} examples{left_out}", _best_by_mean(taken, alike, quality)
     if len(scores) == 1:
         return Recommendation(taken, f"it is the only complete trial, {on}")
     if len(means) == 1:
         return Recommendation(taken, f"it is the best, the confidence being 95 %, {on}")
     if not cost:
-        return Recommendation(top, f"the best by its mean of the {len(best)} that may be the best, {on}")
+        return Recommendation(top, f"{first} of the {len(best)} that may be the best, {on}")
     told = f"the cheapest by {cost} of the {len(best)} that may be the best, {on}"
     if len(alike) == len(best) > 1:
-        told = f"the best by its mean of the {len(best)} that may be the best, on {n:,} examples; by {cost} they cost "
+        told = f"{first} of the {len(best)} that may be the best, on {n:,} examples; by {cost} they cost "
         told += f"about the same{left_out}"
     elif len(alike) > 1 and taken == alike[0]:
         told += f" ({len(alike)} cost about the same)"
     elif len(alike) > 1:
-        told = f"of {len(alike)} that cost about the same ({within}) the best by its mean; {len(best)} may be the "
+        told = f"of {len(alike)} that cost about the same ({within}) {first}; {len(best)} may be the "
         told += f"best, {on}"
     if taken == top:
         return Recommendation(taken, told)
@@ -367,6 +369,12 @@ def _cheapest_of_best(
         wanted = examples_to_decide(n, ends, abs(gap.difference) / WIDER)
         examples = wanted if wanted > n else None
     return Recommendation(taken, told, examples)
+
+
+def _best_by_mean(taken: str, among: Sequence[str], quality: Mapping[str, float]) -> str:
+    """That a trial's mean is the best, or which others have the same."""
+    tied = [name for name in among if name != taken and isclose(quality[name], quality[taken], abs_tol=1e-12)]
+    return f"tied with {', '.join(tied)} for the best mean" if tied else "the best by its mean"
 
 
 def _cheapest_above(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
-from ragauge.errors import UnknownName, UsageError, nearest
+from ragauge.errors import UsageError
 
 
 def path_of(given: object, example: str) -> Path:
@@ -41,28 +40,6 @@ def text_of(given: object, what: str, example: str) -> str:
     if isinstance(given, str):
         return given
     raise UsageError(f"{what} must be a text, got {_said(given)}. Write {example!r}.")
-
-
-def begins(judge: object, judges: Iterable[str | None], of: str, hint: str = "") -> list[str]:
-    """The ids of judges that begin as was asked.
-
-    Args:
-        judge: an id or its beginning.
-        judges: ids there are; None and "" for nobody's verdicts.
-        of: what they judged, for the error.
-        hint: what to do where there is none.
-
-    Raises:
-        UnknownName: none begins so; the nearest are in the text.
-        UsageError: no text.
-    """
-    asked = text_of(judge, "judge", "local")
-    known = [judge for judge in judges if judge is not None]
-    if matching := [judge for judge in known if judge.startswith(asked)]:
-        return matching
-    named = [judge for judge in known if judge]
-    meant = nearest(asked, {*named, *(judge.partition(":")[0] for judge in named)})
-    raise UnknownName(f"judge of {of}", asked, named, "" if named else hint, meant=meant)
 
 
 def _said(given: object) -> str:

@@ -235,6 +235,11 @@ def named(given: str | Sequence[object]) -> tuple[str, ...]:
     return tuple(name for name in (str(part).strip() for part in each) if name)
 
 
+def spoken(source: object, otherwise: str) -> str:
+    """A source as a command names it: its path, or a word in capitals where it has none."""
+    return str(source) if isinstance(source, str | Path) else otherwise
+
+
 def place_of(source: InputSource, store: str | None) -> str:
     """The store's URL: as given, else that of a run which knows its own, else as `store_url` says."""
     known = (getattr(item, "url", None) for item in source.items if isinstance(item, HasRun))
@@ -250,3 +255,19 @@ def store_url(store: str | None) -> str:
     if store is not None:
         text_of(store, "the store", DEFAULT_URL)
     return store or os.environ.get("RAGAUGE_STORE") or DEFAULT_URL
+
+
+def served_store(store: str | None, *, read_only: bool) -> str:
+    """The store's URL as `store_url` says, absolute, so that it means the same for as long as a server runs.
+
+    Args:
+        store: as given.
+        read_only: opened for reading alone, whatever its file allows.
+
+    Raises:
+        StoreError: it cannot be made, or is to be read and not there.
+    """
+    from ragauge.store.sqlite import absolute, to_read
+
+    url = store_url(store)
+    return to_read(url) if read_only else absolute(url)

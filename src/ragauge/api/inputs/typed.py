@@ -28,6 +28,7 @@ class Typed:
         argument: it is typed by its place, without a name.
         metavar: how `--help` calls the value.
         least: the smallest number.
+        most: the greatest.
         panel: of the help, where it stands apart from the others.
         variable: of the environment, that it is taken from where it is not typed.
     """
@@ -38,6 +39,7 @@ class Typed:
     argument: bool = False
     metavar: str | None = None
     least: float | None = None
+    most: float | None = None
     panel: str | None = None
     variable: str | None = None
 
@@ -47,7 +49,7 @@ METRICS = Typed("Metrics or presets, comma-separated; ragauge metrics lists them
 
 Metrics = Annotated[str | Sequence[str], METRICS]
 MoreMetrics = Annotated[str | Sequence[object], METRICS]
-LastJudge = Annotated[str | None, Typed("Whose verdicts; the last judge by default.")]
+LastJudge = Annotated[str | None, Typed("Whose verdicts, as given to `evaluate --judge`; the last judge by default.")]
 Store = Annotated[str | None, STORE]
 Segments = Annotated[str | Sequence[str], Typed("Columns of the file to report by, comma-separated.")]
 Columns = Annotated[
@@ -106,7 +108,7 @@ def keywords(options: Callable[P, Given]) -> Callable[[Callable[[Given], T]], Ca
 
 
 def own_first(options: Any) -> list[Any]:
-    """The fields of a dataclass, those of its bases last."""
+    """The fields of a dataclass, those of its bases last but for what is given by its place."""
     bases = [base for base in options.__bases__ if hasattr(base, "__dataclass_fields__")]
     inherited = {field.name for base in bases for field in fields(base)}
-    return sorted(fields(options), key=lambda option: option.name in inherited)
+    return sorted(fields(options), key=lambda option: bool(option.kw_only) and option.name in inherited)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 AT_A_TIME = 100            # responses with their texts and evidence in memory
 SCORES_AHEAD = 100_000     # scores read together
+FEW = 200                  # responses whose causes are asked for one by one, not over the whole run
 KEY = ["query_id", "repeat"]
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -62,11 +63,15 @@ class StoredColumns:
         return self
 
     def column(self, metric: str) -> Columns | None:
-        """A metric's scores; None where it has none."""
+        """A metric's scores; None where none of these responses has one."""
+        found = self.entries(metric)
+        return self._with_people(metric, found) if found.place.size else None
+
+    def entries(self, metric: str) -> Columns:
+        """A metric's scores, without people's; empty where none of these responses has one."""
         if metric not in self._read:
             self._fill(metric)
-        found = self._read.pop(metric)
-        return self._with_people(metric, found) if found.place.size else None
+        return self._read.pop(metric)
 
     def _fill(self, metric: str) -> None:
         """Reads a metric, and those that will be asked for after it."""
@@ -85,10 +90,11 @@ class StoredColumns:
         from ragauge.engine.people import is_people, people_scores
 
         if self._people is None:
-            nobody = self._of[1] is None or is_people(self._of[1])
-            self._people = () if nobody else people_scores(self._store, self._of[0])
-        known = next((one for one in self._people if metric in one.values), None)
-        return found if known is None else with_people(self.index, metric, found, known)
+            self._people = () if is_people(self._of[1]) else people_scores(self._store, self._of[0])
+        telling = [one for one in self._people if metric in one.values]
+        if not telling:
+            return found
+        return with_people(self.index, metric, found, max(telling, key=lambda one: len(one.labelled)))
 
 
 def with_people(index: ResponseIndex, metric: str, found: Columns, known: PeopleScores) -> Columns:
@@ -142,13 +148,22 @@ def failed_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIn
         found = store.causes.read(run_id, judge_id, numbers=list(place))
         return {place[number]: cause.decided_by for number, cause in found}
 
-    every = ((place_of(number), cause) for number, cause in store.causes.read(run_id, judge_id))
+    few = known.tolist() if len(known) <= FEW else None
+    every = ((place_of(number), cause) for number, cause in store.causes.read(run_id, judge_id, numbers=few))
     return FailedResponses.gathered(index, ((place, cause) for place, cause in every if place is not None), decided_by)
 
 
 def answers_recorded(store: Store, index: ResponseIndex) -> bool:
     """Whether the system answered, by the first responses of an index: a retriever alone has no answers."""
     return any(item.response.answer for item in store.runs.load(index.number[:AT_A_TIME].tolist()))
+
+
+def run_answers(store: Store, run_id: str) -> bool:
+    """Whether the system of a run answered, by the first responses."""
+    return store.of_run(
+        run_id, "answers recorded",
+        lambda: any(item.response.answer for item in store.runs.load(store.runs.first(run_id, AT_A_TIME))),
+    )     # fmt: skip
 
 
 def handed_on(store: Store, index: ResponseIndex) -> float | None:

@@ -30,7 +30,7 @@ def confirmed_of(store: Store, run: Run, judge_id: str | None, shown: pl.DataFra
     from ragauge.analysis.causes.counterfactuals import tallies
     from ragauge.analysis.results.confirmed import Confirmed
 
-    asked = [other for other in store.runs.list() if other.confirms == run.run_id]
+    asked = store.runs.confirming(run.run_id)
     if not asked or judge_id is None:
         return None
     causes = causes_now(store.causes.frame(run.run_id, judge_id))

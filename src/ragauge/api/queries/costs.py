@@ -7,7 +7,7 @@ What the responses of a stored run are, before anything is judged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.judges.use import ExampleCost, JudgeCost, RunCost, UseGatherer, metric_costs
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.scores.gather import Claims
     from ragauge.data.response import Run
     from ragauge.metrics.base import Metric
+    from ragauge.stats.instrument import JudgeMeanError
     from ragauge.store.open import Store
 
 def asked_of(store: Store, run_id: str, judge_id: str) -> tuple[AskedOf, ...]:
@@ -78,15 +79,16 @@ def spreads(
     return tuple(of_metrics)
 
 
-def note(store: Store, run: Run, judge_id: str | None, claims: Claims, use: JudgeUse | None) -> JudgeNote:
-    """What a report says about the judge of a run."""
-    from ragauge.engine.judge_error import judge_errors
+def note(
+    store: Store, run: Run, judge_id: str | None, claims: Claims, use: JudgeUse | None,
+    errors: Mapping[str, JudgeMeanError],
+) -> JudgeNote:     # fmt: skip
+    """What a report says about the judge of a run, which errs so far on it."""
     from ragauge.engine.judges import JudgeProgress, note_of
 
     if judge_id is None:
         return note_of(None)
     versions = store.evidence.versions(run.run_id, judge_id)
-    errors = judge_errors(judge_id, store)
     return note_of(judge_id, claims, JudgeProgress(store.judges.spec(judge_id) or "", versions, use, errors))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.scores.quality import Quality
-from ragauge.analysis.scores.values import Values
-from ragauge.api.queries.columns import StoredColumns, answers_recorded, failed_of, questions_at
+from ragauge.api.queries.columns import StoredColumns
+from ragauge.api.queries.example_filters import ExampleFilters
+from ragauge.api.queries.example_index import example_index
 from ragauge.api.queries.shown import scored_metrics
 from ragauge.errors import UnknownName, UsageError
 
@@ -17,15 +18,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragauge.analysis.scores.arrays import ResponseIndex
-    from ragauge.analysis.scores.failed import FailedResponses
     from ragauge.data.response import Run
+    from ragauge.store.example_list import ListedTexts
     from ragauge.store.open import Store
 
-    Floats = npt.NDArray[np.float64]
-    Places = npt.NDArray[np.int64]
-
-STATUSES = ("failed", "passed", "unknown")
-OWN_FILTERS = ("cause", "status", "tag")     # beside the segments
 OWN_SORTS = ("cause", "quality")             # beside the metrics
 
 
@@ -38,6 +34,7 @@ class ExamplePage:
     sort: str = ""
     filter: Mapping[str, str] | None = None
     metrics: str | Sequence[object] = ()
+    skip: int = 0
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:
@@ -57,6 +54,9 @@ class ExampleRow:
         unknown: why it is not known whether it failed; "" where it is known.
         quality: mean of all its scores on their ranges, 1 = best; None without scores.
         values: printed name of a metric -> value; None where it was not scored.
+        answer: of the system; None where it gave none.
+        segments: column -> value, of the example.
+        tags: of the example, in the order of the alphabet.
     """
 
     query_id: str
@@ -67,12 +67,52 @@ class ExampleRow:
     unknown: str
     quality: float | None
     values: Mapping[str, float | None]
+    answer: str | None = None
+    segments: Mapping[str, str] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListedExamples:
+    """A page of a run's examples, with what there is to choose from.
+
+    Attributes:
+        run_id: of the run.
+        judge_id: whose verdicts; None = nobody's.
+        rows: a row a response.
+        matching: responses that the filters let through, on all pages.
+        of: responses of the run.
+        metrics: printed names of what is shown.
+        scored: printed names of what can be shown and sorted by.
+        causes: of failures in the run -> how many, the most frequent first.
+        segments: column -> its values in the order of the alphabet.
+        tags: of its examples.
+    """
+
+    run_id: str
+    judge_id: str | None
+    rows: tuple[ExampleRow, ...]
+    matching: int
+    of: int
+    metrics: tuple[str, ...]
+    scored: tuple[str, ...]
+    causes: Mapping[str, int]
+    segments: Mapping[str, tuple[str, ...]]
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExamplePlace:
+    """Where an example stands in a list, counted from 1, and the (query_id, repeat) of those beside it, or None."""
+
+    number: int
+    of: int
+    before: tuple[str, int] | None
+    behind: tuple[str, int] | None
 
 
 def examples_of(store: Store, run: Run, judge_id: str | None, wanted: ExamplePage) -> list[ExampleRow]:
     """A page of a run's examples, a row a response.
-
-    What is known of each response is read over the whole run, so that a row is the same on whichever page it stands.
 
     Args:
         store: where the run is.
@@ -83,129 +123,155 @@ def examples_of(store: Store, run: Run, judge_id: str | None, wanted: ExamplePag
     Raises:
         UnknownName: no such order, filter, value of a filter or scored metric, or no such example in `after`.
     """
-    from ragauge.analysis.scores.known import KnownScores
-    from ragauge.api.inputs.sources import named
-    from ragauge.metrics.catalogue import parse
-
-    names = store.scores.metrics(run.run_id, judge_id)
-    if wanted.sort not in ("", *OWN_SORTS, *names):
-        raise UnknownName("order of examples", wanted.sort, (*OWN_SORTS, *names))
-    shown = [str(metric) for metric in scored_metrics(chosen, names)] if (chosen := named(wanted.metrics)) else names
-    index = store.runs.index(run.run_id, store.runs.order(run.run_id).numbers)
-    values, quality = Values(index), Quality(index)
-    known = KnownScores(index, answered=answers_recorded(store, index))
-    columns = StoredColumns(store, run.run_id, judge_id, index, ahead=names, values_only=True)
-    for name in names:
-        metric, scores = parse(name), columns.column(name)
-        for reader in (values, quality, known):
-            reader.read(metric, scores)
-    failed = failed_of(store, run.run_id, judge_id, index)
-    found = _RunExamples(index, failed, known.unknown(failed, judge_id).by_id(), quality.values(), values)
-    places = found.filtered(_in_segments(store, run, index, wanted.filter or {}), wanted.filter or {})
-    page = found.page(found.ordered(places, wanted.sort), wanted.after, wanted.limit)
-    questions = questions_at(store, index, page)
-    return [found.row(place, questions.get(place, ""), shown) for place in page]
+    found = _RunExamples(store, run, judge_id, wanted)
+    return found.rows(found.page(wanted))
 
 
-def _in_segments(store: Store, run: Run, index: ResponseIndex, filters: Mapping[str, str]) -> Places:
-    """The places of the responses that the filters by segment and tag let through, in example order."""
-    import numpy as np
+def listed_examples(store: Store, run: Run, judge_id: str | None, wanted: ExamplePage) -> ListedExamples:
+    """The same with how many there are, and what there is to choose from."""
+    found = _RunExamples(store, run, judge_id, wanted)
+    known = found.known
+    return ListedExamples(
+        run.run_id, judge_id, tuple(found.rows(found.page(wanted))), len(found.numbers), len(known.number), found.shown,
+        known.metrics, found.causes, known.segments, known.tags,
+    )     # fmt: skip
 
-    keep = {name: value for name, value in filters.items() if name not in ("cause", "status")}
-    if not keep:
-        return np.arange(len(index))
-    try:
-        numbers = store.runs.order(run.run_id, keep).numbers
-    except UnknownName as error:
-        if error.name in keep and "tag" in error.known:     # the column, not a value in it
-            raise UnknownName("filter of examples", error.name, {*error.known, *OWN_FILTERS}) from None
-        raise
-    return np.flatnonzero(np.isin(index.number, numbers))
+
+def place_in(
+    store: Store, run: Run, judge_id: str | None, key: tuple[str, int], wanted: ExamplePage
+) -> ExamplePlace | None:
+    """Where an example stands in a list; None where the list does not hold it."""
+    numbers = _RunExamples(store, run, judge_id, wanted).numbers
+    number = store.example_list.number(run.run_id, *key)
+    if number is None or number not in numbers:
+        return None
+    at = numbers.index(number)
+    before, behind = numbers[at - 1] if at else None, numbers[at + 1] if at + 1 < len(numbers) else None
+    keys = store.example_list.keys([one for one in (before, behind) if one is not None])
+    return ExamplePlace(
+        at + 1, len(numbers), None if before is None else keys[before], None if behind is None else keys[behind]
+    )     # fmt: skip
 
 
 class _RunExamples:
-    """The responses of a run with what decides their place in a list.
+    """The responses of a run that a list shows, in its order.
 
-    Args:
-        index: the responses.
-        failed: those that failed.
-        unknown: query_id -> why it is not known whether it failed.
-        quality: shape (responses,), NaN = none.
-        values: every metric's.
+    Attributes:
+        known: what is known of every response of the run.
+        causes: of its failures -> how many, the most frequent first.
+        numbers: of the responses that are listed, in order.
+        shown: printed names of the metrics that rows have.
     """
 
-    def __init__(
-        self, index: ResponseIndex, failed: FailedResponses, unknown: Mapping[str, str], quality: Floats, values: Values
-    ) -> None:
-        self._index, self._unknown, self._quality, self._values = index, unknown, quality, values
-        causes = failed.cause.values
-        self._causes = dict(zip(failed.place.tolist(), failed.cause, strict=True))
-        often = dict(zip(causes, failed.cause.counts(), strict=True))
-        self._known_causes = sorted(causes, key=lambda cause: (-often[cause], cause))
+    def __init__(self, store: Store, run: Run, judge_id: str | None, wanted: ExamplePage) -> None:
+        from ragauge.api.inputs.sources import named
 
-    def filtered(self, places: Places, filters: Mapping[str, str]) -> Places:
-        """Those of the cause and the status wanted."""
+        self._store, self._run_id, self._judge_id = store, run.run_id, judge_id
+        self.known = example_index(store, run.run_id, judge_id)
+        names = self.known.metrics
+        if wanted.sort not in ("", *OWN_SORTS, *names):
+            raise UnknownName("order of examples", wanted.sort, (*OWN_SORTS, *names))
+        asked = named(wanted.metrics)
+        self.shown = tuple(str(metric) for metric in scored_metrics(asked, names)) if asked else names
+        filters = ExampleFilters.of(wanted.filter or {}, names)
+        self.causes = self.known.often()
+        _check_cause(filters.cause, self.causes)
+        self.numbers = self._ordered(self._filtered(filters, wanted.sort), wanted.sort)
+
+    def _filtered(self, filters: ExampleFilters, sort: str) -> array[int]:
+        """Those that the filters let through; in the order of a metric where that is wanted, else as in the run."""
+        from ragauge.metrics.catalogue import parse
+
+        store, declared = self._store, self.known.segments
+        metric = "" if sort in OWN_SORTS else sort
+        order = filters.order(declared, metric, highest=bool(metric) and parse(metric).direction != "higher")
+        numbers = array("q", self.known.number.tobytes()) if not order.decides else (
+            store.example_list.numbers(self._run_id, self._judge_id, order))     # fmt: skip
+        if order.groups and not numbers:
+            filters.check_groups(store, self._run_id, order.groups)
+        numbers = filters.of_questions(store, self._run_id, declared, numbers)
+        if filters.status is not None or filters.cause is not None:
+            places = self._places(numbers)
+            mine = places[self.known.having(filters.status, filters.cause)[places]]
+            numbers = array("q", self.known.number[mine].tobytes())
+        return filters.by_words(store, numbers)
+
+    def _places(self, numbers: Sequence[int]) -> npt.NDArray[np.int64]:
+        """Where responses stand among all of the run."""
         import numpy as np
 
-        chosen = places.tolist()
-        if (cause := filters.get("cause")) is not None:
-            if cause not in self._known_causes:
-                raise UnknownName("cause in this run", cause, self._known_causes)
-            chosen = [place for place in chosen if self._causes.get(place) == cause]
-        if (status := filters.get("status")) is not None:
-            if status not in STATUSES:
-                raise UnknownName("status", status, STATUSES)
-            chosen = [place for place in chosen if self._status(place) == status]
-        return np.array(chosen, dtype=np.int64)
+        return np.searchsorted(self.known.number, np.array(numbers, dtype=np.int64))
 
-    def ordered(self, places: Places, sort: str) -> list[int]:
-        """The places in an order; where it says nothing, in example order."""
+    def _ordered(self, numbers: array[int], sort: str) -> array[int]:
+        """The same by quality or cause, equal ones as they stand."""
         import numpy as np
 
-        if not sort:
-            return [int(place) for place in places]
-        if sort == "cause":
-            turn: dict[str | None, int] = {cause: number for number, cause in enumerate(self._known_causes)}
-            turns = np.array([turn.get(self._causes.get(at), len(turn)) for at in places.tolist()])
-            order = np.lexsort((self._quality[places], turns))
+        if sort not in OWN_SORTS or not numbers:
+            return numbers
+        places, known = self._places(numbers), self.known
+        if sort == "quality":
+            order = np.argsort(known.quality[places], kind="stable")
         else:
-            from ragauge.metrics.catalogue import parse
+            turn = {cause: at for at, cause in enumerate(self.causes)}
+            turns = np.array([*(turn.get(cause, len(turn)) for cause in known.causes), len(turn)])     # -1 is the last
+            order = np.lexsort((known.quality[places], turns[known.cause[places]]))
+        return array("q", known.number[places[order]].tobytes())
 
-            scores = self._quality if sort == "quality" else self._values.of(sort)
-            higher = sort == "quality" or parse(sort).direction == "higher"
-            order = np.argsort(scores[places] if higher else -scores[places], kind="stable")
-        return [int(place) for place in places[order]]
-
-    def page(self, places: Sequence[int], after: object, limit: int | None) -> list[int]:
-        """The places of one page."""
-        start = 0
-        if after is not None:
-            query_id, repeat = position(after)
-            keys = {self._key(place): at for at, place in enumerate(places)}
-            if (query_id, repeat) not in keys:
+    def page(self, wanted: ExamplePage) -> array[int]:
+        """The numbers of one page."""
+        start = wanted.skip
+        if wanted.after is not None:
+            query_id, repeat = position(wanted.after)
+            number = self._store.example_list.number(self._run_id, query_id, repeat)
+            if number is None or number not in self.numbers:
                 name = query_id if repeat == 0 else f"{query_id} (repeat {repeat})"
-                known = dict.fromkeys(query_id for query_id, _ in keys)
+                known = dict.fromkeys(key for key, _ in self._store.example_list.keys(self.numbers).values())
                 raise UnknownName("query_id in this list", name, known, "after takes the last row of the page before.")
-            start = keys[query_id, repeat] + 1
-        return list(places[start : None if limit is None else start + limit])
+            start = self.numbers.index(number) + 1
+        return self.numbers[start : None if wanted.limit is None else start + wanted.limit]
 
-    def row(self, place: int, query: str, metrics: Sequence[str]) -> ExampleRow:
-        """One of them as it is listed."""
-        query_id, repeat = self._key(place)
-        status, quality, values = self._status(place), float(self._quality[place]), self._values.at(place)
+    def rows(self, page: Sequence[int]) -> list[ExampleRow]:
+        """The responses of one page as they are listed."""
+        from ragauge.analysis.scores.values import Values
+        from ragauge.metrics.catalogue import parse
+        from ragauge.store.example_list import NO_TEXTS
+
+        if not page:
+            return []
+        texts = self._store.example_list.texts(page)
+        index = self._store.runs.index(self._run_id, array("q", sorted(page)))
+        columns = StoredColumns(
+            self._store, self._run_id, self._judge_id, index, ahead=self.known.metrics, values_only=True
+        )
+        values = Values(index)
+        for name in self.known.metrics:
+            values.read(parse(name), columns.entries(name))
+        place = {number: at for at, number in enumerate(index.number.tolist())}
+        return [
+            self._row(index, place[number], at, texts.get(number, NO_TEXTS), values.at(place[number]))
+            for number, at in zip(page, self._places(page).tolist(), strict=True)
+        ]
+
+    def _row(
+        self, index: ResponseIndex, place: int, at: int, texts: ListedTexts, values: Mapping[str, float | None]
+    ) -> ExampleRow:     # fmt: skip
+        """A response as it is listed: its place on the page, and among all of the run."""
+        known, cause, why = self.known, int(self.known.cause[at]), int(self.known.why[at])
+        status, quality = "failed" if cause >= 0 else "unknown" if why >= 0 else "passed", float(known.quality[at])
         return ExampleRow(
-            query_id, repeat, query, status, self._causes.get(place, ""),
-            self._unknown.get(query_id, "") if status == "unknown" else "", quality if quality == quality else None,
-            {name: values.get(name) for name in metrics},
+            index.query_ids[index.query[place]], int(index.repeat[place]), texts.query, status,
+            known.causes[cause] if cause >= 0 else "", known.whys[why] if status == "unknown" else "",
+            quality if quality == quality else None, {name: values.get(name) for name in self.shown},
+            *texts[1:],
         )     # fmt: skip
 
-    def _key(self, place: int) -> tuple[str, int]:
-        return self._index.query_ids[self._index.query[place]], int(self._index.repeat[place])
 
-    def _status(self, place: int) -> str:
-        if place in self._causes:
-            return "failed"
-        return "unknown" if self._key(place)[0] in self._unknown else "passed"
+def _check_cause(cause: str | None, causes: Mapping[str, int]) -> None:
+    """Raises UnknownName for a cause that there is none of; one that no example of this run has is none wrong."""
+    from ragauge.analysis.diagnosis.words import WORDS
+
+    if cause is not None and cause not in causes and cause not in WORDS:
+        raise UnknownName("cause in this run", cause, causes)
 
 
 def position(after: object) -> tuple[str, int]:

@@ -97,10 +97,7 @@ def _held(
     """The run of a variant, joined with this one; None where there is none, and a note why."""
     from ragauge.api.queries.paired import Paired, PairedRuns
 
-    alike = [
-        other for other in store.runs.list()
-        if other.variant == variant and other.set_version == run.set_version and other.system == run.system
-    ]  # fmt: skip
+    alike = [other for other in store.runs.like(run, variant) if other.system == run.system]
     alike.sort(
         key=lambda candidate: _settings(candidate) != _settings(run)
     )  # stable: the newest of each kind stays first

@@ -27,7 +27,9 @@ class CompareOptions:
     """How runs are compared. Each field is an argument of `compare`, whose documentation explains it."""
 
     metrics: MoreMetrics = ()
-    judge: Annotated[str | None, Typed("Whose verdicts; the last judge of both by default.")] = None
+    judge: Annotated[
+        str | None, Typed("Whose verdicts, as given to `evaluate --judge`; the last judge of both by default.")
+    ] = None
     store: Store = None
     filter: Filter = None
     level: Annotated[float, Typed("Of the intervals; 1 − level is the error allowed.")] = 0.95
@@ -115,10 +117,10 @@ class RunsOptions:
     study: Annotated[str, Typed("Only the trials of this study.")] = ""
     limit: Annotated[int | None, Typed("At most so many; all by default.", least=1)] = None
     after: Annotated[str, Typed("The id that the page before ended with.")] = ""
-    sort: Annotated[str, Typed("newest, oldest or name.")] = "newest"
+    sort: Annotated[str, Typed("newest, oldest, name, or a metric: the lowest first.")] = "newest"
     filter: Annotated[
         Mapping[str, str] | None,
-        Typed("Only these: set=golden, system=app:answer, name, kind, variant or state."),
+        Typed("Only these: set=golden, tag=release, state=stopped, metric.faithfulness.lt=0.8, …"),
     ] = None
     store: Store = None
 
@@ -175,6 +177,37 @@ class ValidateOptions:
     set: Annotated[Any, Typed("The eval set: has it examples for every tag, segment and metric?")] = None
     columns: Columns = None
     segments: Segments = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedOptions:
+    """How the dashboard is served. Each field is an argument of `ui`, whose documentation explains it."""
+
+    store: Store = None
+    host: Annotated[str, Typed("Where to listen; beyond this machine a token is needed.")] = "127.0.0.1"
+    port: Annotated[int, Typed("Of the address; 0 takes a free one.", least=0, most=65535)] = 7471
+    token_file: Annotated[
+        Path | None, Typed("A file with the token that readers log in with.", kind=Path | None)
+    ] = None
+    allowed_host: Annotated[
+        Sequence[str], Typed("A name that the server is reached by; repeatable.", kind=list[str] | None)
+    ] = ()
+    base_path: Annotated[str, Typed("What every address begins with, behind a proxy: /ragauge.")] = ""
+    read_only: Annotated[bool, Typed("Open the store for reading, and take no change.")] = False
+    no_open: Annotated[bool, Typed("Open no browser.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class UiOptions(ServedOptions):
+    """How the dashboard is served, or written as files."""
+
+    export: Annotated[
+        Path | None, Typed("Write the pages into this folder instead of serving them.", kind=Path | None, metavar="DIR")
+    ] = None
+    run: Annotated[
+        Sequence[str], Typed("To export this run: id, name or latest; repeatable.", kind=list[str] | None)
+    ] = ()
+    limit: Annotated[int, Typed("Exported runs at most, the newest, and examples of each.", least=1)] = 50
 
 
 @dataclass(frozen=True, kw_only=True)

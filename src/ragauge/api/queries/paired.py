@@ -21,14 +21,20 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 
-def measuring(store: Store, run: Run, judge_id: str | None) -> MeasurementSpec:
-    """How a run was measured by this judge or, where it was not, by its last one."""
+def measuring(store: Store, run: Run, judge_id: str | None, specs: dict[str, str] | None = None) -> MeasurementSpec:
+    """How a run was measured by this judge or, where it was not, by its last one.
+
+    `specs` holds what was read of judges for other runs, and takes in what is read now.
+    """
     from ragauge.analysis.comparison.alike import MeasurementSpec
 
     judges = store.scores.judges(run.run_id)
     by = judge_id if judge_id in judges or judge_id is None else next(iter(judges), None)
     asked = {} if by is None else store.evidence.versions(run.run_id, by)
-    spec = (store.judges.spec(by) if by is not None else None) or ""
+    known = {} if specs is None else specs
+    if by is not None and by not in known:
+        known[by] = store.judges.spec(by) or ""
+    spec = known[by] if by is not None else ""
     return MeasurementSpec(run.name, by, store.scores.versions(run.run_id, by), asked, spec)
 
 

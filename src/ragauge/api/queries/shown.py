@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.analysis.scores.arrays import ResponseIndex
-from ragauge.api.queries.columns import KEY, causes_of, keys, questions_at
+from ragauge.api.queries.columns import KEY, causes_of, keys, questions_at, run_answers
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -47,23 +47,65 @@ def view_of(
     return ExampleView(example, response, evidence, scores, cause, "" if cause is not None else unknown)
 
 
+@dataclass(frozen=True, slots=True)
+class JudgeReply:
+    """What a model said for one example.
+
+    Attributes:
+        question: that it was asked.
+        served: the model that the provider says it used.
+        status: ok or failed.
+        text: as it came; "" where nothing did.
+        reason: why it failed.
+        cost: in US dollars; None when the price is unknown.
+        latency_ms: of the call.
+    """
+
+    question: str
+    served: str
+    status: str
+    text: str
+    reason: str
+    cost: float | None
+    latency_ms: float | None
+
+
+def replies_of(store: Store, view: ExampleView) -> tuple[JudgeReply, ...]:
+    """The stored replies that one example's evidence was read from, question by question; () where no model judged."""
+    keys = [(question, key) for question, one in view.evidence.items() for key in one.reply_keys]
+    found = store.replies.get([key for _, key in keys]) if keys else {}
+    return tuple(
+        JudgeReply(question, reply.served, reply.status, reply.text, reply.reason, reply.cost, reply.latency_ms)
+        for question, key in keys if (reply := found.get(key)) is not None
+    )     # fmt: skip
+
+
 def _unknown(store: Store, run_id: str, query_id: str, repeat: int, judge_id: str | None) -> str:
     """Why it is not known whether one response failed of which nothing shows a failure."""
-    index = store.runs.index(run_id, sorted(store.runs.order(run_id).numbers))
-    number = index.query_ids.index(query_id)
-    places = ((index.query == number) & (index.repeat == repeat)).nonzero()[0]
-    alone = store.runs.index(run_id, index.number[places].tolist())
-    return unknown_of(store, run_id, judge_id, alone).by_id().get(query_id, "")
+    number = store.example_list.number(run_id, query_id, repeat)
+    alone = store.runs.index(run_id, [] if number is None else [number])
+    unknown = unknown_of(store, run_id, judge_id, alone, answered=run_answers(store, run_id))
+    return next(iter(unknown.by_id().values()), "")
 
 
-def unknown_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> Unknown:
-    """Which examples of an index are not known to have failed or passed, by everything that was measured."""
+def unknown_of(
+    store: Store, run_id: str, judge_id: str | None, index: ResponseIndex, *, answered: bool | None = None
+) -> Unknown:     # fmt: skip
+    """Which examples of an index are not known to have failed or passed, by everything that was measured.
+
+    Args:
+        store: where the run is.
+        run_id: of it.
+        judge_id: whose verdicts; None = nobody's.
+        index: the responses.
+        answered: whether the system answered at all; None = what the first of these responses say.
+    """
     from ragauge.analysis.scores.known import KnownScores
     from ragauge.api.queries.columns import StoredColumns, answers_recorded, failed_of
     from ragauge.metrics.catalogue import parse
 
     names = store.scores.metrics(run_id, judge_id)
-    known = KnownScores(index, answered=answers_recorded(store, index))
+    known = KnownScores(index, answered=answers_recorded(store, index) if answered is None else answered)
     scores = StoredColumns(store, run_id, judge_id, index, ahead=names, values_only=True)
     for name in names:
         known.read(parse(name), scores.column(name))
@@ -86,21 +128,27 @@ class ShownScores:
         run_id: the run.
         judge_id: who judged; None = nobody.
         metrics: printed names.
-        numbers: the responses, by number in the store.
+        numbers: the responses, by number in the store; None = all that have a score of one of the metrics.
     """
 
     url: str
     run_id: str
     judge_id: str | None
     metrics: tuple[str, ...]
-    numbers: array[int] = field(repr=False)
+    numbers: array[int] | None = field(default=None, repr=False)
+
+    def _index(self, store: Store) -> ResponseIndex:
+        numbers = self.numbers
+        if numbers is None:
+            numbers = store.scores.evaluated(self.run_id, self.judge_id, self.metrics)
+        return store.runs.index(self.run_id, numbers)
 
     def scores(self) -> pl.DataFrame:
         """Every score, a row each."""
         from ragauge.store.open import open_store
 
         with open_store(self.url) as store:
-            return self._scores(store, store.runs.index(self.run_id, self.numbers))
+            return self._scores(store, self._index(store))
 
     def wide(self) -> pl.DataFrame:
         """One row a response: query_id, repeat, query, a column a segment, a column a metric; null = no value."""
@@ -109,7 +157,7 @@ class ShownScores:
         from ragauge.store.open import open_store
 
         with open_store(self.url) as store:
-            index = store.runs.index(self.run_id, self.numbers)
+            index = self._index(store)
             rows = _questions(store, index, keys(index))
             rows = rows.join(self._segments(store), on="query_id", how="left", maintain_order="left")
             scores = self._scores(store, index).pivot("metric", index=KEY, values="value", aggregate_function="first")
@@ -128,7 +176,7 @@ class ShownScores:
         from ragauge.store.open import open_store
 
         with open_store(self.url) as store:
-            index = store.runs.index(self.run_id, self.numbers)
+            index = self._index(store)
             rows = causes_of(store, self.run_id, self.judge_id, index)
             rows = rows.select(*KEY, "cause", "decided_by", "second")
             rows = rows.join(_questions(store, index, rows), on=KEY, how="left", maintain_order="left")
@@ -140,7 +188,7 @@ class ShownScores:
         from ragauge.store.open import open_store
 
         with open_store(self.url) as store:
-            index = store.runs.index(self.run_id, self.numbers)
+            index = self._index(store)
             unknown = unknown_of(store, self.run_id, self.judge_id, index).by_id()
             for query_id, repeat in keys(index).iter_rows():
                 yield view_of(store, self.run_id, query_id, repeat, self.judge_id, unknown.get(query_id, ""))

@@ -68,7 +68,9 @@ class ComparisonResult(PageResult):
 
     def to_csv(self) -> str:
         """The table of `to_polars`."""
-        return self.to_polars().write_csv()
+        from ragauge.data.writers.plain_csv import plain_csv
+
+        return plain_csv(self.to_polars())
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.comparing.sections import sections

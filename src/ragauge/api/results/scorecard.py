@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -31,12 +31,13 @@ class Scorecard(PageResult):
 
     Attributes:
         card: every number as plain frozen values.
+        kept_as: what every other reading of the same numbers from this store has too; None where they are not kept.
     """
 
     _what: ClassVar = "scorecard"
 
-    def __init__(self, card: Card, shown: ShownScores) -> None:
-        self.card = card
+    def __init__(self, card: Card, shown: ShownScores, kept_as: Hashable = None) -> None:
+        self.card, self.kept_as = card, kept_as
         self._shown = shown
 
     @property
@@ -147,9 +148,11 @@ class Scorecard(PageResult):
         return sections(self.card, report)
 
     def _page(self, *, framed: bool) -> str:
+        from ragauge.api.queries.served import KeptCharts
+        from ragauge.reporting.charts.drawing import with_kept_charts
         from ragauge.reporting.html import html
 
-        return html(self.card, framed=framed)
+        return with_kept_charts(KeptCharts(self.url), lambda: html(self.card, framed=framed))
 
     def to_terminal(self, report: Path | None = None) -> RenderableType:
         """What the command line prints; it ends with the path of the full report, or how to write one."""

@@ -190,7 +190,9 @@ class StudyResult:
         files.check(path, FORMS)
         match path.suffix.lower():
             case ".csv":
-                files.write_text(path, self.trials.write_csv())
+                from ragauge.data.writers.plain_csv import plain_csv
+
+                files.write_text(path, plain_csv(self.trials))
             case ".json":
                 files.write_text(path, self.to_json())
             case ".md":

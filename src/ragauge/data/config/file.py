@@ -7,18 +7,24 @@ from typing import Any
 from pydantic import Field
 
 from ragauge.data.config.gate import GateSection
+from ragauge.data.config.monitor import MonitorSection
 from ragauge.data.config.section import Section
 from ragauge.data.config.sweep import SweepSection
+from ragauge.data.config.ui import UiSection
 
 
 class Config(Section):
     """The one configuration file of ragauge."""
 
     gate: GateSection | None = Field(default=None, description="Rules that a run must meet: docs/gates.md.")
+    monitor: MonitorSection | None = Field(
+        default=None, description="What is watched in production: docs/monitoring.md."
+    )
     system: dict[str, Any] | None = Field(
         default=None, description="Settings of the system under test, for ragauge run --system-config: docs/systems.md."
     )
     sweep: SweepSection | None = Field(default=None, description="Configurations to try: docs/sweeps.md.")
+    ui: UiSection | None = Field(default=None, description="What the dashboard does: docs/dashboard.md.")
 
 
 def json_schema() -> dict[str, Any]:

@@ -36,15 +36,16 @@ class Drop:
     text: str
 
 
-def _drop(value: Any) -> Drop | None:
+def read_drop(value: Any) -> Drop | None:
+    """A drop as it is written, such as 3%; ValueError says what is wrong with another."""
     if value is None or isinstance(value, Drop):
         return value
     how = 'expected "3%" (of the baseline) or "3 points" (0.03)'
     if isinstance(value, int | float) and not isinstance(value, bool):
         if value == 0:
             return Drop(0.0, False, "0")
-        given = f"{value:g}"
-        raise ValueError(f"{how}, got {given} without a unit. Write {given}% or {given} points.")
+        meant = f"{100 * value if 0 < value < 1 else value:g}"
+        raise ValueError(f"{how}, got {value:g} without a unit. Write {meant}% or {meant} points.")
     match = re.match(DROP, value) if isinstance(value, str) else None
     if match:
         return Drop(float(match[1]) / 100, match[2] == "%", " ".join(value.split()))
@@ -88,17 +89,18 @@ def _columns(value: Any) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(value))
 
 
-def _text_or(pattern: str, *other: Any) -> WithJsonSchema:
+def text_or(pattern: str, *other: Any) -> WithJsonSchema:
+    """The schema of what may be written as such a text, or otherwise."""
     return WithJsonSchema({"anyOf": [*other, {"type": "string", "pattern": pattern}]})
 
 
 MOST = 1e300
 NULL = {"type": "null"}
 NUMBER = {"type": "number", "minimum": -MOST, "maximum": MOST}
-DropField = Annotated[Drop | None, BeforeValidator(_drop), _text_or(DROP, NULL, {"const": 0})]
-LevelField = Annotated[float | None, BeforeValidator(_level), _text_or(LEVEL, NULL, NUMBER)]
+DropField = Annotated[Drop | None, BeforeValidator(read_drop), text_or(DROP, NULL, {"const": 0})]
+LevelField = Annotated[float | None, BeforeValidator(_level), text_or(LEVEL, NULL, NUMBER)]
 ShareField = Annotated[
-    float, BeforeValidator(_share), _text_or(SHARE, {"type": "number", "minimum": 0, "exclusiveMaximum": 1})
+    float, BeforeValidator(_share), text_or(SHARE, {"type": "number", "minimum": 0, "exclusiveMaximum": 1})
 ]
 ColumnsField = Annotated[
     tuple[str, ...] | None,

@@ -107,7 +107,7 @@ def _said(error: ErrorDetails, loc: Path_, model: type[Section]) -> str:
     match error["type"]:
         case "extra_forbidden":
             here = _section(model, loc[:-1])
-            return _no_key(str(loc[-1]), list(here.model_fields)) + _meant_within(here, str(loc[-1]))
+            return _no_key(str(loc[-1]), _written(here)) + _meant_within(here, str(loc[-1]))
         case "missing":
             return "is missing."
         case "value_error":
@@ -128,6 +128,11 @@ def _said(error: ErrorDetails, loc: Path_, model: type[Section]) -> str:
             return f"expected a list, got {described(given)}. Begin each item with '- '."
         case _:
             return f"{error['msg']}, got {described(given)}."
+
+
+def _written(model: type[Section]) -> list[str]:
+    """The keys of a section as they are written."""
+    return [part.alias or name for name, part in model.model_fields.items()]
 
 
 def _no_key(key: str, known: Sequence[str]) -> str:
@@ -156,7 +161,7 @@ def _sections(model: type[Section], key: str) -> list[type[Section]]:
 
 def _meant_within(model: type[Section], key: str) -> str:
     """Where a key that is not known here may stand, one level deeper; "" where it may not."""
-    places = [name for name in model.model_fields for section in _sections(model, name) if key in section.model_fields]
+    places = [name for name in model.model_fields for section in _sections(model, name) if key in _written(section)]
     return f" It belongs within {places[0]}." if places else ""
 
 

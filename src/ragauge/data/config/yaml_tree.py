@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 MOST_NODES = 20_000     # a file of rules has a few hundred; a bomb of aliases has billions
 DEEPEST = 40
+BOOL, SWITCHES = "tag:yaml.org,2002:bool", ("on", "off", "yes", "no")     # words, where they are keys
 COLLECTIONS = ("tag:yaml.org,2002:seq", "tag:yaml.org,2002:map")
 
 
@@ -88,7 +89,7 @@ class _Tree:
         items: dict[str, Any] = {}
         lines: dict[str, int] = {}
         for key, value in node.value:
-            name = self.value(key, depth + 1)
+            name = key.value if key.tag == BOOL and key.value.lower() in SWITCHES else self.value(key, depth + 1)
             if not isinstance(name, str):
                 at = key.start_mark.line + 1
                 raise DataError(f"a key must be a word, got {name!r}.", source=self._source, line=at)

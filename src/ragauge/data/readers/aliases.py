@@ -42,6 +42,7 @@ RESPONSE_FIELDS: Mapping[str, str] = {
     "outcome": "what became of it in production: {solved: true}",
     "weight": "how many real requests a sampled one stands for",
     "missing": "field -> why it was not recorded",
+    "origin": "how it was made: {model, prompt, embedder, index, k, version}",
     "error": "why the system failed",
 }
 FIELDS: Mapping[str, str] = {**EXAMPLE_FIELDS, **RESPONSE_FIELDS}

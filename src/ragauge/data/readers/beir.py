@@ -28,6 +28,8 @@ def splits(folder: Path) -> dict[str, Path]:
 def read(folder: Path, split: str | None = None) -> Rows:
     """The queries of a split with their labels; queries without labels belong to other splits and are left out.
 
+    Those that were written by us as having none stay in.
+
     Args:
         folder: of the data set.
         split: None = test, or the only one.
@@ -47,10 +49,12 @@ def _rows(folder: Path, labels: Path) -> Iterator[tuple[int, Row]]:
     left = set(judged)
     for n, row in jsonl.read(queries).rows:
         query_id = str(row.get("_id", row.get("query_id")))
-        if query_id in judged:
+        metadata = row.get("metadata")
+        ours = metadata.get(OURS) if isinstance(metadata, Mapping) else None
+        if query_id not in judged and isinstance(ours, Mapping) and "relevant" in ours:
+            yield n, {**ours, "query_id": query_id, "query": row.get("text", row.get("query"))}
+        elif query_id in judged:
             left.discard(query_id)
-            metadata = row.get("metadata")
-            ours = metadata.get(OURS) if isinstance(metadata, Mapping) else None
             asked = {"query_id": query_id, "query": row.get("text", row.get("query")), "relevant": judged[query_id]}
             yield n, {**(ours if isinstance(ours, Mapping) else {}), **asked}
     if left:

@@ -120,7 +120,7 @@ def _place(quote: str, doc_id: str, texts: Mapping[str, str], source: str) -> tu
     return (*places[0], len(places))
 
 
-def plain_texts(source: Any) -> dict[str, str]:
+def plain_texts(source: Any, undecoded: list[str] | None = None) -> dict[str, str]:
     """doc_id -> text of every document. Of text files every character counts, front matter too.
 
     A line end is one character, CRLF too, as `Path.read_text` has it; a warning counts the files with CRLF.
@@ -128,6 +128,8 @@ def plain_texts(source: Any) -> dict[str, str]:
     Args:
         source: a folder of text files (doc_id is the path in it without the ending), one text file, or whatever
             `read_corpus` reads.
+        undecoded: receives the names of a folder's text files that are not UTF-8, which are then left out; None = such
+            a file is an error.
 
     Raises:
         DataError: there is no document, none has a text, one is not UTF-8, or two share an id.
@@ -142,8 +144,17 @@ def plain_texts(source: Any) -> dict[str, str]:
     for path in pages:
         doc_id = path.relative_to(folder).with_suffix("").as_posix()
         if doc_id in by_name:
-            raise DataError(f"two documents have the id {doc_id!r}.", source=str(path), hint="Rename one of them.")
-        by_name[doc_id] = _decoded(path)
+            hint = "The id of a text file is its path without its ending. Rename one of them."
+            raise DataError(f"two documents have the id {doc_id!r}.", source=str(path), hint=hint)
+        try:
+            by_name[doc_id] = _decoded(path)
+        except DataError:
+            if undecoded is None:
+                raise
+            undecoded.append(path.relative_to(folder).as_posix())
+    if undecoded and not by_name:
+        told = f"no text file in UTF-8 in this folder; left out: {', '.join(undecoded[:3])}."
+        raise DataError(told, source=str(folder), hint="Save the files as UTF-8.")
     if not by_name:
         raise DataError(f"no text file ({', '.join(SUFFIXES)}) in this folder.", source=str(folder))
     return _some(by_name, pages, folder)

@@ -1,7 +1,4 @@
-"""Documents from whatever a corpus stands in: a folder of pages, a corpus file, a BEIR folder, a table, a mapping.
-
-Listings of what is in an index: ids one a line, a corpus file, or a table.
-"""
+"""Documents from whatever a corpus stands in: a folder of pages, a corpus file, a BEIR folder, a table, a mapping."""
 
 from __future__ import annotations
 
@@ -9,17 +6,15 @@ import datetime
 import json
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.resources.abc import Traversable
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from ragauge.data.document import Document
 from ragauge.data.readers import jsonl, squad, tabular
-from ragauge.data.readers.lines import BOM, PARQUET, Row, Rows, head, lines, whole
+from ragauge.data.readers.lines import BOM, PARQUET, Row, Rows, head, whole
 from ragauge.data.readers.passages import DOC_KEYS, TEXT_KEYS
-from ragauge.data.readers.source import name_of
 from ragauge.data.readers.values import described
 from ragauge.errors import DataError
 
@@ -35,7 +30,7 @@ ACCEPTED = (
 )
 
 
-def read_corpus(source: Any) -> tuple[Document, ...]:
+def read_corpus(source: Any, undecoded: list[str] | None = None) -> tuple[Document, ...]:
     """Every document of a corpus, in the order of the source.
 
     - A folder with corpus.jsonl (also packed as .gz or .zst) is read as BEIR's: `_id`, `title`, `text`. Text files
@@ -50,6 +45,11 @@ def read_corpus(source: Any) -> tuple[Document, ...]:
       where they are given.
     - A mapping of id and text.
 
+    Args:
+        source: one of these.
+        undecoded: receives the names of a folder's text files that are not UTF-8, which are then left out; None = such
+            a file is an error.
+
     Raises:
         DataError: with its place (file, line or document): nothing of that name, no document, none with a text, an
             id that two documents have, bytes that are not UTF-8, front matter that cannot be read.
@@ -60,7 +60,7 @@ def read_corpus(source: Any) -> tuple[Document, ...]:
         return _with_text((_page(page.name, _decoded(str(page), page.read_bytes())),), str(page))
     folder = _folder(source)
     if folder is not None:
-        return _with_text(tuple(_pages(folder)), str(folder))
+        return _with_text(tuple(_pages(folder, undecoded)), str(folder), undecoded or ())
     if unread := beside(source):
         told = f"{source}: corpus.jsonl is the corpus; not read: {', '.join(unread[:3])}{' …' if unread[3:] else ''}."
         warnings.warn(f"{told} Name another folder if these are the documents.", UserWarning, stacklevel=2)
@@ -109,10 +109,12 @@ def beside(source: Any) -> list[str]:
     return sorted(name for name, _ in _below(folder, "") if Path(name).stem.upper() not in EXPLAINING)
 
 
-def _with_text(documents: tuple[Document, ...], source: str) -> tuple[Document, ...]:
+def _with_text(documents: tuple[Document, ...], source: str, left_out: Sequence[str] = ()) -> tuple[Document, ...]:
     """The documents, if any has a text."""
     if not any(document.text.strip() for document in documents):
-        raise DataError("no document in it has a text.", source=source, hint="Write texts, or name another corpus.")
+        other = f"; not in UTF-8: {', '.join(left_out[:3])}{' …' if left_out[3:] else ''}" if left_out else ""
+        raise DataError(f"no document in it has a text{other}.", source=source,
+                        hint="Write texts, or name another corpus.")     # fmt: skip
     return documents
 
 
@@ -202,7 +204,7 @@ def _document(rows: Rows, n: int, row: Row) -> Document:
     return Document(str(doc_id), title if isinstance(title, str) else "", text, **given)
 
 
-def _pages(folder: Path | Traversable) -> Iterator[Document]:
+def _pages(folder: Path | Traversable, undecoded: list[str] | None = None) -> Iterator[Document]:
     """The documents in the text files of a folder and of those below, in the order of their names."""
     files = dict(sorted(_below(folder, "")))
     if not files:
@@ -211,11 +213,15 @@ def _pages(folder: Path | Traversable) -> Iterator[Document]:
         )
     names: dict[str, str] = {}
     for name, file in files.items():
-        document = _page(name, _decoded(name, file.read_bytes()))
+        raw = file.read_bytes()
+        if undecoded is not None and not _is_utf8(raw):
+            undecoded.append(name)
+            continue
+        document = _page(name, _decoded(name, raw))
         if document.doc_id in names:
             raise DataError(
                 f"has the doc_id of {names[document.doc_id]}: {document.doc_id!r}.", source=name,
-                hint="Rename one of them.",
+                hint="The id of a text file is its path without its ending. Rename one of them.",
             )  # fmt: skip
         names[document.doc_id] = name
         yield document
@@ -230,6 +236,14 @@ def _below(folder: Path | Traversable, prefix: str) -> Iterator[tuple[str, Path 
             yield from _below(entry, f"{prefix}{entry.name}/")
         elif entry.name.endswith(SUFFIXES) and entry.is_file():
             yield f"{prefix}{entry.name}", entry
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _decoded(name: str, raw: bytes) -> str:
@@ -311,88 +325,3 @@ def _date(name: str, meta: Mapping[str, Any]) -> str | None:
             f"updated_at must be an ISO date, got {value!r}.", source=name, hint="Write it as 2025-03-31."
         ) from error
     return str(value)
-
-
-PACKED = ("", ".gz", ".zst")
-TABLES: Mapping[str, Callable[[Path], Rows]] = {".csv": tabular.read_csv, ".tsv": tabular.read_csv}
-LISTINGS = (
-    "Accepted: a text file with one id a line, or .jsonl, .csv, .tsv or .parquet with a column "
-    f"{' or '.join(DOC_KEYS)} "
-    "(such as a BEIR corpus.jsonl, or the folder with it); each also packed as .gz or .zst."
-)
-
-
-def doc_ids(source: Any) -> Iterator[str]:
-    """The ids of the documents in an index, one at a time.
-
-    Args:
-        source: a path, a table in memory with such a column, or the ids themselves.
-
-    Raises:
-        DataError: the file or table cannot be read as such a listing.
-    """
-    if isinstance(source, str | Path):
-        return _of_path(Path(source))
-    if tabular.is_frame(source):
-        return _column(tabular.read_table(source))
-    if tabular.is_list(source):
-        return _listed(source)
-    raise DataError(f"cannot read a listing of the index from {described(source)}.", hint=LISTINGS)
-
-
-def said(source: Any) -> str:
-    """What to call a listing in a message."""
-    return str(source) if isinstance(source, str | Path) else name_of(source)
-
-
-def _of_path(path: Path) -> Iterator[str]:
-    if path.is_dir():
-        corpus = next((file for end in PACKED if (file := path / f"corpus.jsonl{end}").is_file()), None)
-        if corpus is None:
-            raise DataError("the folder has no corpus.jsonl.", source=str(path), hint=LISTINGS)
-        path = corpus
-    if not path.exists():
-        raise DataError("there is no such file.", source=str(path), hint=LISTINGS)
-    start = head(path)
-    if start.startswith(PARQUET):
-        return _column(tabular.read_parquet(path))
-    if start.removeprefix(BOM).lstrip()[:1] in (b"{", b"["):
-        return _column(jsonl.read(path))
-    ending = next((end for end in reversed(path.suffixes) if end.lower() not in PACKED), "").lower()
-    return _column(TABLES[ending](path)) if ending in TABLES else _plain(path)
-
-
-def _plain(path: Path) -> Iterator[str]:
-    """One id a line; blank lines are left out."""
-    for n, line in lines(path):
-        doc_id = line.strip()
-        if "\t" in doc_id:
-            problem = f"expected one id a line, got {doc_id[:40]!r}."
-            raise DataError(problem, source=str(path), line=n, hint="Name the file .tsv and give it a header: doc_id.")
-        if doc_id:
-            yield doc_id
-
-
-def _column(rows: Rows) -> Iterator[str]:
-    """The first column that is known to hold ids."""
-    name = ""
-    for n, row in rows.rows:
-        name = name or next((key for key in DOC_KEYS if key in row), "")
-        value = row.get(name) if name else None
-        if value is None or isinstance(value, Mapping | list | bool):
-            problem = f"no document id (looked for {', '.join(DOC_KEYS)}; found: {', '.join(list(row)[:20])})."
-            raise rows.error(problem, n, LISTINGS)
-        yield str(value)
-
-
-def _listed(source: Iterable[Any]) -> Iterator[str]:
-    """Ids, or dictionaries that hold one."""
-    rest = iter(source)
-    first = list(islice(rest, 1))
-    if first and (isinstance(first[0], Mapping) or hasattr(first[0], "model_dump")):
-        yield from _column(tabular.read_table(chain(first, rest)))
-        return
-    for n, doc_id in enumerate(chain(first, rest), 1):
-        if not isinstance(doc_id, str | int) or isinstance(doc_id, bool):
-            raise DataError(f"expected an id, got {described(doc_id)}.", source="list", line=n, unit="entry")
-        yield str(doc_id)

@@ -231,6 +231,12 @@ def missing(value: Any, name: str, notes: Notes) -> dict[str, str]:
     return {text(key, name, notes): text(reason, f"{name}.{key}", notes) for key, reason in reasons}
 
 
+def origin(value: Any, name: str, notes: Notes) -> dict[str, str]:
+    """How an answer was made: fact -> value."""
+    facts = entries(opened(value, name, notes), name, "an object of fact and value")
+    return {text(key, name, notes): text(said, f"{name}.{key}", notes) for key, said in facts}
+
+
 def response_of(values: Found, names: Names, query_id: str, notes: Notes, blank: str = "") -> Response:
     """The response that the values describe.
 
@@ -278,6 +284,7 @@ def response_of(values: Found, names: Names, query_id: str, notes: Notes, blank:
         outcome=outcome(values["outcome"], names["outcome"], notes) if has("outcome") else {},
         weight=weight(values["weight"], names["weight"]) if has("weight") else 1.0,
         missing={**(why or {}), **redacted},
+        origin=origin(values["origin"], names["origin"], notes) if has("origin") else {},
         error=failed,
     )
 

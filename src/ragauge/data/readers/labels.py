@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from itertools import chain
+from math import isfinite
 from typing import Any
 
-from ragauge.data.label import NO_CLAIM, UNSURE, VALUES, Label, Part, label_key, part_of
-from ragauge.data.readers.aliases import snake
-from ragauge.data.readers.labelled import WORDS, LabelOptions, read_labelled
+from ragauge.data.label import (
+    NO_CLAIM,
+    SCORE,
+    SEEN,
+    UNSURE,
+    VALUES,
+    Label,
+    Part,
+    ScoreScale,
+    label_key,
+    moment_of,
+    part_of,
+)
+from ragauge.data.readers import passages as retrieved
+from ragauge.data.readers.aliases import names_of, snake
+from ragauge.data.readers.labelled import FIELDS, WORDS, LabelOptions, read_labelled
 from ragauge.data.readers.lines import Row, Rows
 from ragauge.data.readers.source import rows_of
-from ragauge.data.readers.values import BadValue
+from ragauge.data.readers.values import BadValue, Notes, answer_text, opened, text, texts
 from ragauge.errors import RagaugeError, nearest
 
 OURS = ("key", "value")
@@ -27,8 +42,17 @@ SPELLED: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("relevant", "true", "yes", "1"), "relevant"),
         **dict.fromkeys(("not_relevant", "irrelevant", "false", "no", "0"), "not_relevant"), "unsure": UNSURE,
     },
-    "address": {one: one for one in VALUES["address"]},
-    "refuse": {"yes": "yes", "true": "yes", "1": "yes", "no": "no", "false": "no", "0": "no"},
+    "address": {**{one: one for one in VALUES["address"]}, "cannot_tell": UNSURE},
+    "refuse": {
+        **dict.fromkeys(("yes", "true", "1"), "yes"), **dict.fromkeys(("no", "false", "0"), "no"),
+        **dict.fromkeys((UNSURE, "cannot_tell"), UNSURE),
+    },
+}     # fmt: skip
+RATE = {"yes": "1", "true": "1", "no": "0", "false": "0"}     # words for a score that has nothing between 0 and 1
+AHEAD = timedelta(days=1)     # how far a clock, or an offset that was not written, may be ahead of ours
+READ: Mapping[str, tuple[str, ...]] = {     # what labels of a whole answer by its texts may have
+    **{name: FIELDS[name] for name in ("query", "passages", "answer", "label", "labels")},
+    "references": (*names_of("references"), *names_of("reference_answer")),
 }     # fmt: skip
 
 
@@ -41,12 +65,14 @@ class LabelSource:
         annotator: who gave them; of several labels of one thing, such as NAME 1, NAME 2.
         guideline: hash of the instructions.
         columns: our field -> the file's column.
+        scale: score:METRIC -> what people can say of the metric and what they see; None = any number of any text.
     """
 
     question: str = "support"
     annotator: str = ""
     guideline: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
+    scale: Callable[[str], ScoreScale] | None = None
 
 
 def read_labels(source: Any, given: LabelSource = LabelSource()) -> Iterator[Label]:
@@ -55,10 +81,12 @@ def read_labels(source: Any, given: LabelSource = LabelSource()) -> Iterator[Lab
     - ours, as the label page saves it, or as CSV: key, part, question, value, annotator, at, guideline;
     - Label Studio's JSON: tasks with data and annotations; data has a key (`label draw -o tasks.jsonl`), or question,
       passages and answer by their usual names;
-    - else what `judge check` reads: question, passages, answer or claims, label or labels.
+    - else texts: of support what `judge check` reads: question, passages, answer or claims, label or labels; of an
+      answer as a whole question, answer, label or labels, and passages and references where the question sees them.
 
     Raises:
-        DataError: a row that cannot be read, with its line; a value that is not known, with the nearest.
+        DataError: a row that cannot be read, with its line; a value that is not known, with the nearest; a time that is
+            not in ISO 8601, or more than a day ahead.
     """
     rows = rows_of(source)
     reading = _LabelReading(rows, given)
@@ -71,8 +99,10 @@ def read_labels(source: Any, given: LabelSource = LabelSource()) -> Iterator[Lab
         yield from reading.each(every, reading.ours)
     elif set(STUDIO) <= set(first[1]):
         yield from reading.each(every, reading.studio)
-    else:
+    elif given.question == "support":
         yield from _checked(source, given)
+    else:
+        yield from reading.each(every, reading.by_texts)
 
 
 def _checked(source: Any, given: LabelSource) -> Iterator[Label]:
@@ -84,6 +114,9 @@ def _checked(source: Any, given: LabelSource) -> Iterator[Label]:
             whole = (part.start, part.end) == (0, len(row.answer))
             for n, value in enumerate(part.labels, 1):
                 name = given.annotator if len(part.labels) == 1 else f"{who} {n}"
+                if part.annotators:     # a number is a place in the list
+                    name = part.annotators[n - 1]
+                    name = f"{who} {name}" if name.isdigit() else name
                 place = None if whole else (part.start, part.end)
                 yield Label(key, place, given.question, value, name, "", given.guideline)
 
@@ -110,12 +143,48 @@ class _LabelReading:
         key = str(said["key"] or "").strip().lower()
         if len(key) != 64 or not set(key) <= HEX:
             raise BadValue("key", "the 64 hex digits of what was seen, as label draw wrote them", said["key"])
-        question = self._text(row, "question") or self.given.question
+        question, scale = self._asked(self._text(row, "question"))
         yield Label(
-            key, _part(said["part"]), question, value_of(question, said["value"]),
-            self._text(row, "annotator") or self.given.annotator, self._text(row, "at"),
+            key, _part(said["part"]), question, value_of(question, said["value"], scale),
+            self._text(row, "annotator") or self.given.annotator, _at(self._text(row, "at")),
             self._text(row, "guideline") or self.given.guideline,
         )     # fmt: skip
+
+    def _asked(self, named: str) -> tuple[str, ScoreScale | None]:
+        """A question as it is stored, with its scale where it is a score's."""
+        question = named or self.given.question
+        if self.given.scale is None or not question.startswith(SCORE):
+            return question, None
+        scale = self.given.scale(question)
+        return scale.question, scale
+
+    def by_texts(self, row: Row) -> Iterator[Label]:
+        """What one or several annotators said of an answer as a whole, by the texts that they saw."""
+        question, scale = self._asked("")
+        seen = SEEN.get(question) if scale is None else scale.seen
+        if question == "relevance":
+            raise BadValue("label", "labels of relevance by their keys, as label draw -o tasks.jsonl writes them", row)
+        spelled = {snake(str(column)): value for column, value in row.items() if value is not None}
+        there = {ours: snake(column) for ours, column in self.given.columns.items()}
+        notes, found = Notes(cells=self.rows.cells), {}
+        for ours, theirs in READ.items():
+            names = (there[ours],) if ours in there else theirs
+            found[ours] = next((spelled[name] for name in names if name in spelled), None)
+        said = opened(found["label"] if found["labels"] is None else found["labels"], "label", notes)
+        lacking = [name for name in ("answer", "query", "label") if (said if name == "label" else found[name]) is None]
+        if lacking:
+            raise BadValue(lacking[0], f"a column {lacking[0]}: --map {lacking[0]}=COLUMN", ", ".join(map(str, row)))
+        passages = [one.text or "" for one in retrieved.passages(found["passages"], "passages", notes)]
+        references = () if found["references"] is None else texts(found["references"], "references", notes)
+        key = label_key(
+            question, text(found["query"], "query", notes), passages, answer_text(found["answer"], "answer", notes),
+            references=references, seen=seen,
+        )  # fmt: skip
+        every = list(said) if isinstance(said, list | tuple) else [said]
+        who = self.given.annotator or "annotator"
+        for n, value in enumerate(every, 1):
+            name = self.given.annotator if len(every) == 1 else f"{who} {n}"
+            yield Label(key, None, question, value_of(question, value, scale), name, "", self.given.guideline)
 
     def _text(self, row: Row, name: str) -> str:
         found = row.get(self.given.columns.get(name, name))
@@ -126,17 +195,21 @@ class _LabelReading:
         data, annotations = row["data"], row["annotations"]
         if not isinstance(data, Mapping) or not isinstance(annotations, list | tuple):
             raise BadValue("data", "an object, with annotations beside it that are a list", data)
-        question = str(data.get("question") if data.get("key") else self.given.question)
-        key = str(data.get("key") or "") or label_key(question, *_texts(data))
+        question, scale = self._asked(str(data.get("question") or "") if data.get("key") else "")
+        seen = None if scale is None else scale.seen
+        key = str(data.get("key") or "") or label_key(question, *_texts(data), seen=seen)
         guideline = str(data.get("guideline") or self.given.guideline)
+        answer = data.get("answer")
         for one in annotations:
             if not isinstance(one, Mapping) or one.get("was_cancelled"):
                 continue
             who = one.get("completed_by", self.given.annotator)
             name = str(who.get("email") or who.get("id") if isinstance(who, Mapping) else who)
-            at = str(one.get("updated_at") or one.get("created_at") or "")
+            at = _at(str(one.get("updated_at") or one.get("created_at") or ""))
             for part, value in _results(one.get("result")):
-                yield Label(key, part, question, value_of(question, value), name, at, guideline)
+                if isinstance(part, tuple) and isinstance(answer, str) and part[1] > len(answer):
+                    raise BadValue("end", f"a place within the answer's {len(answer):,} characters", part[1])
+                yield Label(key, part, question, value_of(question, value, scale), name, at, guideline)
 
 
 def _results(results: Any) -> Iterator[tuple[Part, Any]]:
@@ -145,7 +218,9 @@ def _results(results: Any) -> Iterator[tuple[Part, Any]]:
         value = one.get("value") if isinstance(one, Mapping) else None
         if not isinstance(value, Mapping):
             continue
+        number = value.get("number", value.get("rating"))
         said = value.get("labels") or value.get("hypertextlabels") or value.get("choices") or ()
+        said = said if number is None else (number,)
         spanned = isinstance(value.get("start"), int) and isinstance(value.get("end"), int)
         part = (value["start"], value["end"]) if spanned else None
         yield from ((part, word) for word in said)
@@ -163,6 +238,20 @@ def _texts(data: Mapping[str, Any]) -> tuple[str, Sequence[str], str]:
     return str(query or ""), texts, answer
 
 
+def _at(text: str) -> str:
+    """A time as it was written, where it is one by which labels can be put in order."""
+    if not text:
+        return ""
+    try:
+        moment = moment_of(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise BadValue("at", "a date or time in ISO 8601 such as 2026-01-31T12:00:00Z, or nothing", text) from None
+    if moment > datetime.now(UTC) + AHEAD:
+        hint = "The latest label counts, so this one would win over every later one. Mend the time, or leave it out."
+        raise BadValue("at", "no time in the future", text, hint)
+    return text
+
+
 def _part(value: Any) -> Part:
     if isinstance(value, list | tuple):
         if len(value) == 2 and all(isinstance(one, int) for one in value):
@@ -171,8 +260,13 @@ def _part(value: Any) -> Part:
     return part_of("" if value is None else str(value))
 
 
-def value_of(question: str, value: Any) -> str:
+def value_of(question: str, value: Any, scale: ScoreScale | None = None) -> str:
     """A value as the question spells it; of score:METRIC the number in text.
+
+    Args:
+        question: that it answers.
+        value: as it was read.
+        scale: of a score, what it may be; None = any number.
 
     Raises:
         BadValue: a question or a value that is not known, with the nearest.
@@ -180,11 +274,8 @@ def value_of(question: str, value: Any) -> str:
     >>> value_of("support", "Not supported"), value_of("score:faithfulness", 0.5)
     ('not_supported', '0.5')
     """
-    if question.startswith("score:"):
-        try:
-            return f"{float(value):g}"
-        except (TypeError, ValueError):
-            raise BadValue("value", "a number", value) from None
+    if question.startswith(SCORE):
+        return _number(value, scale)
     if question not in SPELLED:
         known = (*VALUES, "score:METRIC")
         near = nearest(question, known, 1)
@@ -196,3 +287,19 @@ def value_of(question: str, value: Any) -> str:
         hint = f"Nearest: {near[0]}." if near else ""
         raise BadValue("value", f"one of {', '.join(dict.fromkeys(words.values()))}", value, hint)
     return words[said]
+
+
+def _number(value: Any, scale: ScoreScale | None) -> str:
+    """A score as text, finite and within its scale; of a rate also yes and no."""
+    said = RATE.get(snake(str(value)), value) if scale is None or scale.rate else value
+    wanted = "a number" if scale is None else f"a number from {scale.low:g} to {scale.high:g}"
+    if scale is not None and scale.rate:
+        wanted = "1 or 0, yes or no"
+    try:
+        found = float(said)
+    except (TypeError, ValueError):
+        raise BadValue("value", wanted, value) from None
+    within = scale is None or (found in (scale.low, scale.high) if scale.rate else scale.low <= found <= scale.high)
+    if not (isfinite(found) and within):
+        raise BadValue("value", wanted, value)
+    return f"{found:g}"

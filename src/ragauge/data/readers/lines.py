@@ -11,7 +11,7 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -225,6 +225,8 @@ class Rows:
         unit: what is counted: line, row or entry.
         cells: texts may hold JSON, as the cells of CSV and Parquet files do.
         blank: why a value is null, where the format itself knows; otherwise "".
+        offered: columns that are there to report by; that nothing reads them is worth no word.
+        remarks: what the format noticed, complete when the rows have been read; each becomes a warning.
     """
 
     source: str
@@ -232,6 +234,8 @@ class Rows:
     unit: str = "line"
     cells: bool = False
     blank: str = ""
+    offered: frozenset[str] = frozenset()
+    remarks: Sequence[str] = ()
 
     def error(self, problem: str, n: int | None = None, hint: str = "") -> DataError:
         """The error about one of the rows, or about the whole source."""

@@ -76,7 +76,7 @@ class RecordReader:
         self.count = 0
         self.sought = {*options.columns.values(), *options.segments}      # columns named by the user, not yet seen
         self._dotted = [name for name in (*options.columns.values(), *options.segments) if "." in name]
-        self._read = {*options.segments, *(name.partition(".")[0] for name in self._dotted)}
+        self._read = {*rows.offered, *options.segments, *(name.partition(".")[0] for name in self._dotted)}
         self._tool = ""
         self._plans: dict[tuple[str, ...], RowPlan] = {}
         self._tools: dict[tuple[str, ...], str] = {}
@@ -301,6 +301,7 @@ class RecordReader:
 
     def warnings(self) -> Iterator[str]:
         """What the user should know before believing a number."""
+        yield from self.rows.remarks
         if self._unread:
             close = [f"{near}={column}" for column in self._unread if (near := nearest_field(column))]
             meant = f" (meant: {', '.join(close)}?)" if close else ""

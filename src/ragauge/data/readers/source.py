@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,13 +13,15 @@ from ragauge.data.readers import jsonl, tabular
 from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.lines import BOM, PARQUET, ZIP, Rows, head
 from ragauge.data.readers.record_reader import Options, RecordReader, Warn, warn_user
+from ragauge.data.readers.traces import reading as traces
+from ragauge.data.readers.traces.spans import is_batch
 from ragauge.data.readers.values import BadValue
 from ragauge.data.response import Record
 from ragauge.errors import DataError, UsageError
 
 ACCEPTED = (
-    "Accepted: .jsonl, .json, .csv, .tsv (each also packed as .gz or .zst), .parquet, a BEIR folder "
-    "(queries.jsonl, qrels/), a polars or pandas DataFrame, an Arrow table, a list of dictionaries, "
+    "Accepted: .jsonl, .json, .csv, .tsv (each also packed as .gz or .zst), .parquet, traces (OTLP/JSON), a BEIR "
+    "folder (queries.jsonl, qrels/), a polars or pandas DataFrame, an Arrow table, a list of dictionaries, "
     "a dictionary of columns or of questions by category, a Hugging Face data set."
 )
 QUERY_NAMES = frozenset(names_of("query"))
@@ -96,10 +99,8 @@ def joined(
     *,
     on_unknown: Literal["error", "warn"] = "error",
     segments: Sequence[str] = (),
-    split: str | None = None,
     system: str | None = None,
     warn: Warn = warn_user,
-    seen: Collection[str] = (),
 ) -> Iterator[Record]:
     """The examples of one source with the responses of another, joined on query_id.
 
@@ -112,29 +113,50 @@ def joined(
         columns: our field -> column, in either source.
         on_unknown: what to do about a response to no example of the set.
         segments: columns of the set to report by.
-        split: as for `records`.
         system: as for `records`.
         warn: as for `records`.
-        seen: mapped columns that were found where the set was read, if it is an EvalSet.
     """
     if on_unknown not in ("error", "warn"):
         raise UsageError(f"joined: on_unknown must be 'error' or 'warn', got {on_unknown!r}.")
     known = columns or {}
-    answers = RecordReader(rows_of(response_source), Options(known, (), system, warn))
+    how = Options(known, (), system, warn)
     if isinstance(set_source, EvalSet):
-        examples = {record.example.query_id: record for record in records(set_source)}
-        unseen = set(known.values()).difference(seen)
-    else:
-        reading = RecordReader(rows_of(set_source, split), Options(known, tuple(segments), system, warn), answers)
-        examples = {}
-        for n, row in reading.rows.rows:
-            record = reading.record(n, row)
-            if record is not None:
-                examples.setdefault(record.example.query_id, record)
-        reading.finish(reading.sought - set(known.values()))
-        unseen = reading.sought
+        how = replace(how, segments=tuple(segments))
+        return answers_to(set_source, response_source, how, on_unknown=on_unknown)
+    answers = RecordReader(rows_of(response_source), how)
+    reading = RecordReader(rows_of(set_source), replace(how, segments=tuple(segments)), answers)
+    examples: dict[str, Record] = {}
+    for n, row in reading.rows.rows:
+        record = reading.record(n, row)
+        if record is not None:
+            examples.setdefault(record.example.query_id, record)
+    reading.finish(reading.sought - set(known.values()))
+    unseen = reading.sought
     answers.known({*segments, *(name for record in examples.values() for name in record.example.segments)})
     return _joined(examples, answers, unseen, on_unknown, warn)
+
+
+def answers_to(
+    eval_set: EvalSet,
+    response_source: Any,
+    how: Options,
+    *,
+    seen: Collection[str] = (),
+    on_unknown: Literal["error", "warn"] = "error",
+) -> Iterator[Record]:
+    """The examples of a set that was read before with the responses of a source, as `joined` gives them.
+
+    Args:
+        eval_set: the examples.
+        response_source: the responses.
+        how: what the user said about both.
+        seen: mapped columns that were found where the set was read.
+        on_unknown: what to do about a response to no example of the set.
+    """
+    answers = RecordReader(rows_of(response_source), replace(how, segments=()))
+    examples = {record.example.query_id: record for record in records(eval_set)}
+    answers.known({*how.segments, *(name for record in examples.values() for name in record.example.segments)})
+    return _joined(examples, answers, set(how.columns.values()).difference(seen), on_unknown, how.warn)
 
 
 def _joined(
@@ -229,7 +251,8 @@ def _file(path: Path) -> Rows:
         raise DataError("not a Parquet file: it does not start with PAR1.", source=str(path), hint=ACCEPTED)
     start = head(path).removeprefix(BOM).lstrip()
     if start[:1] in (b"{", b"["):
-        return jsonl.read(path)
+        rows = jsonl.read(path)
+        return traces.read(rows) if is_batch(start) else rows
     if ending in ENDINGS:
         return ENDINGS[ending](path)
     first = start.partition(b"\n")[0].decode("utf-8", "replace")

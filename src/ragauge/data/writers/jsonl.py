@@ -89,9 +89,9 @@ def example_fields(example: Example) -> dict[str, Any]:
         if (texts := getattr(example, name)) is not None:
             out[name] = list(texts)
     if example.relevant is not None:
-        out["relevant"] = _relevant(example.relevant)
+        out["relevant"] = relevant_fields(example.relevant)
     if example.relevant_chunks is not None:
-        out["relevant_chunks"] = _relevant(example.relevant_chunks)
+        out["relevant_chunks"] = relevant_fields(example.relevant_chunks)
     if example.gold_spans is not None:
         spans = example.gold_spans
         out["gold_spans"] = [{"doc_id": span.doc_id, "start": span.start, "end": span.end} for span in spans]
@@ -126,12 +126,15 @@ def response_fields(response: Response) -> dict[str, Any]:
     # said even where it is empty: a reader that finds no word about a missing field gives its own reason
     if response.missing or (response.error is None and (response.passages is None or response.answer is None)):
         out["missing"] = dict(response.missing)
+    if response.origin:
+        out["origin"] = dict(response.origin)
     if response.error is not None:
         out["error"] = response.error
     return out
 
 
-def _relevant(judged: Sequence[Relevant]) -> dict[str, float] | list[dict[str, Any]]:
+def relevant_fields(judged: Sequence[Relevant]) -> dict[str, float] | list[dict[str, Any]]:
+    """Judged items as plain values: {doc_id: grade}; a list where one is a group of documents."""
     if all(len(judged_item.doc_ids) == 1 for judged_item in judged):
         return {judged_item.doc_ids[0]: _number(judged_item.grade) for judged_item in judged}
     return [{"doc_ids": list(judged_item.doc_ids), "grade": _number(judged_item.grade)} for judged_item in judged]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragauge.data.writers.jsonl import replaced
+from ragauge.data.writers.plain_csv import plain_csv
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 def write_csv(path: str | Path, table: pl.DataFrame) -> int:
     """Writes a table of scores, and returns how many there were."""
     with replaced(Path(path)) as part:
-        table.write_csv(part)
+        part.write_text(plain_csv(table), encoding="utf-8", newline="")
     return table.height
 
 

@@ -6,16 +6,19 @@ What a form has no place for stands beside it under our names, which other tools
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
+from ragauge.data.curation import SetForm
 from ragauge.data.example import Example
 from ragauge.data.readers.beir import OURS
+from ragauge.data.readers.record_reader import warn_user
 from ragauge.data.writers.jsonl import example_fields, written
 from ragauge.errors import DataError, UsageError
+from ragauge.text.messages import plural
 
-SetForm = Literal["beir", "ragas", "deepeval"]
+NAMED = 5     # documents that a warning names
 FORMS: tuple[SetForm, ...] = get_args(SetForm)
 
 
@@ -32,8 +35,8 @@ def export(form: SetForm, path: Path, examples: Iterable[Example], texts: Mappin
         How many examples.
 
     Raises:
-        UsageError: an unknown form, a file's ending that is not the form's, or a folder that holds something.
-        DataError: groups of documents, or no labels at all, in BEIR's form, which has no place for them.
+        UsageError: an unknown form, a file's ending that is not the form's, or a file or folder that holds something.
+        DataError: groups of documents in BEIR's form, which has no place for them.
     """
     if form not in FORMS:
         raise UsageError(f"testset export: --to {form}: expected one of {', '.join(FORMS)}.")
@@ -44,6 +47,7 @@ def export(form: SetForm, path: Path, examples: Iterable[Example], texts: Mappin
     ending = {"ragas": ".jsonl", "deepeval": ".json"}[form]
     if path.suffix != ending:
         raise UsageError(f"testset export: -o {path}: {form} takes a file that ends in {ending}.")
+    _refuse_taken(path, "file")
     rows = [_row(form, example, texts or {}) for example in listed]
     with written(path) as file:
         if form == "deepeval":
@@ -77,11 +81,7 @@ def _beir(path: Path, examples: list[Example], texts: Mapping[str, str] | None) 
     for example in examples:
         if any(len(one.doc_ids) > 1 for one in example.relevant or ()):
             raise DataError("BEIR has no place for groups of documents.", source=f"example {example.query_id}")
-        if not example.relevant:
-            told, hint = "BEIR holds queries with labels only, and this has none.", "Export to ragas or deepeval."
-            raise DataError(told, source=f"example {example.query_id}", hint=hint)
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise UsageError(f"testset export: -o {path}: is there already. Name a new folder.")
+    _refuse_taken(path, "folder")
     (path / "qrels").mkdir(parents=True)
     if texts is not None:
         with written(path / "corpus.jsonl") as file:
@@ -91,9 +91,34 @@ def _beir(path: Path, examples: list[Example], texts: Mapping[str, str] | None) 
     with written(path / "qrels" / "test.tsv") as file:
         file.write("query-id\tcorpus-id\tscore\n")
         file.writelines(_labels(examples))
+    _warn_of(path, examples, texts)
+
+
+def _refuse_taken(path: Path, kind: str) -> None:
+    """Makes sure that nothing stands where a set is written but an empty file or folder of that kind."""
+    held = any(path.iterdir()) if path.is_dir() else path.exists() and path.stat().st_size > 0
+    if held or (path.exists() and path.is_dir() is not (kind == "folder")):
+        raise UsageError(f"testset export: -o {path}: is there already and stays as it is. Name a new {kind}.")
+
+
+def _warn_of(path: Path, examples: Sequence[Example], texts: Mapping[str, str] | None) -> None:
+    """Says which queries have no label, and which labels no document."""
+    if without := sum(not one.relevant for one in examples):
+        warn_user(
+            f"{path}: {plural(without, 'query', 'queries')} of {len(examples):,} without a label: other tools pass "
+            "by what qrels/test.tsv does not name; ragauge reads them again."
+        )
+    named = {one.doc_ids[0] for example in examples for one in example.relevant or ()}
+    if texts is not None and (lost := sorted(named - texts.keys())):
+        shown = ", ".join(map(repr, lost[:NAMED])) + (" …" if len(lost) > NAMED else "")
+        warn_user(f"{path}: {plural(len(lost), 'labelled document')} not in the corpus: {shown}.")
 
 
 def _query(example: Example) -> dict[str, Any]:
+    if not example.relevant:     # the reader knows it by `relevant`, None too
+        fields = example_fields(example) | {"relevant": None if example.relevant is None else {}}
+        own = {key: value for key, value in fields.items() if key not in ("query_id", "query")}
+        return {"_id": example.query_id, "text": example.query, "metadata": {OURS: own}}
     held = ("query_id", "query", "relevant")
     fields = {key: value for key, value in example_fields(example).items() if key not in held}
     return {"_id": example.query_id, "text": example.query, "metadata": {OURS: fields} if fields else {}}

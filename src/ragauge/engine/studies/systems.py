@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -17,11 +17,11 @@ from ragauge.data.identity import canonical
 from ragauge.data.response import Run
 from ragauge.data.search_space import Parameters, called
 from ragauge.data.study import Trial
-from ragauge.engine.collect import collect
+from ragauge.engine.collect import Pace, RunToFill, collect
 from ragauge.engine.execute import execute
 from ragauge.engine.models import Calling
 from ragauge.engine.plan import plan
-from ragauge.engine.system_caller import PATIENCE, Asking
+from ragauge.engine.system_caller import Asking
 from ragauge.engine.systems import System, build_system
 from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge
@@ -240,11 +240,13 @@ class SystemTrial:
                 run = Run("", self.name, system=self.factory.name, config=config, planned=len(how.eval_set))
                 self.run_id = how.store.collecting.begin(run, how.eval_set).run_id
                 how.store.studies.put(how.study, Trial(self.name, dict(self.parameters), run_id=self.run_id))
-            patience = replace(PATIENCE, call=how.timeout, total=max(PATIENCE.total, how.timeout))
             done = await collect(
-                system, left, how.store, self.run_id, concurrency=how.concurrency, patience=patience,
+                system,
+                left,
+                RunToFill(how.store, self.run_id),
+                Pace.of(how.concurrency, how.timeout),
                 progress=lambda now: self._moved(held + now.done, "asking"),
-            )     # fmt: skip
+            )
             self.made += done.asked
             self.asked = held + done.asked
         finally:

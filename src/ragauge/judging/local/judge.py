@@ -85,9 +85,8 @@ LIMITS = (
 )
 SHARPER = (
     "It sorts claims, it does not settle them: read its scores as a range. What sharpens it: a model judge for the "
-    "middle band (--judge hybrid:openai:MODEL); and about 50 labels of your own would fit its probabilities to your "
-    "data, which this version cannot do yet. How often it is right on your data, and intervals that know it: ragauge "
-    "judge check FILE, with labels."
+    "middle band (--judge hybrid:openai:MODEL), or 50 labels of your own and more: ragauge judge calibrate fits its "
+    "probabilities to your data, ragauge judge check says how often it is right there."
 )
 
 

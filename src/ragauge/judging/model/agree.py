@@ -8,20 +8,20 @@ from typing import Any
 from ragauge.data.facts import Agreement, AgreementFacts
 from ragauge.judging.inputs import Agree
 from ragauge.judging.judge import Asking, settled
-from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
+from ragauge.judging.model.prompt_blocks import Block, Prompt
 from ragauge.judging.model.question_spec import INTEGER, YES_NO, QuestionSpec, a_list, an_object, one_of
 from ragauge.judging.model.reading import word, yes
 from ragauge.judging.model.verdicts import Listing, ask_each
 
-VERSION = 1
+VERSION = 2
 AGREEMENTS: Mapping[str, Agreement] = {"agrees": "agrees", "contradicts": "contradicts", "absent": "absent"}
 COMPARING = Prompt(
     "agree",
-    f"""You compare the claims of an answer with those of a reference. {DATA}
+    """Compare the claims of the answer with those of the reference.
 For every answer claim [A1], [A2], …: verdict = agrees (the reference states it, or it follows from it), contradicts \
 (the reference says otherwise) or absent (the reference is silent).
 For every reference claim [R1], [R2], …: stated = true if the answer says it, in whatever words, false if not.
-Give every claim's number n. Reply with JSON only.""",
+Give every claim's number n.""",
     """For every answer claim [A1], [A2], … give its number n and verdict: agrees, contradicts or absent.
 For every reference claim [R1], [R2], … give its number n and stated: true or false.""",
     ("question", "answer_claims", "reference_claims", "other_accepted_answers"),
@@ -46,7 +46,7 @@ def agree(inputs: Agree, asked: QuestionSpec) -> Asking:
     blocks += [answer.block("answer claims"), reference.block("reference claims")]
     if inputs.accepted:
         blocks.append(Block.of("other accepted answers", *inputs.accepted))
-    replies = yield from ask_each(asked, *asked.worded(COMPARING, *blocks), SCHEMA, answer, reference)
+    replies = yield from ask_each(asked, asked.worded(COMPARING, *blocks), SCHEMA, answer, reference)
     verdicts, stated = replies.of(answer), replies.of(reference)
     unknown = len(known) < len(inputs.answer_claims)
     return AgreementFacts(

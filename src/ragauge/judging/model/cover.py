@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from ragauge.data.facts import CoverFacts
 from ragauge.judging.inputs import Cover, CoverAspects, CoverCriteria
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
+from ragauge.judging.model.prompt_blocks import Block, Prompt
 from ragauge.judging.model.question_spec import INTEGER, YES_NO, QuestionSpec, a_list, an_object
 from ragauge.judging.model.reading import yes
 from ragauge.judging.model.verdicts import Listing, ask_each
 
-VERSION = 1
+VERSION = 2
 ASPECTS = Prompt(
     "cover_aspects",
-    f"""You check which parts of a question an answer addresses. {DATA}
+    """Check which parts of the question the answer addresses.
 For every part [C1], [C2], …: met = true if the answer says something that answers this part, right or wrong; false if \
-not. Give every number n. Reply with JSON only.""",
+not. Give every number n.""",
     "For every part [C1], [C2], … give its number n and met: true or false.",
     ("question", "answer", "parts"),
 )
 CRITERIA = Prompt(
     "cover_criteria",
-    f"""You check an answer against acceptance criteria. {DATA}
+    """Check the answer against the criteria.
 For every criterion [C1], [C2], …: met = true if the statement is true of the answer, false if not. Give every number \
-n. Reply with JSON only.""",
+n.""",
     "For every criterion [C1], [C2], … give its number n and met: true or false.",
     ("question", "answer", "criteria"),
 )
@@ -45,6 +45,6 @@ def _covered(name: str, parts: Sequence[str], prompt: Prompt, inputs: Cover, ask
     listing = Listing(name, "C", dict(enumerate(parts, 1)), lambda item: yes(item.get("met")))
     blocks = Block.of("question", inputs.query), Block.of("answer", inputs.answer), listing.block()
     schema = an_object(**{name: a_list(n=INTEGER, met=YES_NO)})
-    verdicts = yield from ask_each(asked, *asked.worded(prompt, *blocks), schema, listing)
+    verdicts = yield from ask_each(asked, asked.worded(prompt, *blocks), schema, listing)
     met = verdicts.of(listing)
     return CoverFacts(tuple(met.get(n) for n in listing.texts))

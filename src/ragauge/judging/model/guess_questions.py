@@ -8,19 +8,18 @@ from typing import Any
 from ragauge.data.facts import GuessedFacts
 from ragauge.judging.inputs import GuessQuestions
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
+from ragauge.judging.model.prompt_blocks import Block, Prompt
 from ragauge.judging.model.question_spec import TEXTS, QuestionSpec, an_object
 from ragauge.judging.model.reading import texts
 from ragauge.judging.model.verdicts import ask_retry
 from ragauge.judging.similarity import cosines, embed
 
-VERSION = 1
+VERSION = 2
 QUESTIONS = 3     # the paper averages over n guesses; its code takes 3
 GUESSING = Prompt(
     "guess_questions",
-    f"""You read an answer and guess its question. {DATA}
-Write {QUESTIONS} different questions that this answer would answer fully, in the answer's language. \
-Reply with JSON only.""",
+    f"""Read the answer and guess its question.
+Write {QUESTIONS} different questions that this answer would answer fully, in the answer's language.""",
     f"Give questions: a list of {QUESTIONS} texts.",
     ("answer",),
 )
@@ -33,7 +32,7 @@ def guess_questions(inputs: GuessQuestions, asked: QuestionSpec) -> Asking:
     Source: RAGAS, arXiv:2309.15217, section 3: mean cosine of the question with the questions guessed from the answer.
     """
     worded = asked.worded(GUESSING, Block.of("answer", inputs.answer))
-    attempts, _ = yield from ask_retry(asked, *worded, SCHEMA, _guessed, lambda guesses: len(guesses) >= QUESTIONS)
+    attempts, _ = yield from ask_retry(asked, worded, SCHEMA, _guessed, lambda guesses: len(guesses) >= QUESTIONS)
     guessed = max(attempts, key=len)[:QUESTIONS]
     if not guessed:
         return GuessedFacts((None,) * QUESTIONS)

@@ -28,7 +28,7 @@ from ragauge.judging.model import (
     verify_reference,
 )
 from ragauge.judging.model.prompt_blocks import HANDED, Prompt, worded
-from ragauge.judging.model.question_spec import ModelSpec, QuestionSpec, read_spec
+from ragauge.judging.model.question_spec import ModelSpec, QuestionSpec, any_of, read_spec
 
 ASKED: Mapping[str, tuple[int, Callable[[Any, QuestionSpec], Asking]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
@@ -50,6 +50,8 @@ PROMPTS: Mapping[str, Prompt] = {
         guess_questions.GUESSING, prepare.PREPARING, prefer.PREFERENCE,
     )
 }  # fmt: skip
+# how replies may look to all questions that see passages
+FAMILY = any_of(verify_answer.CHECKED, verify_reference.SCHEMA, rate_passages.RATED, rate_passages.RATED_SENTENCES)
 # questions that may have a model of their own; vectors are the embedder's
 NAMED = (*(name for name in ASKED if name != "similarity"), "prepare")
 EMBEDDED_BY = ("guess_questions", "similarity")     # questions whose vectors the judge's embedder makes
@@ -98,7 +100,7 @@ class ModelJudge:
 
     def asked(self, question: str, judge_repeat: int = 0) -> QuestionSpec:
         """One question as this judge asks it."""
-        return QuestionSpec(question, self.version(question), self.spec.settings, judge_repeat)
+        return QuestionSpec(question, self.version(question), self.spec.settings, judge_repeat, FAMILY)
 
     def model_of(self, ask: Ask) -> ModelName:
         """Who answers a chat ask."""
@@ -116,6 +118,14 @@ class ModelJudge:
     def prefer(self, pair: AnswerPair, judge_repeat: int = 0) -> Generator[list[Ask], list[Reply], Preference]:
         """The generator of `prefer`: which of two answers is better, in both orders."""
         return prefer.prefer(pair, QuestionSpec("prefer", prefer.VERSION, self.spec.settings, judge_repeat))
+
+    def reworded(self, templates: Mapping[str, str]) -> ModelJudge | None:
+        """The same judge by other templates, name of a prompt -> template; None where it has wording of its own."""
+        if self.spec.prompts:
+            return None
+        for name, template in templates.items():
+            PROMPTS[name].check(template)
+        return ModelJudge(replace(self.spec, settings=replace(self.spec.settings, wording=templates)))
 
     def prepare(self, query: str, reference: str) -> Generator[list[Ask], list[Reply], prepare.Prepared]:
         """The generator of `prepare`: claims of a reference and aspects of a question."""

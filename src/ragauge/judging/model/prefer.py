@@ -7,18 +7,17 @@ from typing import Any
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.labelled import AnswerPair, Better, Preference
-from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
+from ragauge.judging.model.prompt_blocks import Block, Prompt
 from ragauge.judging.model.question_spec import QuestionSpec, an_object, one_of
 from ragauge.judging.model.reading import word
 from ragauge.judging.model.verdicts import NO_VERDICT, ask_retry, interleave
 
-VERSION = 1
+VERSION = 2
 PREFERENCE = Prompt(
     "prefer",
-    f"""You compare two answers to a question. {DATA}
+    """Compare the two answers to the question.
 better = first if answer [A1] serves the question better, second if answer [A2] does, same if neither does. What \
-counts is whether an answer is right, complete and to the point; its place, length and style do not. Reply with JSON \
-only.""",
+counts is whether an answer is right, complete and to the point; its place, length and style do not.""",
     "Give better: first for answer [A1], second for answer [A2], or same.",
     ("question", "answers"),
 )
@@ -42,7 +41,7 @@ def _preferred(
     """The verdict on two answers in this order; None, and why, where there is none."""
     shown = Block("answers", [(f"A{n}", answer) for n, answer in enumerate(answers, 1)])
     worded = asked.worded(PREFERENCE, Block.of("question", query), shown)
-    better, reason = yield from ask_retry(asked, *worded, SCHEMA, _better, lambda verdict: verdict is not None)
+    better, reason = yield from ask_retry(asked, worded, SCHEMA, _better, lambda verdict: verdict is not None)
     return better[-1], reason or NO_VERDICT if better[-1] is None else ""
 
 

@@ -6,19 +6,19 @@ from collections.abc import Generator, Mapping
 from typing import Any, NamedTuple
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
+from ragauge.judging.model.prompt_blocks import Block, Prompt
 from ragauge.judging.model.question_spec import TEXTS, QuestionSpec, an_object
 from ragauge.judging.model.reading import texts
 from ragauge.judging.model.verdicts import ask_retry
 
-VERSION = 1
+VERSION = 2
 PREPARING = Prompt(
     "prepare",
-    f"""You prepare a question and its reference answer for an evaluation. {DATA}
+    """Prepare the question and its reference answer for an evaluation.
 claims: the statements of the reference answer, in order: short, each checkable by itself (names instead of pronouns, \
 one fact each), nothing left out and nothing added. [] if there is no reference answer.
-aspects: the parts that a full answer to the question has to treat, as short phrases; one if the question has one part.
-Reply with JSON only.""",
+aspects: the parts that a full answer to the question has to treat, as short phrases; one if the question has one \
+part.""",
     "Give claims: a list of texts, [] if there is no reference answer; and aspects: a list of texts.",
     ("question", "reference_answer"),
 )
@@ -40,7 +40,7 @@ def prepare(query: str, reference: str, asked: QuestionSpec) -> Generator[list[A
         return bool(prepared.aspects) and (bool(prepared.claims) or not reference.strip())
 
     worded = asked.worded(PREPARING, Block.of("question", query), Block.of("reference answer", reference))
-    attempts, reason = yield from ask_retry(asked, *worded, SCHEMA, _prepared, whole)
+    attempts, reason = yield from ask_retry(asked, worded, SCHEMA, _prepared, whole)
     if whole(attempts[-1]):
         return attempts[-1]
     return Prepared(None, None, reason or "the reply holds no lists of claims and aspects")

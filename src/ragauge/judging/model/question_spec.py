@@ -21,7 +21,7 @@ from typing import Any
 
 from ragauge.data.ask import EMBEDDERS, PROVIDERS, Ask, ModelName
 from ragauge.errors import UnknownName, UsageError
-from ragauge.judging.model.prompt_blocks import Block, Numbered, Prompt, numbered
+from ragauge.judging.model.prompt_blocks import Block, Numbered, Prompt, Worded, numbered
 
 Schema = Mapping[str, Any]
 
@@ -39,6 +39,11 @@ def one_of(*words: str) -> Schema:
 def an_object(**fields: Schema) -> Schema:
     """An object with these fields."""
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def any_of(*forms: Schema) -> Schema:
+    """An object whose only field, reply, is one of several objects."""
+    return an_object(reply={"anyOf": list(forms)})
 
 
 def a_list(**fields: Schema) -> Schema:
@@ -114,16 +119,18 @@ class QuestionSpec:
     version: int
     settings: Settings
     judge_repeat: int = 0
+    family: Schema | None = None     # of all questions that see passages
 
-    def worded(self, prompt: Prompt, *blocks: Block) -> tuple[str, str]:
-        """The system's and the user's text of a request, in our wording or the user's own."""
+    def worded(self, prompt: Prompt, *blocks: Block) -> Worded:
+        """The texts of a request, in our wording or the user's own."""
         return prompt.messages(blocks, self.settings.wording.get(prompt.name))
 
-    def chat(self, system: str, text: str, schema: Mapping[str, Any], attempt: int = 1) -> Ask:
-        """One request to the model."""
+    def chat(self, worded: Worded, schema: Mapping[str, Any], attempt: int = 1, only: str = "") -> Ask:
+        """One request to the model; `only` stands at the end of its texts."""
         return Ask(
-            "chat", self.question, self.version, (("system", system), ("user", text)), schema=schema,
-            params=self.settings.params, judge_repeat=self.judge_repeat, attempt=attempt,
+            "chat", self.question, self.version, (("system", worded.system), ("user", worded.text + only)),
+            schema=schema, params=self.settings.params, judge_repeat=self.judge_repeat, attempt=attempt,
+            shared=worded.shared, family=self.family if worded.shared else None,
         )  # fmt: skip
 
 

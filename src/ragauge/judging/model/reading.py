@@ -144,6 +144,18 @@ def whole_number(value: Any) -> int | None:
     return int(match[1]) if match else None
 
 
+def sentence_number(value: Any) -> str:
+    """The number of one sentence of a passage: 2.1, "2.1", "[S2.1]"; "" for anything else.
+
+    >>> sentence_number("[2.10]"), sentence_number(2.5), sentence_number("2"), sentence_number("2.1 and 2.2")
+    ('2.10', '2.5', '', '')
+    """
+    if isinstance(value, bool) or not isinstance(value, str | float) or len(str(value)) > LONGEST_NUMBER:
+        return ""
+    match = re.fullmatch(r"\W*[A-Za-z]?\s*(\d{1,6}\.\d{1,6})\W*", str(value))
+    return match[1] if match else ""
+
+
 def places(value: Any, sent: Mapping[str, Any]) -> tuple[str, ...]:
     """The sentence numbers of a list that were sent, such as "2.1"; a bare passage number stands for its first one.
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.judging.model.prompt_blocks import Block
+from ragauge.judging.model.prompt_blocks import Block, Worded
 from ragauge.judging.model.question_spec import QuestionSpec, Schema
-from ragauge.judging.model.reading import objects, structured, whole_number
+from ragauge.judging.model.reading import objects, sentence_number, structured, whole_number
 
 T = TypeVar("T")
 log = logging.getLogger("ragauge.judging")
@@ -19,11 +19,11 @@ NO_VERDICT = "no verdict, asked twice"
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[T]):
-    """Texts that each want a verdict: [P1] in the prompt, {"n": 1, …} in a list of the reply.
+    """Texts that each want a verdict: [C1] in the prompt, {"n": 1, …} in a list of the reply.
 
     Attributes:
         name: of the reply's list.
-        letter: before the numbers in the prompt; no two listings of a prompt share it.
+        letter: before the numbers in the prompt; no two listings of a prompt share it. "" = the numbers of `sentences`.
         texts: by number.
         verdict: what an item of the list says; None where that is no verdict.
         settles: whether a verdict needs no second asking; one that does is kept until another comes.
@@ -34,6 +34,7 @@ class Listing(Generic[T]):
     texts: Mapping[int, str]
     verdict: Callable[[Mapping[str, Any]], T | None]
     settles: Callable[[T], bool] = lambda _: True
+    sentences: Sequence[str] = ()     # of passages, such as 2.1: one a text, in their order
 
     def block(self, name: str = "") -> Block:
         """The numbered texts as they are sent."""
@@ -42,14 +43,15 @@ class Listing(Generic[T]):
     @property
     def places(self) -> list[str]:
         """Letter and number of every text."""
-        return [f"{self.letter}{n}" for n in self.texts]
+        return list(self.sentences) or [f"{self.letter}{n}" for n in self.texts]
 
     def read(self, value: Mapping[str, Any], wanted: Collection[str]) -> dict[str, T]:
         """Verdicts by place. Places not wanted are dropped; one that comes twice with two verdicts has none."""
         verdicts: dict[str, T] = {}
         torn: set[str] = set()
         for item in objects(value.get(self.name)):
-            number, verdict = f"{self.letter}{whole_number(item.get('n'))}", self.verdict(item)
+            n, verdict = item.get("n"), self.verdict(item)
+            number = sentence_number(n) if self.sentences else f"{self.letter}{whole_number(n)}"
             if number not in wanted:
                 log.info("A verdict on %s is dropped: it was not asked for.", number)
             elif verdict is not None and verdicts.setdefault(number, verdict) != verdict:
@@ -59,11 +61,12 @@ class Listing(Generic[T]):
 
 
 class VerdictsRead(NamedTuple):
-    """Verdicts by place, why some are missing ("" where none are), and the object in every reply."""
+    """Verdicts by place, why some are missing ("" where none are), every reply's object and text."""
 
     by_place: Mapping[str, Any]
     reason: str
     values: tuple[Mapping[str, Any], ...]
+    texts: tuple[str, ...]
 
     def of(self, listing: Listing[T]) -> dict[int, T]:
         """The verdicts of one listing, by number."""
@@ -72,7 +75,7 @@ class VerdictsRead(NamedTuple):
 
 
 def ask_each(
-    asked: QuestionSpec, system: str, text: str, schema: Schema, *listings: Listing[Any]
+    asked: QuestionSpec, worded: Worded, schema: Schema, *listings: Listing[Any]
 ) -> Generator[list[Ask], list[Reply], VerdictsRead]:
     """Asks for a verdict on every text, and once more for those that are missing.
 
@@ -81,8 +84,7 @@ def ask_each(
 
     Args:
         asked: which question.
-        system: what to do.
-        text: everything to judge; it holds the listings' blocks.
+        worded: everything to judge, which holds the listings' texts, and what to do with it.
         schema: of the reply.
         listings: what wants verdicts.
     """
@@ -90,14 +92,16 @@ def ask_each(
     everything = list(settles)
     verdicts: dict[str, Any] = {}
     values: list[Mapping[str, Any]] = []
+    said: list[str] = []
 
     def ask(wanted: Sequence[str], attempt: int) -> Ask:
         only = "" if len(wanted) == len(everything) else f"\nOnly {', '.join(wanted)}."
-        return asked.chat(system, text + only, schema, attempt)
+        return asked.chat(worded, schema, attempt, only)
 
     def left(reply: Reply, wanted: Sequence[str]) -> list[str]:
         """Takes in a reply; returns what still wants a verdict."""
         values.append(structured(reply, schema) or {})
+        said.append(reply.text)
         for listing in listings:
             verdicts.update(listing.read(values[-1], frozenset(wanted)))
         return [number for number in wanted if number not in verdicts or not settles[number](verdicts[number])]
@@ -105,18 +109,18 @@ def ask_each(
     (first,) = yield [ask(everything, 1)]
     missing = left(first, everything)
     if not missing or hopeless(first):
-        return VerdictsRead(verdicts, first.reason or "the call failed" if missing else "", tuple(values))
+        reason = first.reason or "the call failed" if missing else ""
+        return VerdictsRead(verdicts, reason, tuple(values), tuple(said))
     parts = _parts(missing, everything=len(missing) == len(everything), cut_off=first.finish == "length")
     again = yield [ask(part, 2) for part in parts]
     lacking = [reply for part, reply in zip(parts, again, strict=True) if left(reply, part)]
     reason = next((reply.reason for reply in lacking if reply.reason), NO_VERDICT) if lacking else ""
-    return VerdictsRead(verdicts, reason, tuple(values))
+    return VerdictsRead(verdicts, reason, tuple(values), tuple(said))
 
 
 def ask_retry(
     asked: QuestionSpec,
-    system: str,
-    text: str,
+    worded: Worded,
     schema: Schema,
     read: Callable[[Mapping[str, Any]], T],
     enough: Callable[[T], bool],
@@ -125,8 +129,7 @@ def ask_retry(
 
     Args:
         asked: which question.
-        system: what to do.
-        text: what to do it with.
+        worded: what to do, and what to do it with.
         schema: of the reply.
         read: what an object says; {} where a reply has none.
         enough: whether that will do.
@@ -136,7 +139,7 @@ def ask_retry(
     """
     replies: list[T] = []
     for attempt in (1, 2):
-        (reply,) = yield [asked.chat(system, text, schema, attempt)]
+        (reply,) = yield [asked.chat(worded, schema, attempt)]
         replies.append(read(structured(reply, schema) or {}))
         if enough(replies[-1]) or hopeless(reply):
             break

@@ -9,7 +9,7 @@ from typing import Any
 from ragauge.data.facts import Address, AnswerFacts, Claim
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.prompt_blocks import DATA, Block, Prompt
+from ragauge.judging.model.prompt_blocks import Block, Prompt
 from ragauge.judging.model.question_spec import (
     INTEGER,
     TEXT,
@@ -27,7 +27,7 @@ from ragauge.judging.model.verdicts import Listing, ask_each
 from ragauge.judging.model.verify_reference import FIELDS, FORM, RULES, Support, check, judged, support_of
 from ragauge.text.sentences import Sentence, split
 
-VERSION = 1
+VERSION = 2
 ADDRESSES: Mapping[str, Address] = {"fully": "fully", "partly": "partly", "no": "no"}
 CLAIMS = """For every answer sentence [S1], [S2], … list its claims: short statements that can be checked by \
 themselves (names instead of pronouns, one fact each, nothing added). A sentence that states nothing to check \
@@ -39,20 +39,18 @@ empty list where it has none."""
 WHOLE_FORM = "Of the whole answer: addresses: fully, partly or no; refuses: true or false."
 CHECKING = Prompt(
     "verify_answer",
-    f"""You check an answer against passages. {DATA}
+    f"""Check the answer against the passages.
 {CLAIMS}
 {RULES}
-{WHOLE}
-Reply with JSON only.""",
+{WHOLE}""",
     f"{LISTED_FORM} For each claim give\n{FORM}\n{WHOLE_FORM}",
     ("question", "passages", "answer"),
 )
 LISTING = Prompt(
     "list_claims",
-    f"""You list the claims of an answer. {DATA}
+    f"""List the claims of the answer.
 {CLAIMS}
-{WHOLE}
-Reply with JSON only.""",
+{WHOLE}""",
     f"{LISTED_FORM}\n{WHOLE_FORM}",
     ("question", "answer"),
 )
@@ -99,7 +97,7 @@ def verify_answer(inputs: VerifyAnswer, asked: QuestionSpec) -> Asking:
     passages = [] if fused is None else [fused.block]
     prompt, schema = (LISTING, LISTED) if fused is None else (CHECKING, CHECKED)
     worded = asked.worded(prompt, Block.of("question", inputs.query), *passages, listing.block("answer"))
-    replies = yield from ask_each(asked, *worded, schema, listing)
+    replies = yield from ask_each(asked, worded, schema, listing)
     address, refuse = _whole(replies.values)
     plain = list(_plain(sentences, replies.of(listing), replies.reason))
     texts = [claim.text or "" for claim, _ in plain if claim.text]

@@ -14,7 +14,7 @@ from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Claim, ReferenceClaim, ReferenceFacts, Window
 from ragauge.judging.inputs import VerifyReference
 from ragauge.judging.judge import Asking, any_accepted
-from ragauge.judging.model.prompt_blocks import DATA, Block, Numbered, Prompt
+from ragauge.judging.model.prompt_blocks import Block, Numbered, Prompt
 from ragauge.judging.model.question_spec import (
     INTEGER,
     TEXTS,
@@ -48,9 +48,9 @@ together: true if no passage supports it alone, but several do together;
 direct: true if it is stated, false if it only follows."""
 CHECKING = Prompt(
     "verify_claims",
-    f"""You check claims against passages. {DATA}
+    f"""Check the claims [C1], [C2], … against the passages.
 {RULES}
-Give every claim's number n. Reply with JSON only.""",
+Give every claim's number n.""",
     f"For every claim [C1], [C2], … give its number n and\n{FORM}",
     ("question", "passages", "claims"),
 )
@@ -116,7 +116,7 @@ def _checked(
     """What one pack says about some claims, by their numbers, and why verdicts are missing."""
     listing = Listing("claims", "C", claims, lambda item: support_of(item, pack.sentences))
     worded = asked.worded(CHECKING, Block.of("question", query), pack.block, listing.block())
-    verdicts = yield from ask_each(asked, *worded, SCHEMA, listing)
+    verdicts = yield from ask_each(asked, worded, SCHEMA, listing)
     return verdicts.of(listing), verdicts.reason
 
 
@@ -150,7 +150,7 @@ def _window(number: str, parts: Sequence[PassageBatch]) -> Window:
     return Window(sentence.passage, sentence.sentence.start, sentence.sentence.end)
 
 
-VERSION = 1
+VERSION = 2
 
 
 def verify_reference(inputs: VerifyReference, asked: QuestionSpec) -> Asking:

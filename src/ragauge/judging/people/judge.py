@@ -1,17 +1,20 @@
-"""People as a judge: their labels of an answer's sentences fill the evidence that models' verdicts fill."""
+"""People as a judge: their labels fill the evidence that models' verdicts fill."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ragauge.analysis.results.scorecard import JudgeNote
-from ragauge.data.facts import AnswerFacts, Claim, Rating, RelevanceFacts
+from ragauge.data.facts import Address, AnswerFacts, Claim, Rating, RelevanceFacts
 from ragauge.data.label import (
     BY_KIND,
-    BY_RELEVANCE,
-    BY_SUPPORT,
+    BY_PEOPLE,
     NO_CLAIM,
+    NOT_SUPPORTED,
+    SCORE,
+    TOLD,
     UNSURE,
     Label,
     Part,
@@ -23,11 +26,16 @@ from ragauge.judging.inputs import Inputs, RatePassages, VerifyAnswer
 from ragauge.judging.judge import Asking
 from ragauge.text.sentences import split
 
-PREFIX = "people:"
+PREFIX = BY_PEOPLE
 NO_GUIDELINE = "none"     # how instructions that are not known are called in a spec
 NOT_LABELLED = "nobody labelled it"
 SPLIT = "people are split"
-QUESTIONS: Mapping[str, str] = {"verify_answer": "support", "rate_passages": "relevance"}     # judge's -> label's
+FEW_UNCLEAR = 10     # labels that say which kind for each that does not, from which the kinds can be told
+# a judge's question -> those of labels that tell of it
+QUESTIONS: Mapping[str, tuple[str, ...]] = {
+    "verify_answer": ("support", "address", "refuse"), "rate_passages": ("relevance",),
+}     # fmt: skip
+ADDRESS: Mapping[str, Address] = {"fully": "fully", "partly": "partly", "no": "no"}
 
 
 class PeopleJudge:
@@ -35,24 +43,34 @@ class PeopleJudge:
 
     A labelled part of an answer is a claim, a part with nothing to check is none, and a sentence that nobody labelled
     has no verdict. Of several annotators most decide, unless an adjudicator did; a tie has no verdict. People say that
-    the passages support a part, not which: all of them do, together. What is only said to be not supported counts as
-    not in the passages, so such labels tell of `faithfulness` and `unsupported` alone.
+    the passages support a part, not which: all of them do, together. What is only said to be not supported leaves
+    its answer without a score of `contradicted` and `not_in_context`; where more than a tenth of the labels of what is
+    not supported are such, labels do not tell of both at all. An answer that people say addresses the question, wholly
+    or in part, does not decline.
+
+    Scores that people give a metric themselves are no evidence: whoever measures asks `scores` for them.
 
     Args:
         labels: by one guideline, of any texts.
         guideline: its hash.
         digest: of all labels by it: another set of labels is another judge.
+
+    Attributes:
+        support: labels of support that count.
+        which_not_said: those of them that say not_supported, and so not which of contradicted and not_in_context.
     """
 
     def __init__(self, labels: Iterable[Label], guideline: str, digest: str) -> None:
         self.guideline, self._digest = guideline, digest
         self._by_key: dict[str, list[Label]] = {}
-        every = list(labels)
-        for label in last_said(every):
+        counted = last_said(list(labels))
+        for label in counted:
             self._by_key.setdefault(label.key, []).append(label)
-        said = {(label.question, label.value) for label in every}
-        self._kinds = ("support", "not_supported") not in said
-        self._asked = {question for question, _ in said}
+        said = Counter(label.value for label in counted if label.question == "support")
+        which = sum(said[kind] for kind in BY_KIND)
+        self.support, self.which_not_said = said.total(), said[NOT_SUPPORTED]
+        self._kinds = not self.which_not_said or self.which_not_said <= min(which, max(1, which // FEW_UNCLEAR))
+        self._asked = {label.question for label in counted}
 
     @property
     def judge_id(self) -> str:
@@ -61,37 +79,53 @@ class PeopleJudge:
 
     def version(self, question: str) -> int:  # noqa: ARG002 - as every judge is asked
         """Of every question."""
-        return 1
+        return 2
 
     def answers(self, question: str) -> bool:
         """Whether people were asked what tells of it."""
-        return QUESTIONS.get(question, "") in self._asked
+        return not self._asked.isdisjoint(QUESTIONS.get(question, ()))
+
+    def told(self) -> tuple[str, ...]:
+        """Printed names of the metrics that labels tell of; none that needs to know which passage."""
+        by_labels = (name for name, question in TOLD.items() if question in self._asked)
+        scored = sorted(one.removeprefix(SCORE) for one in self._asked if one.startswith(SCORE))
+        found = [name for name in by_labels if self._kinds or name not in BY_KIND]
+        return tuple(dict.fromkeys([*found, *scored]))
 
     def tells(self, metric: str) -> bool:
-        """Whether labels tell of a metric, by its printed name; not of one that needs to know which passage."""
-        support = (*BY_SUPPORT, *(BY_KIND if self._kinds else ())) if "support" in self._asked else ()
-        return metric in (*support, *(BY_RELEVANCE if "relevance" in self._asked else ()))
+        """Whether labels tell of a metric, by its printed name."""
+        return metric in self.told()
+
+    def scores(self, metric: str) -> bool:
+        """Whether people gave a metric scores of their own, by its printed name."""
+        return SCORE + metric in self._asked
+
+    def labels(self, key: str) -> Sequence[Label]:
+        """What counts of the labels of what has this key."""
+        return self._by_key.get(key, ())
 
     def knows(self, inputs: Inputs) -> bool:
         """Whether people labelled what a question sees."""
-        return _key(inputs) in self._by_key
+        return any(key in self._by_key for key in _keys(inputs))
 
     def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:  # noqa: ARG002 - people are not asked again
         """The facts that labels give; nothing is asked."""
         yield from ()
-        labels = self._by_key.get(_key(inputs), [])
+        found = [self.labels(key) for key in _keys(inputs)]
         if isinstance(inputs, VerifyAnswer):
-            return AnswerFacts(_claims(inputs, labels), None, None, claims_only=True)
+            return _answer(inputs, *found)
         if isinstance(inputs, RatePassages):
-            return RelevanceFacts(_ratings(inputs, labels))
-        raise JudgeError(f"people were not asked {inputs.question}. They label support and relevance.")
+            return RelevanceFacts(_ratings(inputs, *found))
+        raise JudgeError(f"people were not asked {inputs.question}. They label support, relevance, address and refuse.")
 
 
-def _key(inputs: Inputs) -> str:
-    """The key of the labels that tell of a question's inputs; "" where none can."""
-    if isinstance(inputs, VerifyAnswer):
-        return label_key("support", inputs.query, inputs.passages or (), inputs.answer)
-    return label_key("relevance", inputs.query, inputs.passages, "") if isinstance(inputs, RatePassages) else ""
+def _keys(inputs: Inputs) -> tuple[str, ...]:
+    """The key of each of the labels' questions that tell of a question's inputs, in the order of QUESTIONS."""
+    if not isinstance(inputs, VerifyAnswer | RatePassages):
+        return ()
+    answer = inputs.answer if isinstance(inputs, VerifyAnswer) else ""
+    asked = QUESTIONS[inputs.question]
+    return tuple(label_key(question, inputs.query, inputs.passages or (), answer) for question in asked)
 
 
 def votes(labels: Iterable[Label]) -> dict[Part, list[str]]:
@@ -110,6 +144,35 @@ def decided(said: Sequence[str]) -> str:
     """
     first, *others = Counter(said).most_common(2) or [("", 0)]
     return "" if others and others[0][1] == first[1] else first[0]
+
+
+def unclear(labels: Iterable[Label]) -> bool:
+    """Whether most say of a part that it is not supported, and not of which kind."""
+    return any(decided(said) == NOT_SUPPORTED for said in votes(labels).values())
+
+
+def said_of_whole(labels: Iterable[Label]) -> str:
+    """What most said of the whole answer; "" for a tie, or where nobody did or could tell."""
+    return decided(votes(labels).get(None, ()))
+
+
+def _answer(
+    inputs: VerifyAnswer, support: Sequence[Label], address: Sequence[Label], refuse: Sequence[Label]
+) -> AnswerFacts:
+    """What people said of one answer; its support counts as not asked where nobody labelled any of it."""
+    addressed, declines = ADDRESS.get(said_of_whole(address)), said_of_whole(refuse)
+    refused = None if not declines else declines == "yes"
+    if refused is None and not refuse and addressed in ("fully", "partly"):
+        refused = False
+    claims = _claims(inputs, support) if support else _sentences(inputs)
+    unasked = tuple(name for name, labels in (("address", address), ("refuse", refuse)) if not labels)
+    return AnswerFacts(claims, addressed, refused, bool(support), unasked=unasked)
+
+
+def _sentences(inputs: VerifyAnswer) -> tuple[Claim, ...]:
+    """The sentences as claims of which nothing was asked; without passages no claim of theirs may count as made up."""
+    made = (Claim(n, one.text, one.start, one.end) for n, one in enumerate(split(inputs.answer), 1))
+    return tuple(made if inputs.passages else (replace(one, status="failed", reason=NOT_LABELLED) for one in made))
 
 
 def _claims(inputs: VerifyAnswer, labels: Sequence[Label]) -> tuple[Claim, ...]:
@@ -137,7 +200,8 @@ def _claim(n: int, inputs: VerifyAnswer, span: tuple[int, int], value: str) -> C
         return Claim(n, text, *span, status="failed", reason=value or SPLIT)
     if value == "supported":
         return Claim(n, text, *span, supporting=numbers, joint=len(numbers) > 1, strength="direct", p=1.0)
-    return Claim(n, text, *span, contradicting=numbers if value == "contradicted" else (), p=0.0)
+    why = NOT_SUPPORTED if value == NOT_SUPPORTED else ""
+    return Claim(n, text, *span, contradicting=numbers if value == "contradicted" else (), p=0.0, reason=why)
 
 
 def _ratings(inputs: RatePassages, labels: Sequence[Label]) -> tuple[Rating, ...]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ragauge.reporting.words import safe
 
@@ -20,7 +24,15 @@ _TAG = re.compile(r"<[a-zA-Z][^<>]*>")
 _NOISE = re.compile(
     r'\s(?:role|aria-[a-z]+|xmlns(?::xlink)?|version|class|pointer-events|font-family|opacity(?=="1"))="[^"]*"'
 )
-_LINK = re.compile(rf'<a xlink:href="{re.escape(BASE)}(#[A-Za-z0-9_-]+)">(<[a-z]+) aria-label="([^"]*)"')
+# to an id of the page, or to an address below this server's: not one character of either needs escaping, & aside
+_LINK = re.compile(
+    rf'<a xlink:href="{re.escape(BASE)}(#[A-Za-z0-9_-]+|/[a-z](?:[A-Za-z0-9_.~%/?=-]|&amp;)+)">'
+    r'(<[a-z]+) aria-label="([^"]*)"'
+)
+_CLIP = re.compile(r'(id="|url\(#)clip(\d+)')
+_MARK = re.compile("<!--chart ([0-9a-f]{64})-->")     # of text from data, every < is escaped
+_WAITING: ContextVar[dict[str, Mapping[str, Any]] | None] = ContextVar("charts that a page waits for", default=None)
+FORM = 1     # of the text that is made of the renderer's; another one is drawn anew
 _EMPTY = re.compile(r'<path class="(?:background|foreground)"[^<>]*/>')
 
 
@@ -66,18 +78,85 @@ def names_axis(most: int = 170) -> alt.Axis:
 def draw(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int, width: int = WIDTH) -> str:
     """The chart as SVG for the inside of a page.
 
-    Links that start with # are made to stay within the page; a mark's description becomes its tooltip. What the
-    renderer says to screen readers goes away: the page holds the same numbers and links as a table.
+    Links lead to an id of the page, or to an address of the server that serves it; a mark's description becomes its
+    tooltip. What the renderer says to screen readers goes away: the page holds the same numbers and links as a table.
     """
     import altair as alt
-    import vl_convert
 
     sized = chart.properties(
         width=width, height=height, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
     )     # fmt: skip
     spec: dict[str, Any] = sized.to_dict(validate=False)
     spec["config"] = style()
-    return inside(vl_convert.vegalite_to_svg(spec))
+    return rendered(spec)
+
+
+class ChartKeeper(Protocol):
+    """Where charts are kept that were drawn before."""
+
+    def read(self, digests: Iterable[bytes]) -> Mapping[bytes, str]:
+        """Digest -> SVG, of those that are kept."""
+
+    def keep(self, drawn: Mapping[bytes, str]) -> None:
+        """Keeps charts by their digests."""
+
+
+def rendered(spec: Mapping[str, Any]) -> str:
+    """The SVG of a specification; while a page is made `with_kept_charts`, a mark in its place.
+
+    Its ids are made of the specification's digest: the same specification gives the same text, and two charts of one
+    page share no id, whichever process drew them.
+    """
+    text = json.dumps(spec, sort_keys=True, default=str)
+    digest = hashlib.sha256(f"{FORM} {_renderer()} {text}".encode("utf-8", "surrogatepass")).hexdigest()
+    waiting = _WAITING.get()
+    if waiting is None:
+        return _drawn(spec, digest)
+    waiting[digest] = spec
+    return f"<!--chart {digest}-->"
+
+
+def with_kept_charts(keeper: ChartKeeper, page: Callable[[], str]) -> str:
+    """A page whose charts are taken from where they are kept; those that are not there are drawn, and kept.
+
+    Args:
+        keeper: asked once for all charts of the page, and given the new ones together.
+        page: makes the page.
+    """
+    waiting: dict[str, Mapping[str, Any]] = {}
+    before = _WAITING.set(waiting)
+    try:
+        text = page()
+    finally:
+        _WAITING.reset(before)
+    if not waiting:
+        return text
+    found = {digest.hex(): svg for digest, svg in keeper.read(map(bytes.fromhex, waiting)).items()}
+    new = {digest: _drawn(spec, digest) for digest, spec in waiting.items() if digest not in found}
+    if new:
+        keeper.keep({bytes.fromhex(digest): svg for digest, svg in new.items()})
+    svgs = found | new
+    return _MARK.sub(lambda mark: svgs[mark[1]], text)
+
+
+def _drawn(spec: Mapping[str, Any], digest: str) -> str:
+    import vl_convert
+
+    svg = inside(vl_convert.vegalite_to_svg(dict(spec)))
+    numbers: dict[str, int] = {}     # the renderer counts on from chart to chart
+
+    def own(found: re.Match[str]) -> str:
+        return f"{found[1]}clip-{digest[:12]}-{numbers.setdefault(found[2], len(numbers))}"
+
+    return _TAG.sub(lambda tag: _CLIP.sub(own, tag[0]), svg)
+
+
+@cache
+def _renderer() -> str:
+    """Version of what draws."""
+    from importlib.metadata import version
+
+    return version("vl-convert-python")
 
 
 def style() -> dict[str, Any]:

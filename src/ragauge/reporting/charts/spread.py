@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from ragauge.analysis.results.overview import Bin
-from ragauge.reporting.charts.drawing import colour, data, inside, style
+from ragauge.reporting.charts.drawing import colour, data, rendered, style
 from ragauge.reporting.lists import span
 
 WIDTH, HEIGHT = 240, 56
@@ -19,8 +19,6 @@ LEAST = 0.04      # height of a bar that is not empty, as a share of the highest
 
 def histogram(bins: Sequence[Bin], kind: str, link: Callable[[int], str]) -> str:
     """Counts by bin, without axes: the page writes the ends under it, and the numbers stand in its table."""
-    import vl_convert
-
     least = LEAST * max((part.count for part in bins), default=0)
     rows = [
         {
@@ -33,7 +31,7 @@ def histogram(bins: Sequence[Bin], kind: str, link: Callable[[int], str]) -> str
     spec = copy.deepcopy(_spec())
     spec["data"]["values"] = rows
     spec["encoding"]["x"]["scale"]["domain"] = [0, 1]
-    return inside(vl_convert.vegalite_to_svg(spec))
+    return rendered(spec)
 
 
 def on_unit(bins: Sequence[Bin], kind: str) -> bool:

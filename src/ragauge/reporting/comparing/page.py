@@ -13,6 +13,7 @@ from ragauge.analysis.results.comparison import Compared, Flip, RunComparison
 from ragauge.metrics.catalogue import describe, parse
 from ragauge.reporting.charts.forest import ForestRow, forest
 from ragauge.reporting.comparing import words
+from ragauge.reporting.comparing.differing import differing
 from ragauge.reporting.comparing.sections import (
     amounts_table,
     failures_table,
@@ -22,7 +23,7 @@ from ragauge.reporting.comparing.sections import (
     settings_table,
 )
 from ragauge.reporting.figures import Cell, Figure
-from ragauge.reporting.lists import Anchors
+from ragauge.reporting.lists import Anchors, ServedLinks
 from ragauge.reporting.sections import ReportTable
 from ragauge.reporting.words import line
 from ragauge.text.messages import valued
@@ -75,9 +76,9 @@ class RunPart:
     methods: str
 
 
-def context(compared: Compared) -> dict[str, Any]:
-    """Every value that the templates use."""
-    anchors = Anchors()
+def context(compared: Compared, served: ServedLinks | None = None) -> dict[str, Any]:
+    """Every value that the templates use; `served` where metrics have pages of their own, which this one leads to."""
+    anchors = Anchors(served)
     names = list(dict.fromkeys(change.metric for run in compared.runs for change in run.metrics))
     for name in names:
         anchors.add("def", name)
@@ -86,6 +87,7 @@ def context(compared: Compared) -> dict[str, Any]:
                                                          for n, run in enumerate(compared.runs, 1)),
         "overview": overview_table(compared) if len(compared.runs) > 1 else None, "method": words.method(compared),
         "definitions": {name: describe(FailedResponse() if name == NAME else parse(name)) for name in names},
+        "served": served is not None, "differing": differing,
         "title": " · ".join(line(run.name) for run in (compared.base, *(run.run for run in compared.runs))),
     }     # fmt: skip
 
@@ -110,23 +112,25 @@ def _part(n: int, comparison: RunComparison, compared: Compared, anchors: Anchor
 
 def _behind(n: int, comparison: RunComparison, anchors: Anchors) -> Iterator[ChangedExamples]:
     """Per metric, and per segment that got worse, the examples that lost most."""
+    run_id = comparison.run.run_id
     for change in comparison.metrics:
         if change.moved:
             id_ = anchors.add("moved", n, change.metric)
-            yield ChangedExamples(id_, change.metric, tuple(_examples(n, change, anchors)))
+            yield ChangedExamples(id_, change.metric, tuple(_examples(n, run_id, change, anchors)))
     for part in (*comparison.worse_segments, *comparison.possible_segments):
         if part.change.moved:
             id_ = anchors.add("moved", n, part.change.metric, part.column, part.value)
             yield ChangedExamples(id_, f"{part.change.metric} where {words.place(part)}",
-                         tuple(_examples(n, part.change, anchors)))     # fmt: skip
+                         tuple(_examples(n, run_id, part.change, anchors)))     # fmt: skip
 
 
-def _examples(n: int, change: MetricChange, anchors: Anchors) -> Iterator[PageExample]:
+def _examples(n: int, run_id: str, change: MetricChange, anchors: Anchors) -> Iterator[PageExample]:
     def note(delta: ExampleDelta) -> str:
         return f"{valued(delta.base, change.metric, change.kind)} → {valued(delta.new, change.metric, change.kind)}"
 
     for moved in change.moved:
-        yield PageExample(line(moved.query_id, 40), anchors.link("flip", n, moved.query_id), note(moved))
+        at = anchors.link("flip", n, moved.query_id) or anchors.link("ex of", run_id, moved.query_id)
+        yield PageExample(line(moved.query_id, 40), at, note(moved))
 
 
 def _forests(comparison: RunComparison, n: int, compared: Compared, anchors: Anchors) -> Iterator[Figure]:

@@ -34,7 +34,8 @@ def table(compared: Compared) -> pl.DataFrame:
     """A row a run, metric and segment; segment and value are null over all examples.
 
     Columns: run, base, segment, value, metric, n, before, after, difference, low, high, p, p_holm, p_bh, wins, ties,
-    losses, failed, verdict, interval (its method), test.
+    losses, failed, verdict, interval (its method), test, low_with_judge, high_with_judge: the ends with the judge's
+    error in them, which pages show; null where that is not known.
     """
     import polars as pl
 
@@ -43,7 +44,7 @@ def table(compared: Compared) -> pl.DataFrame:
         "run": text, "base": text, "segment": text, "value": text, "metric": text, "n": whole, "before": real,
         "after": real, "difference": real, "low": real, "high": real, "p": real, "p_holm": real, "p_bh": real,
         "wins": whole, "ties": whole, "losses": whole, "failed": whole, "verdict": text, "interval": text,
-        "test": text,
+        "test": text, "low_with_judge": real, "high_with_judge": real,
     }     # fmt: skip
     rows = [row for run in compared.runs for row in _rows(run, compared.base.name)]
     return pl.DataFrame(rows, schema=schema, orient="row")
@@ -57,12 +58,13 @@ def _rows(comparison: RunComparison, base: str) -> Iterator[tuple[Any, ...]]:
 
 
 def _cells(change: MetricChange) -> tuple[Any, ...]:
-    ends = change.difference.interval
+    ends, judged = change.difference.interval, change.difference.judged
     return (
         change.metric, change.difference.n, change.base, change.new, change.difference.mean,
         None if ends is None else ends.low, None if ends is None else ends.high, change.p_value, change.holm,
         change.discovery, change.wins, change.ties, change.losses, change.failed, change.verdict,
         None if ends is None else ends.method, change.test or None,
+        None if judged is None else judged.low, None if judged is None else judged.high,
     )     # fmt: skip
 
 
@@ -168,11 +170,11 @@ def segment_table(
         metrics: so many of each segment; 0 = all.
         segments: so many of them; 0 = all.
     """
-    groups = words.by_segment(parts)
+    groups, run = words.by_segment(parts), compared.runs[index - 1].run
     rows: list[tuple[TableCell, ...]] = []
     for where, mine in groups[: segments or None]:
         first = sorted(mine, key=lambda part: not part.hidden)[: metrics or None]
-        rows.append((where,))
+        rows.append((Phrase(where, to=("seg of", run.run_id, mine[0].column, mine[0].value)),))
         for part in first:
             change = part.change
             before, now = words.before_after(change)

@@ -6,11 +6,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ragauge.analysis.comparison.alike import NAME
+from ragauge.analysis.comparison.regressions import CARRIES
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.comparison import Compared, Flip, RunComparison, SegmentChange, Setting
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.data.response import Run
+from ragauge.metrics.catalogue import parse
 from ragauge.reporting.words import LAYERS, between, line, opened, rectified, relative
 from ragauge.text.messages import number, plural, signed, valued
 
@@ -30,6 +33,7 @@ LABELS: Mapping[str, str] = {     # verdict -> in a cell
     "no change seen": "none seen",
 }     # fmt: skip
 SEEN = "A true change this large would be seen in 80 of 100 such comparisons"
+UNSEEN = "So few examples show no change at all, however large"
 DIFFERENCES = "Under each run its difference to {base}; latency, tokens and cost as a share of what they were."
 MOST_WORSE, MOST_NAMED, MOST_SIZED = 5, 3, 6
 SEGMENTS_NAMED = 2
@@ -37,7 +41,7 @@ LONGEST = 80          # characters of a setting's value
 
 
 def sentence(comparison: RunComparison, most_worse: int = MOST_WORSE) -> str:
-    """The outcome in a sentence: what got worse first, and a segment that got worse though the mean did not.
+    """The outcome in a sentence: what got worse first, before it the segment that carries the loss, or hides from it.
 
     Args:
         comparison: one run against a baseline.
@@ -46,15 +50,21 @@ def sentence(comparison: RunComparison, most_worse: int = MOST_WORSE) -> str:
     base = line(comparison.base.name)
     if not comparison.metrics:
         return f"Nothing can be compared with {base}: no metric and example in both."
-    parts = [*_hidden(comparison), *_unmoved(comparison)]
+    parts = [*_places(comparison, deciding=True), *_carrying(comparison), *_unmoved(comparison)]
     words = {"worse": "worse on", "better": "better on", "changed": "changed"}
-    for verdict in sorted(words, key=lambda known: known != "better" or comparison.verdict != "better"):
-        mine = [change for change in comparison.metrics if change.verdict == verdict]
-        if mine:
-            parts.append(f"{words[verdict]} {_named(mine, most_worse if verdict == 'worse' else MOST_NAMED)}")
-    shown = [part for part in comparison.worse_segments if not part.hidden]
-    if shown and not comparison.worse:
-        parts.insert(0, f"worse where {_segments(shown)}")
+    found = {verdict: [one for one in comparison.metrics if one.verdict == verdict] for verdict in words}
+
+    def last(verdict: str) -> tuple[bool, bool]:
+        decides = any(map(comparison.decides, found[verdict]))
+        return not decides, verdict != "better" or comparison.verdict != "better"
+
+    for verdict in sorted(words, key=last):
+        if found[verdict]:
+            most = most_worse if verdict == "worse" else MOST_NAMED
+            parts.append(f"{words[verdict]} {_named(found[verdict], most)}")
+    if comparison.newly_unanswered and not any(change.metric == NAME for change in comparison.worse):
+        parts.append(f"{plural(comparison.newly_unanswered, 'call')} failed that did not before")
+    parts += _places(comparison, deciding=False)
     head = f"{HEADS[comparison.verdict]} {base}"
     unclear = sum(change.verdict == "not enough data" for change in measured(comparison))
     if not parts and comparison.verdict == "no change seen":
@@ -62,7 +72,7 @@ def sentence(comparison: RunComparison, most_worse: int = MOST_WORSE) -> str:
     if unclear and comparison.verdict != "not enough data":
         parts.append(f"not enough data on {unclear}")
     if parts and comparison.verdict in ("worse", "better"):     # the head has said it
-        parts[0] = parts[0].removeprefix(f"{comparison.verdict} on ")
+        parts[0] = parts[0].removeprefix(f"{comparison.verdict} on ").removeprefix("worse mostly ")
     return f"{head}: {'; '.join(parts)} ({matched(comparison)})." if parts else f"{head} ({matched(comparison)})."
 
 
@@ -74,10 +84,11 @@ def against(card: ScorecardData) -> str:
 def _unmoved(comparison: RunComparison) -> Iterator[str]:
     """What is said of quality before latency, tokens and cost where nothing but these moved, failures included."""
     mine = [change for change in measured(comparison) if change.kind != "amount"]
+    hurt = any(comparison.decides(part.change) for part in comparison.worse_segments)
     told = {change.verdict for change in mine}
     others = [change for change in comparison.metrics if change.kind == "amount"]
     moved = any(change.verdict in ("worse", "better", "changed") for change in others)
-    if mine and moved and not {"worse", "better", "changed"} & told and not comparison.worse_segments:
+    if mine and moved and not {"worse", "better", "changed"} & told and not hurt:
         yield "no change of quality seen" if "no change seen" in told else "quality cannot be told from so few"
         if comparison.flips.newly_failed:
             yield f"{plural(comparison.flips.newly_failed, 'example')} failed now and not before"
@@ -90,10 +101,12 @@ def measured(comparison: RunComparison) -> list[MetricChange]:
 
 def notes(comparison: RunComparison) -> tuple[str, ...]:
     """What change of quality could have been seen where none was, and which metrics no example was scored on twice."""
-    could = [
-        f"{change.metric} {number(change.detectable)}" for change in measured(comparison)
+    sized = [
+        (change.metric, change.detectable) for change in measured(comparison)
         if change.detectable and change.kind != "amount" and change.verdict in ("no change seen", "not enough data")
     ]     # fmt: skip
+    could = [f"{metric} {least_seen(least)}" for metric, least in sized if least <= _width(metric)]
+    never = [metric for metric, least in sized if least > _width(metric)]
     rest = f" and {len(could) - MOST_SIZED} more" if len(could) > MOST_SIZED else ""
     absent = [change.metric for change in comparison.metrics if not (change.difference.n or change.failed)]
     parts = [
@@ -102,10 +115,26 @@ def notes(comparison: RunComparison) -> tuple[str, ...]:
     ]
     sentences = ((change.metric + where, rectified(change.rectified, change=True)) for where, change in parts)
     return (
-        *(f"{what}: {how}." for what, how in sentences if how),
+        *(f"{what}: {how}. Its verdict is by the rectified difference." for what, how in sentences if how),
         *([f"{SEEN}: {', '.join(could[:MOST_SIZED])}{rest}."] if could else []),
+        *([f"{UNSEEN}: {', '.join(never)}."] if never else []),
         *([f"No example was scored in both runs on {', '.join(absent)}."] if absent else []),
     )
+
+
+def least_seen(change: float | None) -> str:
+    """The least change that would be seen, as it is printed: never 0, which nobody sees.
+
+    >>> least_seen(0.053), least_seen(0.0004), least_seen(None)
+    ('0.05', '<0.01', '–')
+    """
+    return "<0.01" if change is not None and change < 0.005 else number(change)
+
+
+def _width(metric: str) -> float:
+    """The greatest difference that two means of a metric can have."""
+    low, high = parse(metric).range
+    return high - low
 
 
 def by_segment(parts: Sequence[SegmentChange]) -> list[tuple[str, list[SegmentChange]]]:
@@ -116,13 +145,37 @@ def by_segment(parts: Sequence[SegmentChange]) -> list[tuple[str, list[SegmentCh
     return list(by_column.items())
 
 
-def _hidden(comparison: RunComparison) -> Iterator[str]:
-    """Segments that got worse while the metric as a whole did not fall."""
-    mine = [part for part in comparison.worse_segments if part.hidden]
-    if mine:
-        first = mine[0].change.metric
-        whole = next(f"{first} {size(change)}" for change in comparison.metrics if change.metric == first)
-        yield f"worse where {_segments(mine)}, though overall {whole}"
+def _places(comparison: RunComparison, *, deciding: bool) -> Iterator[str]:
+    """Segments that got worse, where the metric as a whole did not fall and where nothing got worse as a whole.
+
+    Args:
+        comparison: one run against a baseline.
+        deciding: of metrics that decide the verdict, which stand first; else of the others, such as latency.
+    """
+    mine = [part for part in comparison.worse_segments if comparison.decides(part.change) == deciding]
+    if shown := [part for part in mine if not part.hidden and not any(map(comparison.decides, comparison.worse))]:
+        whole = {change.metric for change in comparison.worse}
+        if told := [part for part in shown if part.change.metric not in whole]:
+            yield f"worse where {_segments(told)}"
+    if hidden := [part for part in mine if part.hidden]:
+        first = hidden[0].change.metric
+        whole_of = next(f"{first} {size(change)}" for change in comparison.metrics if change.metric == first)
+        yield f"worse where {_segments(hidden)}, though overall {whole_of}"
+
+
+def _carrying(comparison: RunComparison) -> Iterator[str]:
+    """The segments that carry most of what metrics lost: of each the metrics, there and elsewhere."""
+    by_segment: dict[str, list[str]] = {}
+    for change in comparison.metrics:
+        where = None if change.where is None else change.where.among or change.where
+        all_of_it = (change.difference.mean or 0.0) * change.difference.n
+        if change.verdict != "worse" or change.kind == "amount" or where is None or not all_of_it:
+            continue
+        if where.inside * where.n / all_of_it >= CARRIES:
+            inside, outside = (signed(value, change.kind) for value in (where.inside, where.outside))
+            by_segment.setdefault(where.segment, []).append(f"{change.metric} {inside}, elsewhere {outside}")
+    for segment, told in sorted(by_segment.items(), key=lambda one: -len(one[1]))[:SEGMENTS_NAMED]:
+        yield f"worse mostly in {line(segment)} ({'; '.join(told[:SEGMENTS_NAMED])})"
 
 
 def _segments(parts: Sequence[SegmentChange]) -> str:
@@ -179,7 +232,7 @@ def place(part: SegmentChange) -> str:
 
 def size(change: MetricChange) -> str:
     """The difference in short: −0.10, or as a share of what an amount was: −55%."""
-    return relative(change) if change.kind == "amount" else signed(change.difference.mean, change.kind)
+    return relative(change) if change.kind == "amount" else signed(change.decides.mean, change.kind)
 
 
 def labelled(change: MetricChange) -> str:
@@ -197,9 +250,9 @@ def overall(part: SegmentChange) -> str:
 
 def difference(change: MetricChange) -> str:
     """The difference with its interval, the judge's error in it where that is known: −0.10 [−0.15, −0.05]."""
-    interval = change.difference.widest
+    interval = change.decides.widest
     shown = "" if interval is None else f" [{signed(interval.low, change.kind)}, {signed(interval.high, change.kind)}]"
-    return signed(change.difference.mean, change.kind) + shown
+    return signed(change.decides.mean, change.kind) + shown
 
 
 def before_after(change: MetricChange) -> tuple[str, str]:

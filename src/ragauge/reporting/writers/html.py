@@ -50,10 +50,11 @@ def table_html(table: ReportTable, links: LinkResolver, label: str, style: str =
     from markupsafe import Markup
 
     cells = merged(table)
-    heads = (_head(table, places) for places in cells)
+    named = any(column.head for column in table.columns)
+    heads = Markup("<thead><tr>{}</tr></thead>\n").format(_joined(_head(table, places, links) for places in cells))
     frame = Markup('<div class="scroll" tabindex="0" role="region" aria-label="{}">\n<table class="{}">')
     return _joined((
-        frame.format(safe(label), style), Markup("<thead><tr>"), *heads, Markup("</tr></thead>\n<tbody>\n"),
+        frame.format(safe(label), style), heads if named else Markup(""), Markup("<tbody>\n"),
         *(_row(row, table, cells, links) for row in table.rows), Markup("</tbody>\n</table>\n</div>\n"),
     ))     # fmt: skip
 
@@ -124,17 +125,18 @@ def _joined(parts: Iterable[Markup]) -> Markup:
     return Markup("").join(parts)
 
 
-def _head(table: ReportTable, places: Sequence[int]) -> Markup:
+def _head(table: ReportTable, places: Sequence[int], links: LinkResolver) -> Markup:
     from markupsafe import Markup
 
     first = table.columns[places[0]]
-    heads = ", ".join(
-        column.head for column in (table.columns[n] for n in places) if column.head and column.joins != "named"
-    )
+    heads = Markup(", ").join(
+        linked(breakable(column.head), links.link(*column.to) if column.to else "")     # type: ignore[arg-type]  # `to` is (kind, name)
+        for column in (table.columns[n] for n in places) if column.head and column.joins != "named"
+    )     # fmt: skip
     beside = [n for n in places if table.columns[n].joins != "below"]
     names = " ".join(filter(None, ("n" if first.kind == "number" and len(beside) == 1 else "", _narrow(first))))
     return Markup('<th scope="col"{}>{}</th>').format(
-        Markup(f' class="{names}"') if names else "", breakable(heads)  # noqa: S704 - our own names
+        Markup(f' class="{names}"') if names else "", heads  # noqa: S704 - our own names
     )
 
 

@@ -6,12 +6,13 @@ import threading
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
+from sqlalchemy.exc import OperationalError
 
 from ragauge.errors import StoreError
 from ragauge.store.database import Database
 from ragauge.store.sqlite import ELSEWHERE
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")  # oldest first
+VERSIONS = tuple(f"{number:04}" for number in range(1, 24))  # oldest first
 HEAD = VERSIONS[-1]
 TABLE = "ragauge_version"
 _ALEMBIC = threading.Lock()  # Alembic keeps its context in module variables
@@ -27,7 +28,7 @@ def upgrade(database: Database) -> bool:
         StoreError: the store is newer than this program, is another program's database, or is older and read-only.
     """
     with database.read() as connection:
-        found = version_of(connection, database.url)
+        found = HEAD if _is_newest(connection) else version_of(connection, database.url)
     if found == HEAD:
         return False
     if database.access != "write":
@@ -41,6 +42,14 @@ def upgrade(database: Database) -> bool:
             return False
         _run(connection)
     return True
+
+
+def _is_newest(connection: Connection) -> bool:
+    """Whether the store is of this program's version, as nearly all that are opened."""
+    try:
+        return bool(connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar() == HEAD)  # noqa: S608 - a constant
+    except OperationalError:     # no such table: a new store, or no store
+        return False
 
 
 def version_of(connection: Connection, url: str) -> str | None:

@@ -14,6 +14,7 @@ from ragauge.engine.set_writing import (
     Block,
     Judge,
     ModelJudge,
+    Worded,
     an_object,
     ask_retry,
     asked_by,
@@ -24,6 +25,7 @@ from ragauge.engine.set_writing import (
     written,
 )
 from ragauge.testsets.writing.draft import Draft
+from ragauge.text.sentences import split
 
 QUESTION, VERSION = "answerable", 1
 BEST = 10     # passages that an unanswerable question is held against
@@ -46,7 +48,7 @@ class Degree(NamedTuple):
 
 def judged(draft: Draft, judge: Judge) -> Judging:
     """The test that a draft with gold fails, and why: `unsupported`, then for two documents `hop_not_needed`."""
-    known = yield from _supported(draft, judge, draft.gold)
+    known = yield from _supported(draft, judge, gold_sentences(draft))
     if known is not True:
         told = "the judge gave no verdict" if known is None else "the gold does not state all of the answer"
         return "unsupported", told
@@ -59,7 +61,7 @@ def judged(draft: Draft, judge: Judge) -> Judging:
 
 def all_checks(draft: Draft, judge: Judge) -> Iterator[Generator[list[Ask], list[Reply], bool | None]]:
     """Each check that `judged` makes where every one is passed."""
-    yield _supported(draft, judge, draft.gold)
+    yield _supported(draft, judge, gold_sentences(draft))
     for left_out in _hops(draft):
         yield _supported(draft, judge, _without(draft, left_out))
 
@@ -68,13 +70,25 @@ def _hops(draft: Draft) -> tuple[str, ...]:
     return draft.gold if draft.type in ("multi_hop", "comparison") else ()
 
 
-def _without(draft: Draft, left_out: str) -> list[str]:
-    return [doc_id for doc_id in draft.gold if doc_id != left_out]
+def _without(draft: Draft, left_out: str) -> tuple[str, ...]:
+    gold = [doc_id for doc_id in draft.gold if doc_id != left_out]
+    return tuple(one.text for one in draft.passages if one.doc_id in gold)
 
 
-def _supported(draft: Draft, judge: Judge, gold: Sequence[str]) -> Generator[list[Ask], list[Reply], bool | None]:
-    """Whether passages of these documents state the whole answer; None where that is not known."""
-    passages = tuple(one.text for one in draft.passages if one.doc_id in gold)
+def gold_sentences(draft: Draft) -> tuple[str, ...]:
+    """The sentences that its evidence stands in, each once: those of a passage together, in their order."""
+    found = []
+    for passage in draft.passages:
+        spans = [one for one in draft.stretches if one.doc_id == passage.doc_id]
+        placed = [(passage.start + one.start, passage.start + one.end, one.text) for one in split(passage.text)]
+        held = [text for start, end, text in placed if any(one.start < end and start < one.end for one in spans)]
+        if held:
+            found.append(" ".join(held))
+    return tuple(found)
+
+
+def _supported(draft: Draft, judge: Judge, passages: tuple[str, ...]) -> Generator[list[Ask], list[Reply], bool | None]:
+    """Whether passages state the whole answer; None where that is not known."""
     # criteria and segments are not seen: the judge sees question, answer and passages
     facts = yield from supports(judge, replace(draft.example(), references=(draft.answer,)), passages)
     if not isinstance(facts, ReferenceFacts):
@@ -86,9 +100,9 @@ def _supported(draft: Draft, judge: Judge, gold: Sequence[str]) -> Generator[lis
 def answered(question: str, passages: Sequence[str], asked: ModelJudge) -> Generator[list[Ask], list[Reply], Degree]:
     """Whether the best passages of the corpus answer a question; asked twice where no verdict comes."""
     shown = Block("passages", [(f"P{n}", text) for n, text in enumerate(passages, 1)])
-    text = "\n".join(fenced_blocks([Block.of("question", question), shown]))
+    worded = Worded(ANSWERABLE, "\n".join(fenced_blocks([Block.of("question", question), shown])))
     found, _ = yield from ask_retry(
-        asked_by(asked, QUESTION, VERSION), ANSWERABLE, text, SCHEMA, _degree, lambda degree: bool(degree.answers)
+        asked_by(asked, QUESTION, VERSION), worded, SCHEMA, _degree, lambda degree: bool(degree.answers)
     )
     return found[-1]
 

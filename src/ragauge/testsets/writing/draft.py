@@ -17,7 +17,9 @@ QuestionType = Literal[
     "single", "boundary", "multi_hop", "comparison", "temporal", "unanswerable", "false_premise", "ambiguous"
 ]
 TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
+Unwritten = Literal["", "declined", "unreadable", "call_failed"]
 METHOD = "model"
+HEARD = 2_000     # characters of an unreadable reply that are kept with the request
 
 
 class Contract(NamedTuple):
@@ -101,21 +103,6 @@ def shares_of(text: str | Mapping[str, float]) -> dict[QuestionType, float]:
     return found
 
 
-def allotted(shares: Mapping[QuestionType, float], n: int) -> dict[QuestionType, int]:
-    """How many of n each type gets, by largest remainders.
-
-    >>> allotted({"single": 2, "temporal": 1}, 4)
-    {'single': 3, 'temporal': 1}
-    """
-    whole = sum(shares.values())
-    exact = {name: n * share / whole for name, share in shares.items()}
-    found = {name: int(size) for name, size in exact.items()}
-    order = sorted(exact, key=lambda name: (found[name] - exact[name], TYPES.index(name)))
-    for name in order[: n - sum(found.values())]:
-        found[name] += 1
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class SourcePassage:
     """Characters [start, end) of a document, which a question is written from."""
@@ -165,7 +152,10 @@ class Draft:
         quotes: the evidence as the model gave it.
         anchors: where each quote stands; None = nowhere.
         manner: how it was to be put.
-        fault: of the reply; "" = none.
+        unwritten: why there is no question: the model finds the passages allow none, no reply can be read, or the call
+            failed; "" = there is one.
+        fault: the same in words; "" = none.
+        heard: of an unreadable reply the last text that came.
     """
 
     type: QuestionType
@@ -175,7 +165,15 @@ class Draft:
     quotes: tuple[Quote, ...] = ()
     anchors: tuple[Anchor | None, ...] = ()
     manner: Mapping[str, str] | None = None
+    unwritten: Unwritten = ""
     fault: str = ""
+    heard: str = ""
+
+    @property
+    def told(self) -> str:
+        """Why there is no question, with the reply that cannot be read as it came."""
+        cut = f" … ({len(self.heard):,} characters)" if len(self.heard) > HEARD else ""
+        return f"{self.fault}; the last was: {self.heard[:HEARD]}{cut}" if self.heard else self.fault
 
     @cached_property
     def gold(self) -> tuple[str, ...]:

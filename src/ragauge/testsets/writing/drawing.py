@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.data.document import Chunk, Document, chunk
 from ragauge.testsets.corpus_view import CorpusView
+from ragauge.testsets.whole_words import word_around
 from ragauge.testsets.writing.draft import CONTRACTS, QuestionType, SourcePassage
 from ragauge.text import specifics
 
@@ -131,7 +132,9 @@ def _window(document: Document, rng: Random) -> SourcePassage:
         if piece.end - start > WINDOW:
             break
         end = piece.end
-    return SourcePassage(document.doc_id, start, document.text[start : min(end, start + 2 * WINDOW)])
+    end = min(end, start + 2 * WINDOW)
+    cut = word_around(document.text, end)
+    return SourcePassage(document.doc_id, start, document.text[start : end if cut is None else max(cut[0], start + 1)])
 
 
 def _piece(piece: Chunk) -> SourcePassage:

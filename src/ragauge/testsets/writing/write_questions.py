@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ragauge.data.ask import Ask, Reply
@@ -10,10 +11,13 @@ from ragauge.data.curation import Anchor
 from ragauge.engine.set_writing import (
     DATA,
     INTEGER,
+    NO_VERDICT,
     TEXT,
     Block,
     Listing,
     ModelJudge,
+    VerdictsRead,
+    Worded,
     a_list,
     an_object,
     ask_each,
@@ -23,7 +27,8 @@ from ragauge.engine.set_writing import (
     whole_number,
     written,
 )
-from ragauge.testsets.locating import quoted
+from ragauge.testsets.quoting import evident
+from ragauge.testsets.whole_words import whole_words
 from ragauge.testsets.writing.draft import CONTRACTS, Brief, Draft, Quote, SourcePassage
 
 QUESTION, VERSION = "write_questions", 1
@@ -53,7 +58,7 @@ class WrittenQuestion(NamedTuple):
 
 
 def write_questions(brief: Brief, writer: ModelJudge) -> Generator[list[Ask], list[Reply], tuple[Draft, ...]]:
-    """One draft a request; what a reply left out is asked for once more, and is then a draft with a fault.
+    """One draft a request; what a reply left out is asked for once more, and is then a draft that was not written.
 
     Passages and requests are numbered here, and so are the offsets of the evidence ours.
     """
@@ -64,9 +69,9 @@ def write_questions(brief: Brief, writer: ModelJudge) -> Generator[list[Ask], li
     if brief.earlier:
         blocks.append(Block.of("asked before, ask for other facts", *brief.earlier))
     text = "\n".join(fenced_blocks(blocks))
-    verdicts = yield from ask_each(asked_by(writer, QUESTION, VERSION), RULES, text, SCHEMA, listing)
+    verdicts = yield from ask_each(asked_by(writer, QUESTION, VERSION), Worded(RULES, text), SCHEMA, listing)
     found = verdicts.of(listing)
-    return tuple(_draft(brief, n, found.get(n), verdicts.reason) for n in requests)
+    return tuple(_draft(brief, n, found.get(n), verdicts) for n in requests)
 
 
 def _request(asks: str, manner: Mapping[str, str]) -> str:
@@ -83,21 +88,29 @@ def _read(item: Mapping[str, Any]) -> WrittenQuestion | None:
     return WrittenQuestion(written(item["question"]), written(item["answer"]), tuple(quotes[:MOST_QUOTES]))
 
 
-def _draft(brief: Brief, n: int, found: WrittenQuestion | None, reason: str) -> Draft:
-    manner = brief.manners[n - 1]
+def _draft(brief: Brief, n: int, found: WrittenQuestion | None, verdicts: VerdictsRead) -> Draft:
+    empty = Draft(brief.type, "", "", brief.passages, manner=brief.manners[n - 1])
+    if found is None and verdicts.reason not in ("", NO_VERDICT):
+        return replace(empty, unwritten="call_failed", fault=verdicts.reason)
     if found is None:
-        return Draft(brief.type, "", "", brief.passages, manner=manner, fault=reason or "no question, asked twice")
-    anchors = tuple(anchor_of(quote, brief.passages) for quote in found.quotes)
-    return Draft(brief.type, found.question, found.answer, brief.passages, found.quotes, anchors, manner)
+        heard = next((text for text in reversed(verdicts.texts) if text.strip()), "")
+        return replace(empty, unwritten="unreadable", fault="no question in the reply, asked twice", heard=heard)
+    if not found.question:
+        return replace(empty, unwritten="declined", fault="by the model, the passages allow no such question")
+    anchors = tuple(anchor_of(quote, brief.passages, found.answer) for quote in found.quotes)
+    return replace(empty, question=found.question, answer=found.answer, quotes=found.quotes, anchors=anchors)
 
 
-def anchor_of(quote: Quote, passages: tuple[SourcePassage, ...]) -> Anchor | None:
-    """Where a quotation stands in its document; None for a passage not sent, or words that it does not hold."""
+def anchor_of(quote: Quote, passages: tuple[SourcePassage, ...], answer: str) -> Anchor | None:
+    """Where a quotation stands in its document, with its words whole; a bare answer's whole sentence.
+
+    None for a passage not sent, words that it does not hold, and a quotation that shows too little.
+    """
     if not 1 <= quote.passage <= len(passages):
         return None
     source = passages[quote.passage - 1]
-    place = quoted(quote.text, source.text)
+    place = evident(quote.text, answer, source.text)
     if place is None:
         return None
-    start, end = place
+    start, end = whole_words(source.text, *place)
     return Anchor(source.doc_id, source.start + start, source.start + end, source.text[start:end])

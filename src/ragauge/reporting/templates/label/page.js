@@ -13,6 +13,9 @@ find("instructions").textContent = data.instructions;
 find("how").open = !Object.keys(said).length;
 const total = data.tasks.reduce((sum, task) => sum + task.parts.length, 0);
 const which = (n, m) => n + "." + m;
+const scored = data.question.startsWith("score:");
+const words_of = Object.fromEntries(data.values);
+const named = (value) => scored ? words_of[value] : value.replaceAll("_", " ");
 
 function keep() {
   try { localStorage.setItem(place, JSON.stringify({ said, at, name: name.value })); }
@@ -28,15 +31,19 @@ function mark(element, n) {
   element.classList.add("part");
   if (n === part) { element.classList.add("here"); element.setAttribute("aria-current", "true"); }
   const label = said[which(at, n)];
-  if (label) element.dataset.said = label.value.replaceAll("_", " ");
+  if (label) element.dataset.said = named(label.value);
   element.addEventListener("click", () => { part = n; show(); });
 }
 function show() {
   const task = data.tasks[at];
   if (!task) { find("progress").textContent = "nothing to label"; return; }
   find("query").textContent = task.query;
-  const passages = find("passages"), answer = find("answer");
+  const passages = find("passages"), answer = find("answer"), references = find("references");
   passages.replaceChildren();
+  references.replaceChildren();
+  (task.references || []).forEach((text) => node("li", text, references));
+  find("accepted").hidden = !references.childElementCount;
+  find("retrieved").hidden = !task.passages.length;
   answer.replaceChildren();
   task.passages.forEach((text, n) => {
     const item = node("li", text, passages);
@@ -57,7 +64,8 @@ function show() {
   const choices = find("choices");
   choices.replaceChildren();
   data.values.forEach(([value, words], n) => {
-    const button = node("button", (n + 1) + "  " + value.replaceAll("_", " ") + ": " + words, choices);
+    const shown = scored ? words + " (" + value + ")" : named(value) + ": " + words;
+    const button = node("button", (n + 1) + "  " + shown, choices);
     button.type = "button";
     const label = said[which(at, part)];
     button.setAttribute("aria-pressed", String(Boolean(label) && label.value === value));

@@ -1,0 +1,120 @@
+"""Which values of a measure are usual: learned from days that people marked good and bad."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from math import sqrt
+from statistics import fmean, stdev
+from typing import Literal, NamedTuple
+
+Marked = Literal["good", "bad"]
+LEAST_GOOD = 5       # good days that a band takes
+OUTSIDE = 0.01       # the chance that a day like the good ones lies outside
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPeriod:
+    """Days of which somebody said how production was.
+
+    Attributes:
+        since: the first day.
+        until: the last one, which counts too.
+        was: good or bad.
+        why: in their words; "" = not said.
+    """
+
+    since: date
+    until: date
+    was: Marked
+    why: str = ""
+
+
+class Band(NamedTuple):
+    """The values that are usual.
+
+    Attributes:
+        low: the least.
+        high: the greatest.
+        good: days marked good that it was learned from.
+        bad: days marked bad.
+        caught: how many of the bad days lie outside.
+    """
+
+    low: float
+    high: float
+    good: int
+    bad: int
+    caught: int
+
+
+@dataclass(frozen=True, slots=True)
+class DriftMeasure:
+    """One thing that is measured of a day, beside what is usual. It explains, and decides nothing.
+
+    Attributes:
+        of: what it is measured on: queries, documents, requests, or the runs of a schedule.
+        name: of the measure.
+        value: of the day.
+        band: None where fewer than five days with this measure are marked good.
+    """
+
+    of: str
+    name: str
+    value: float
+    band: Band | None = None
+
+    @property
+    def outside(self) -> bool | None:
+        """Whether it is unusual; None without a band."""
+        return None if self.band is None else not self.band.low <= self.value <= self.band.high
+
+
+def marked_days(periods: Iterable[MarkedPeriod]) -> dict[date, Marked]:
+    """Each day that was marked; where periods overlap, what was said last counts.
+
+    >>> one = MarkedPeriod(date(2026, 1, 1), date(2026, 1, 2), "good")
+    >>> sorted(marked_days([one, MarkedPeriod(date(2026, 1, 2), date(2026, 1, 2), "bad")]).values())
+    ['bad', 'good']
+    """
+    return {
+        one.since + timedelta(days=place): one.was
+        for one in periods for place in range((one.until - one.since).days + 1)
+    }  # fmt: skip
+
+
+def learned(good: Sequence[float], bad: Sequence[float]) -> Band | None:
+    """The band of a measure: where 99 % of further days like the good ones lie, narrowed by the bad ones.
+
+    mean ± t · s · √(1 + 1/n),  t the 99.5 % quantile of Student's t with n − 1 degrees of freedom, but at least as
+    wide as the good days' values. Where bad days lie beyond all good ones, the limit on that side is at most halfway
+    between the two.
+
+    Args:
+        good: values of the days marked good, n of them.
+        bad: of those marked bad.
+
+    Returns:
+        None with fewer than five good days.
+
+    Source: Hahn and Meeker (1991), Statistical Intervals: the prediction interval for one further observation.
+
+    >>> learned([1.0] * 4, [])
+    >>> learned([0.1, 0.2, 0.1, 0.2, 0.15], [0.3, 0.12]).high
+    0.25
+    """
+    from scipy.stats import t
+
+    n = len(good)
+    if n < LEAST_GOOD:
+        return None
+    mean, reach = fmean(good), float(t.ppf(1 - OUTSIDE / 2, n - 1)) * stdev(good) * sqrt(1 + 1 / n)
+    least, most = min(good), max(good)
+    low, high = min(least, mean - reach), max(most, mean + reach)
+    if above := [one for one in bad if one > most]:
+        high = min(high, (most + min(above)) / 2)
+    if below := [one for one in bad if one < least]:
+        low = max(low, (least + max(below)) / 2)
+    caught = sum(not low <= one <= high for one in bad)
+    return Band(low, high, n, len(bad), caught)

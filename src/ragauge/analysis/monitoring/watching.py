@@ -1,0 +1,276 @@
+"""One monitor over all that comes in: its series, its periods, and the alerts that it raises."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from hashlib import sha256
+from itertools import groupby
+from math import nan
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.monitoring.series import ALL, Segment, Series, SeriesScore, StateChange
+from ragauge.data.config.times import written
+from ragauge.stats.sequential import alarm_limit
+
+if TYPE_CHECKING:
+    from ragauge.analysis.monitoring.arrivals import Arrival, ArrivedScore
+    from ragauge.analysis.monitoring.watches import Watch
+
+MOST_SEGMENTS = 100      # values of a segment that are watched, those with the most scores
+JUDGE_CHANGED = "the judge"      # what is watched, of an alert that it changed
+
+
+def schedule_name(name: str) -> str:
+    """What is watched, of an alert that a schedule failed."""
+    return f"schedule {name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """What a monitor raised.
+
+    Attributes:
+        alert_id: the same however the scores came in.
+        monitor: what is watched, such as faithfulness.
+        asks: what must hold, in words.
+        segment: name and value; ("", "") = all requests.
+        fired_at: when.
+        number: of the arrival at which it fired.
+        trace_id: of that request.
+        since: the likeliest day since which it is worse.
+        mean: of the metric from that day to the alert.
+        n: scores in it.
+        allowed: the mean that it is held to.
+        baseline: the mean before; None where a level decides and there was nothing before.
+        evidence: M; 1 where the estimate alone decides.
+        limit: of the evidence, K / α.
+        series: K: in how many parts the false alarms are divided, of which it has one.
+        decide: test or point.
+        lower: whether lower is better.
+        ended_at: when scores had been back within the limit for the cool-down; None = it is open.
+        said: what fired in one line, where it is no monitor of a metric; "" else.
+    """
+
+    alert_id: str
+    monitor: str
+    asks: str
+    segment: Segment
+    fired_at: datetime
+    number: int
+    trace_id: str
+    since: date
+    mean: float | None
+    n: int
+    allowed: float
+    baseline: float | None
+    evidence: float
+    limit: float
+    series: int
+    decide: str
+    lower: bool
+    ended_at: datetime | None = None
+    said: str = ""
+
+
+def no_data_alert(monitor: str, what: str, last: datetime, now: datetime, wait: timedelta) -> Alert:
+    """What says that nothing comes any more of what came before.
+
+    Args:
+        monitor: what is watched.
+        what: comes no more, such as "score of faithfulness".
+        last: when the last of it came.
+        now: when that was seen.
+        wait: how long nothing may come.
+    """
+    named = sha256(f"no data\0{what}\0{last.isoformat()}".encode()).hexdigest()[:10]
+    return Alert(
+        named, monitor, f"a {what} at least every {written(wait)}", ALL, now, -1, "", last.date(), None, 0, 0.0, None,
+        1.0, 1.0, 1, "no_data", False, said=f"no {what} has come since {last:%Y-%m-%d %H:%M} UTC",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class WatchState:
+    """Where one monitor stands: all that it needs to go on.
+
+    Attributes:
+        cursor: number of the last arrival that it took.
+        day: the day of that arrival, ordinal; 0 = none yet.
+        start: first day of the period, ordinal; 0 = none has begun.
+        watched: the series of the period, which the limit counts.
+        instrument: metric version, judge and question versions.
+        series: where each stands, those of the next period included.
+        alerts: open ones, by series.
+        last: when the last request arrived whose score it took; None = none yet.
+        silent: the alert that nothing comes any more, while it is open.
+    """
+
+    cursor: int = -1
+    day: int = 0
+    start: int = 0
+    watched: tuple[Segment, ...] = ()
+    instrument: str = ""
+    series: Mapping[Segment, Series] = field(default_factory=dict)
+    alerts: Mapping[Segment, Alert] = field(default_factory=dict)
+    last: datetime | None = None
+    silent: Alert | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """How a monitor is watched.
+
+    Attributes:
+        watch: the monitor.
+        parts: how many share the false alarms; this monitor has one part.
+        false_alarms: the chance of even one, over all of them, in a period.
+        days: of a period.
+        cool_down: how long scores must be back within the limit before an alert ends.
+    """
+
+    watch: Watch
+    parts: int
+    false_alarms: float
+    days: int
+    cool_down: timedelta
+
+    def after(self, state: WatchState, arrivals: Iterable[Arrival]) -> tuple[WatchState, tuple[Alert, ...]]:
+        """Takes what came in, in order, up to the first request whose score is pending.
+
+        Batches of any size come to the same alerts. A day is that of arrival, and never before the last one.
+
+        Args:
+            state: where it stood.
+            arrivals: in order of arrival; those that it took before are passed over.
+
+        Returns:
+            Where it stands, and the alerts that were raised or have ended, in order.
+        """
+        found: list[tuple[int, Alert]] = []
+        for day, batch in groupby(self._taken(state, arrivals), key=lambda one: one.at.date().toordinal()):
+            for instrument, same in groupby(batch, key=lambda one: one.scores[self.watch.metric].instrument):
+                state = self._on(state, max(day, state.day))
+                if instrument != state.instrument:
+                    state = self._with(state, instrument)
+                state, alerts = self._scored(state, list(same))
+                found += alerts
+        return state, tuple(alert for _, alert in sorted(found, key=lambda one: one[0]))
+
+    def quiet(self, state: WatchState, now: datetime, began: datetime, wait: timedelta) -> WatchState:
+        """Where it stands when nothing has come: in no_data, with an alert, where that lasted for too long.
+
+        Args:
+            state: where it stood.
+            now: the moment.
+            began: since when the server runs: what came before it did is not missed.
+            wait: how long nothing may come.
+        """
+        if state.last is None or state.silent is not None or now - max(state.last, began) < wait:
+            return state
+        mute = {
+            segment: replace(one, state=one.state.after("no_data", now, timedelta(0), timedelta(0)))
+            for segment, one in state.series.items()
+        }
+        missing = no_data_alert(str(self.watch), f"score of {self.watch}", state.last, now, wait)
+        return replace(state, series=mute, silent=missing)
+
+    def _taken(self, state: WatchState, arrivals: Iterable[Arrival]) -> Iterator[Arrival]:
+        for arrival in arrivals:
+            score = arrival.scores.get(self.watch.metric)
+            if arrival.number <= state.cursor or score is None:
+                continue
+            if score.status == "pending":
+                return
+            if score.status in ("scored", "failed"):
+                yield arrival
+
+    def _on(self, state: WatchState, day: int) -> WatchState:
+        """On a day: every day since the last begins, and with it a period where one is over."""
+        for one in range(state.day + 1 if state.day else day, day + 1):
+            first_ever = not state.day
+            start = state.start
+            if not first_ever and (not start or one >= start + self.days):
+                start = one
+                state = replace(state, start=one, watched=self._watched(state, one))
+            series, limit = dict(state.series), self.limit(state)
+            for segment in state.watched:
+                series[segment] = series.get(segment, Series()).begun(self.watch, one, one - start, self.days, limit)
+            state = replace(state, day=one, series=series)
+        return state
+
+    def _watched(self, state: WatchState, day: int) -> tuple[Segment, ...]:
+        """The series of a period: all requests, and the values of segments that had scores before, the largest."""
+        counts = {
+            segment: series.over(day - self.watch.baseline.days, day).n for segment, series in state.series.items()
+        }
+        largest = sorted((-n, segment) for segment, n in counts.items() if segment != ALL and n)
+        return (ALL, *(segment for _, segment in largest[:MOST_SEGMENTS]))
+
+    def _with(self, state: WatchState, instrument: str) -> WatchState:
+        if not state.instrument:
+            return replace(state, instrument=instrument)
+        begun = state.day - state.start + 1 if state.start else 0
+        series = {name: one.under_another_instrument(begun) for name, one in state.series.items()}
+        return replace(state, instrument=instrument, series=series)
+
+    @property
+    def name(self) -> str:
+        """What a monitor is kept under: one that asks something else is another."""
+        watch = self.watch
+        of = f"; {watch.project}" if watch.project else ""
+        return f"{watch.asks}; {','.join(watch.segments)}; {watch.decide} {watch.wait}; {self.days} days{of}"
+
+    def limit(self, state: WatchState) -> float:
+        """The evidence that raises an alarm: K, its series times the parts, over the chance that is allowed."""
+        return alarm_limit(self.false_alarms, self.parts * max(1, len(state.watched)))
+
+    def _scored(self, state: WatchState, arrivals: Sequence[Arrival]) -> tuple[WatchState, list[tuple[int, Alert]]]:
+        """Takes the scores of one day and instrument."""
+        scores: dict[Segment, list[SeriesScore]] = defaultdict(list)
+        for arrival in arrivals:
+            taken = self._score(arrival, arrival.scores[self.watch.metric])
+            scores[ALL].append(taken)
+            for name in self.watch.segments:
+                if value := arrival.segments.get(name, ""):
+                    scores[name, value].append(taken)
+        series, alerts, found = dict(state.series), dict(state.alerts), list[tuple[int, Alert]]()
+        if state.silent is not None:
+            back = max(arrivals[0].at, state.silent.fired_at)
+            found.append((arrivals[0].number, replace(state.silent, ended_at=back)))
+        limit = self.limit(state)
+        for segment, own in scores.items():
+            series[segment], turns = series.get(segment, Series()).after(
+                self.watch, own, day=state.day, start=state.start, limit=limit, cool_down=self.cool_down
+            )
+            for turn in turns:
+                opened = alerts.get(segment)
+                if turn.after.open and opened is None:
+                    alerts[segment] = self._alert(state, segment, series[segment], turn, limit)
+                    found.append((turn.score.number, alerts[segment]))
+                elif opened is not None and not turn.after.open:
+                    found.append((turn.score.number, replace(alerts.pop(segment), ended_at=turn.score.at)))
+        last = max(one.at for one in arrivals)
+        last = last if state.last is None else max(last, state.last)
+        return replace(
+            state, cursor=arrivals[-1].number, series=series, alerts=alerts, last=last, silent=None
+        ), found     # fmt: skip
+
+    def _score(self, arrival: Arrival, score: ArrivedScore) -> SeriesScore:
+        x = nan if score.value is None or score.status == "failed" else self.watch.score(score.value)
+        return SeriesScore(arrival.number, arrival.at, x, score.weight, arrival.trace_id)
+
+    def _alert(self, state: WatchState, segment: Segment, series: Series, turn: StateChange, limit: float) -> Alert:
+        named = f"{self.watch}\0{segment[0]}\0{segment[1]}\0{turn.score.number}\0{turn.score.trace_id}"
+        shown, reference, fallen = self.watch.shown, series.reference, turn.fallen.mean
+        before = reference.baseline if reference is not None else None
+        return Alert(
+            sha256(named.encode()).hexdigest()[:10], str(self.watch), self.watch.asks, segment, turn.score.at,
+            turn.score.number, turn.score.trace_id, date.fromordinal(turn.first),
+            None if fallen is None else shown(fallen), turn.fallen.n,
+            shown(series.m or 0.0) if self.watch.level is None else self.watch.level,
+            None if before is None else shown(before), turn.evidence if self.watch.decide == "test" else 1.0, limit,
+            self.parts * max(1, len(state.watched)), self.watch.decide, self.watch.lower,
+        )     # fmt: skip

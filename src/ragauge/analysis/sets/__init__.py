@@ -1,0 +1,1 @@
+"""Statistics of eval sets: arrays and mappings in, no model or corpus."""

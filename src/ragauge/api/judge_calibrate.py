@@ -1,0 +1,125 @@
+"""A judge calibrated by labels, and its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.inputs.sources import store_url
+from ragauge.api.inputs.typed import keywords
+from ragauge.api.judge_check import rows_of
+from ragauge.api.options import CalibrateJudgeOptions
+from ragauge.api.results.files import check, write_text
+from ragauge.api.results.shown import PageResult
+from ragauge.api.verbs import plain
+
+if TYPE_CHECKING:
+    from ragauge.analysis.judges.calibration import JudgeCalibration
+    from ragauge.engine.judge_calibrate import BaseJudge
+    from ragauge.reporting.sections import ReportSection
+
+
+class CalibrationResult(PageResult):
+    """What calibrating a judge is worth, in every form.
+
+    Attributes:
+        found: every number as plain frozen values.
+    """
+
+    _what = "calibration of a judge"
+
+    def __init__(self, found: JudgeCalibration) -> None:
+        self.found = found
+
+    @property
+    def judge(self) -> str:
+        """What `evaluate` takes as its judge."""
+        return f"calibrated:{self.found.path}"
+
+    @property
+    def _value(self) -> JudgeCalibration:
+        return self.found
+
+    def _sections(self) -> Iterable[ReportSection]:
+        from ragauge.reporting.judge_calibrate import sections
+
+        return sections(self.found)
+
+
+def base_of(wanted: CalibrateJudgeOptions) -> BaseJudge:
+    """The judge that is to be calibrated.
+
+    Raises:
+        UsageError: none, people, or one that is calibrated already.
+        UnknownName: no such judge.
+    """
+    from ragauge.engine.judge_calibrate import base_of as built
+    from ragauge.engine.judges import given_judge
+
+    return built(given_judge(wanted.judge, wanted.judge_name, wanted.prompts))
+
+
+@keywords(CalibrateJudgeOptions)
+async def calibrate_judge_async(wanted: CalibrateJudgeOptions) -> CalibrationResult:
+    """Fits a judge's probabilities to people's labels, and writes the file of the calibrated judge.
+
+    It is used as `judge="calibrated:judge.json"`. The judge stays as it is unless labels that a fit did not see say
+    that another is better by a standard error.
+
+    Options:
+        source: answers or claims with passages and labels: a path or a table (docs/model-judges.md); or a stored run,
+            and what people labelled of it.
+        judge: who is calibrated: "local", "openai:gpt-5-mini", "hybrid:openai:gpt-5-mini", a function or object (text
+            in, text out).
+        output: the file to write, ending in .json.
+        judge_name: what identifies such a function or object in reports and stored replies.
+        prompts: a model's own wording, as for `evaluate`.
+        guideline: of a run whose labels follow several instructions, which: a text file or its hash; those of its last
+            draw by default. Labels by two are never pooled.
+        limit: so many rows, drawn at random, always the same.
+        columns: our field -> the source's column.
+        supported: values of the label that mean supported; the usual words when empty.
+        store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+        progress: called with what is done, the rate and the time left.
+        concurrency: calls to a model in flight to begin with; with max_concurrency, max_cost and timeout as in
+            `ModelCallOptions`.
+
+    Raises:
+        NotEnoughData: fewer than 50 labels, or fewer than 10 of the rarer kind.
+        DataError: a file that cannot be read.
+        UsageError: a judge that cannot be calibrated, or a path that cannot be written.
+        Interrupted: what may be spent was spent before all texts were judged.
+    """
+    return await calibrate_labelled(wanted)
+
+
+calibrate_judge = plain(calibrate_judge_async)
+
+
+async def calibrate_labelled(wanted: CalibrateJudgeOptions) -> CalibrationResult:
+    """What `calibrate_judge` does, with its options."""
+    from ragauge.engine.judge_calibrate import learn
+    from ragauge.store.open import open_store
+
+    path = Path(wanted.output)
+    check(path, (".json",))
+    base = base_of(wanted)
+    calling = wanted.of(base.judge)
+    source = rows_of(wanted)
+    with open_store(store_url(wanted.store)) as opened:
+        file, found = await learn(source, base, opened, calling, wanted.progress)
+    write_text(path, file.text())
+    return CalibrationResult(replace(found, path=str(path)))
+
+
+def expect(wanted: CalibrateJudgeOptions) -> dict[str, Any]:
+    """What calibrating would ask and cost, as JSON types; nothing is asked or written."""
+    from ragauge.engine.judge_check import Way, expected
+    from ragauge.store.open import open_store
+
+    base, rows = base_of(wanted), rows_of(wanted).rows
+    with open_store(store_url(wanted.store)) as opened:
+        estimate = expected(rows, [Way(base.spec, "", base.judge)], opened)[base.spec]
+    return {"rows": len(rows), "parts": sum(len(row.parts) for row in rows), **estimate.plain()}

@@ -1,0 +1,310 @@
+"""Where monitors stand, the alerts that they raised, and what people say of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragauge.api.inputs.sources import store_url
+from ragauge.api.monitor_replay import SAMPLED, accounted, monitor_of, read_monitor, section_of
+from ragauge.api.monitor_silences import standing
+from ragauge.api.results.shown import ShownResult
+from ragauge.errors import UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.analysis.monitoring.accounts import AlertAccount, TraceOf
+    from ragauge.analysis.monitoring.replaying import Monitored
+    from ragauge.analysis.monitoring.signals import GaugeStatus
+    from ragauge.analysis.monitoring.silences import Silence, SilencedNow
+    from ragauge.analysis.monitoring.states import Resolution
+    from ragauge.analysis.monitoring.watches import Watch, Watches
+    from ragauge.analysis.monitoring.watching import Alert
+    from ragauge.data.config.monitor import MonitorSection
+    from ragauge.reporting.sections import ReportSection
+    from ragauge.store.monitors import AlertList, KeptAlert
+    from ragauge.store.open import Store
+
+BEFORE = 28     # days before an alert of drift or of the judge, whose traces are held against those since
+SAID: tuple[Resolution, ...] = ("acknowledged", "false_alarm")
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedAlert:
+    """An alert and what is said of it.
+
+    Attributes:
+        alert: what fired.
+        resolution: acknowledged or false_alarm.
+        resolved: alerts that people said something of.
+        precision: the share of them that were no false alarms.
+    """
+
+    alert: Alert
+    resolution: str
+    resolved: int
+    precision: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToldAlert:
+    """One alert with all that it has to say.
+
+    Attributes:
+        account: of the alert; without means, causes and traces where its monitor is no longer configured.
+        resolution: what people say of it; "" = nothing yet.
+        missing: why the account says no more than the alert itself; "" = it does.
+        silenced: until when nobody is told of it, and why; None = somebody is.
+    """
+
+    account: AlertAccount
+    resolution: Resolution
+    missing: str = ""
+    silenced: SilencedNow | None = None
+
+
+class MonitorsResult(ShownResult):
+    """Where monitors stand, in every form.
+
+    Attributes:
+        found: as plain frozen values.
+    """
+
+    def __init__(self, found: Monitored) -> None:
+        self.found = found
+
+    @property
+    def _value(self) -> Monitored:
+        return self.found
+
+    def _sections(self) -> Iterable[ReportSection]:
+        from ragauge.reporting.alerts import monitored_sections
+
+        return monitored_sections(self.found)
+
+
+class AlertsResult(ShownResult):
+    """Every alert, in every form.
+
+    Attributes:
+        found: as plain frozen values.
+    """
+
+    def __init__(self, found: AlertList) -> None:
+        self.found = found
+
+    @property
+    def _value(self) -> AlertList:
+        return self.found
+
+    def _sections(self) -> Iterable[ReportSection]:
+        from ragauge.reporting.alerts import list_sections
+
+        return list_sections(self.found)
+
+
+class AlertResult(ShownResult):
+    """One alert, in every form.
+
+    Attributes:
+        found: as plain frozen values.
+    """
+
+    def __init__(self, found: ToldAlert) -> None:
+        self.found = found
+
+    @property
+    def _value(self) -> ToldAlert:
+        return self.found
+
+    def _sections(self) -> Iterable[ReportSection]:
+        from ragauge.reporting.alerts import kept_sections
+
+        return kept_sections(self.found.account, self.found.resolution, self.found.missing, self.found.silenced)
+
+
+def monitors(*, config: Path | None = None, store: str | None = None) -> MonitorsResult:
+    """Where each series of the monitors of a configuration stands, by the scores that were taken so far.
+
+    Args:
+        config: the file with the section monitor; None = ragauge.yaml, where there is one.
+        store: URL of the store.
+
+    Raises:
+        ConfigError: mistakes in the file; all of them are in the text.
+    """
+    from ragauge.analysis.monitoring.promise import alarm_shares
+    from ragauge.analysis.monitoring.replaying import Monitored, statuses, watchings
+    from ragauge.data.config.reading import DEFAULT
+    from ragauge.store.open import open_store
+
+    path = config or Path(DEFAULT)
+    if config is None and not path.is_file():
+        return MonitorsResult(Monitored(missing=f"Nothing is watched: there is no {DEFAULT} where this was started."))
+    section, watched, missing = read_monitor(str(path))
+    if section is None:
+        return MonitorsResult(Monitored(missing=missing))
+    with open_store(store_url(store)) as opened:
+        series = [
+            one for by in watchings(section, watched)
+            for one in statuses(by, opened.monitors.state(by.name), simulated=False)
+        ]  # fmt: skip
+        held, gauges = standing(opened, section, datetime.now(UTC)), _gauges(opened, section, watched)
+    shares = alarm_shares(section, watched.metrics, {one.asks: one.limit for one in series})
+    return MonitorsResult(Monitored(tuple(series), shares, held, gauges, missing))
+
+
+def _gauges(store: Store, monitor: MonitorSection, watched: Watches) -> tuple[GaugeStatus, ...]:
+    """Where each gauge stands that is kept: for each of its monitors, or alone."""
+    from ragauge.analysis.monitoring.signals import DAY, gauge_status
+
+    now, found = datetime.now(UTC).timestamp(), []
+    open_ones = {one.alert.asks for one in store.monitors.alerts() if one.alert.ended_at is None}
+    of = [(watch.signal, watch) for watch in watched.signals]
+    alone = [(name, None) for name in monitor.signals if name not in dict(of)]
+    for name, watch in (*of, *alone):
+        points = store.inbox.signal(name, now - DAY)
+        if not points and (last := store.inbox.last_signal(name)) is not None:
+            points = store.inbox.signal(name, last - 1)
+        firing = watch is not None and watch.asks in open_ones
+        found.append(gauge_status(name, watch, points, now, monitor.no_data, firing=firing))
+    return tuple(found)
+
+
+def alerts(*, config: Path | None = None, store: str | None = None) -> AlertsResult:
+    """Every alert that was raised, the newest first, with what people say of it, and whether it is silenced.
+
+    Args:
+        config: the file with the section monitor; None = ragauge.yaml, where there is one.
+        store: URL of the store.
+
+    Raises:
+        ConfigError: mistakes in the file; all of them are in the text.
+    """
+    from ragauge.store.monitors import AlertList
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        known = opened.monitors.alerts()
+        said = _silences(opened, config)
+    shown = [replace(one, silenced=held.why) if (held := _held(one.alert, said)) else one for one in known]
+    return AlertsResult(AlertList(tuple(shown), *_said(known)))
+
+
+def _silences(store: Store, config: Path | None) -> list[Silence]:
+    from ragauge.analysis.monitoring.silences import configured
+
+    section = section_of(config)
+    return [*(configured(section) if section is not None else ()), *store.monitors.silences()]
+
+
+def _held(alert: Alert, said: Sequence[Silence]) -> SilencedNow | None:
+    """Until when nobody is told of an alert; of one that ended, until when nobody was when it fired."""
+    from ragauge.analysis.monitoring.silences import silenced
+
+    return silenced(alert, said, datetime.now(UTC) if alert.ended_at is None else alert.fired_at)
+
+
+def alert(alert_id: str, *, config: Path | None = None, store: str | None = None) -> AlertResult:
+    """One alert: since when, how much, where, why, what changed in the traces, the ten worst.
+
+    Args:
+        alert_id: of the alert, or its beginning.
+        config: the file with the section monitor; None = ragauge.yaml, where there is one.
+        store: URL of the store.
+
+    Raises:
+        UnknownName: no such alert.
+        ConfigError: mistakes in the file; all of them are in the text.
+    """
+    from ragauge.analysis.monitoring.accounts import bare
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        kept = opened.monitors.alert(alert_id)
+        held = _held(kept.alert, _silences(opened, config))
+        if kept.alert.said:     # it says itself what fired: no monitor of a metric did
+            return AlertResult(ToldAlert(said_account(opened, kept.alert), kept.resolution, silenced=held))
+        watch = _watch_of(kept.alert, config)
+        if watch is None:
+            return AlertResult(ToldAlert(bare(kept.alert), kept.resolution, (
+                "Its monitor does not stand in the configuration any more, so causes and traces are not gathered."
+            ), held))  # fmt: skip
+        told = account_of(opened, kept.alert, watch)
+        worst = tuple(one._replace(query=_question(opened, one)) for one in told.traces)
+        return AlertResult(ToldAlert(replace(told, traces=worst), kept.resolution, silenced=held))
+
+
+def _question(store: Store, one: TraceOf) -> str:
+    try:
+        return store.runs.response(one.run_id, one.trace_id)[0].query
+    except UnknownName:     # its run was deleted meanwhile
+        return ""
+
+
+def said_account(store: Store, alert: Alert) -> AlertAccount:
+    """An alert that says itself what fired; of drift and of the judge with what changed in the traces since."""
+    from ragauge.analysis.monitoring.accounts import bare
+    from ragauge.engine.arrivals import arrivals, facts_of
+
+    if alert.decide not in ("drift", "canary"):
+        return bare(alert)
+    sides: tuple[list[int], list[int]] = ([], [])
+    for one in arrivals(store, [], since=(alert.since - timedelta(days=BEFORE)).isoformat()):
+        if one.at <= alert.fired_at:
+            sides[one.at.date() >= alert.since].append(one.number)
+    before, now = (facts_of(store, side[-SAMPLED:]) for side in sides)
+    return bare(alert, (before, now))
+
+
+def account_of(store: Store, alert: Alert, watch: Watch) -> AlertAccount:
+    """All that an alert of a monitor has to say, with the requests of its baseline and since from the store."""
+    from ragauge.engine.arrivals import arrivals
+
+    first = alert.since - watch.baseline - timedelta(days=1)
+    came = arrivals(store, [watch.metric], since=first.isoformat(), project=watch.project)
+    return accounted(store, alert, watch, list(came))
+
+
+def _watch_of(alert: Alert, config: Path | None) -> Watch | None:
+    """The monitor that raised an alert, as the configuration has it; None where it has it no more."""
+    from ragauge.data.config.reading import DEFAULT
+
+    path = config or Path(DEFAULT)
+    if config is None and not path.is_file():
+        return None
+    try:
+        _, watched = monitor_of(str(path))
+    except UsageError:
+        return None
+    return next((one for one in watched.metrics if (str(one), one.asks) == (alert.monitor, alert.asks)), None)
+
+
+def resolve_alert(alert_id: str, *, resolution: str = "acknowledged", store: str | None = None) -> ResolvedAlert:
+    """Says of an alert that somebody knows of it, or that it was a false alarm; the last word counts.
+
+    Args:
+        alert_id: of the alert, or its beginning.
+        resolution: acknowledged or false_alarm.
+        store: URL of the store.
+
+    Raises:
+        UnknownName: no such alert, or no such word.
+    """
+    from ragauge.store.open import open_store
+
+    said = next((one for one in SAID if one == resolution), None)
+    if said is None:
+        raise UnknownName("resolution of an alert", resolution, SAID)
+    with open_store(store_url(store)) as opened:
+        found = opened.monitors.resolve(alert_id, said)
+        resolved, precision = _said(opened.monitors.alerts())
+    return ResolvedAlert(found.alert, said, resolved, precision if precision is not None else 1.0)
+
+
+def _said(known: Sequence[KeptAlert]) -> tuple[int, float | None]:
+    """How many alerts people said something of, and the share of them that were no false alarms."""
+    words = [one.resolution for one in known if one.resolution]
+    return len(words), words.count("acknowledged") / len(words) if words else None

@@ -1,0 +1,165 @@
+"""Monitor replay: which alerts there would have been over the traffic that is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.inputs.sources import store_url
+from ragauge.api.inputs.typed import keywords
+from ragauge.api.monitor_options import MonitorReplayOptions
+from ragauge.api.results.shown import PageResult
+from ragauge.errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.analysis.monitoring.accounts import AlertAccount
+    from ragauge.analysis.monitoring.arrivals import Arrival
+    from ragauge.analysis.monitoring.replaying import Replay
+    from ragauge.analysis.monitoring.watches import Watch, Watches
+    from ragauge.analysis.monitoring.watching import Alert
+    from ragauge.data.config.monitor import MonitorSection
+    from ragauge.reporting.sections import ReportSection
+    from ragauge.store.open import Store
+
+SAMPLED = 200     # responses on a side whose facts are looked at
+
+
+class ReplayResult(PageResult):
+    """Monitors over what came in before, in every form.
+
+    Attributes:
+        found: every number as plain frozen values.
+    """
+
+    _what = "replay of monitors"
+
+    def __init__(self, replay: Replay) -> None:
+        self.found = replay
+
+    @property
+    def _value(self) -> Replay:
+        return self.found
+
+    def _sections(self) -> Iterable[ReportSection]:
+        from ragauge.reporting.alerts import replay_sections
+
+        return replay_sections(self.found)
+
+
+@keywords(MonitorReplayOptions)
+def monitor_replay(wanted: MonitorReplayOptions) -> ReplayResult:
+    """Goes through the stored runs of traffic in order of arrival as the monitors of a configuration would have.
+
+    It asks nobody and changes nothing. Signals are not kept, so their monitors are not gone through.
+
+    Options:
+        config: path of ragauge.yaml, or its content as a mapping; its section `monitor` counts.
+        since: the first day (ISO, UTC); "" = all that is stored.
+        store: URL of the store.
+
+    Raises:
+        ConfigError: mistakes in the file; all of them are in the text.
+        UsageError: no monitor of a metric, no such day, or no run of traffic.
+    """
+    from ragauge.analysis.monitoring.promise import alarm_shares
+    from ragauge.analysis.monitoring.replaying import Replay, gone_through, watchings
+    from ragauge.engine.arrivals import arrivals
+    from ragauge.engine.drift_days import drift_days
+    from ragauge.store.open import open_store
+
+    monitor, watches = monitor_of(wanted.config)
+    metrics = list(dict.fromkeys(watch.metric for watch in watches.metrics))
+    since = day_of_text("since", wanted.since)
+    with open_store(store_url(wanted.store)) as store:
+        came = list(arrivals(store, metrics, since=since, project=monitor.project))
+        if not came:
+            when = f" since {since}" if since else ""
+            raise UsageError(f"no run of traffic is stored{when}: evaluate one with --traffic, or monitor serve.")
+        series, alerts = gone_through(watchings(monitor, watches), came)
+        watch_of = {watch.asks: watch for watch in watches.metrics}
+        opened = [alert for alert in alerts if alert.ended_at is None]
+        told = tuple(accounted(store, alert, watch_of[alert.asks], came) for alert in opened)
+        drift = drift_days(store, came, monitor.drift)
+    days = [one.at.date() for one in came]
+    return ReplayResult(Replay(
+        min(days), max(days), len(came), sum(_pending(one) for one in came),
+        alarm_shares(monitor, watches.metrics, {one.asks: one.limit for one in series}), tuple(series), told,
+        {alert.alert_id: alert.ended_at.isoformat() for alert in alerts if alert.ended_at is not None},
+        drift,
+    ))  # fmt: skip
+
+
+def monitor_of(config: str | Mapping[str, Any]) -> tuple[MonitorSection, Watches]:
+    """The section `monitor` of a configuration and what it watches.
+
+    Raises:
+        ConfigError: mistakes in it; all of them are in the text.
+        UsageError: it has no monitor of a metric.
+    """
+    section, found, missing = read_monitor(config)
+    if section is None or missing:
+        raise UsageError(missing)
+    return section, found
+
+
+def read_monitor(config: str | Mapping[str, Any]) -> tuple[MonitorSection | None, Watches, str]:
+    """The section `monitor` of a configuration, what it watches, and why no metric is; "" = one is.
+
+    Raises:
+        ConfigError: mistakes in it; all of them are in the text.
+    """
+    from ragauge.analysis.monitoring.watches import watches
+    from ragauge.data.config.reading import read_config
+
+    file = read_config(config)
+    found, wrong = watches(file)
+    if problems := (*file.problems, *wrong):
+        raise ConfigError(problems)
+    if file.config.monitor is not None and found.metrics:
+        return file.config.monitor, found, ""
+    why = "there is no monitor of a metric. docs/monitoring.md shows what the section monitor may say."
+    return file.config.monitor, found, f"{file.name}: {why}"
+
+
+def section_of(config: Path | None) -> MonitorSection | None:
+    """The section `monitor` of a file, ragauge.yaml where there is one; None without a file or section.
+
+    Raises:
+        ConfigError: mistakes in it; all of them are in the text.
+    """
+    from ragauge.data.config.reading import DEFAULT, read_config
+
+    if config is None and not Path(DEFAULT).is_file():
+        return None
+    return read_config(config or DEFAULT).checked().monitor
+
+
+def accounted(store: Store, alert: Alert, watch: Watch, came: Sequence[Arrival]) -> AlertAccount:
+    """All that an alert has to say, with the causes and the facts of the responses from the store."""
+    from ragauge.analysis.monitoring.accounts import account, looked_at
+    from ragauge.engine.arrivals import causes_of, facts_of
+    from ragauge.engine.blaming import blame_of
+
+    looked = looked_at(alert, watch, came)
+    causes = causes_of(store, [one.run_id for side in looked for one in side])
+    before, now = (facts_of(store, [one.number for one in side[-SAMPLED:]]) for side in looked)
+    blame = blame_of(store, alert, watch, looked, causes)
+    return account(alert, watch, looked, causes, (before, now), blame)
+
+
+def _pending(one: Arrival) -> bool:
+    return any(score.status == "pending" for score in one.scores.values())
+
+
+def day_of_text(name: str, text: str) -> str:
+    """A day as an option says it, ISO; "" = none was said.
+
+    Raises:
+        UsageError: it is no day.
+    """
+    try:
+        return date.fromisoformat(text).isoformat() if text else ""
+    except ValueError:
+        raise UsageError(f"{name}: expected a day such as 2026-01-31, got {text!r}.") from None

@@ -1,0 +1,145 @@
+"""A scheduled run: the system is asked, its answers are judged, and the gate's rules decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragauge.api.gate import gate
+from ragauge.api.options import RunOptions
+from ragauge.api.run import run_system
+from ragauge.api.verbs import evaluate, finish
+from ragauge.errors import DataError, RagaugeError
+
+if TYPE_CHECKING:
+    from ragauge.analysis.results.jobs import JobState
+    from ragauge.data.config.monitor import AnnSection, ScheduleSection
+
+
+class ScheduledOutcome(NamedTuple):
+    """What came of a job: the state that it ends in, the run that it made, and both in one sentence."""
+
+    state: JobState
+    run_id: str
+    said: str
+
+
+@dataclass(frozen=True)
+class ScheduledRun:
+    """What is to be done once; it can be sent to another process.
+
+    Attributes:
+        schedule: the entry of the configuration.
+        name: of the run.
+        config: the configuration file, whose section gate counts where the entry names no other.
+        judge: who is asked.
+        store: URL of the store.
+        fresh: a new run, not the rest of one that stopped.
+    """
+
+    schedule: ScheduleSection
+    name: str
+    config: str
+    judge: str
+    store: str
+    fresh: bool = True
+
+    def outcome(self) -> ScheduledOutcome:
+        """Does it; what goes wrong is an outcome too."""
+        try:
+            return self._done()
+        except RagaugeError as error:
+            return ScheduledOutcome("error", "", str(error))
+        except Exception as error:
+            return ScheduledOutcome("error", "", f"{type(error).__name__}: {error}")
+
+    def _done(self) -> ScheduledOutcome:
+        if self.schedule.ann is not None:
+            return self._index(self.schedule.ann)
+        return self._beat(self.schedule.heartbeat) if self.schedule.heartbeat else self._gated()
+
+    def _gated(self) -> ScheduledOutcome:
+        """Asks the set, and what users reported, judges the answers, and holds them to the rules."""
+        from ragauge.data.config.reading import read_config
+        from ragauge.gating.rules import rules_of
+        from ragauge.reporting.gate_words import summary
+
+        asked, file = self.schedule, read_config(self.schedule.rules or self.config)
+        rules = rules_of(file) if file.checked().gate is not None else None
+        metrics = asked.metrics or tuple(map(str, rules.metrics if rules is not None else ()))
+        run_id, joined = self._asked()
+        listing = self._listing(run_id)
+        evaluate(run_id, metrics=metrics, judge=self.judge, store=self.store, index=listing, warn=_unheard)
+        if rules is None:
+            return ScheduledOutcome("done", run_id, f"evaluated; {file.name} has no section gate.{joined}")
+        found = gate(run_id, baseline=asked.baseline, rules=file.name, store=self.store)
+        return ScheduledOutcome(found.verdict, run_id, f"{summary(found.gated)}{joined}")
+
+    def _asked(self, limit: int | None = None) -> tuple[str, str]:
+        """The run that it makes, and in words what joined the set."""
+        source, joined = self._set()
+        wanted = RunOptions(
+            self.schedule.run, source, name=self.name, settings=self.schedule.settings, store=self.store,
+            fresh=self.fresh, limit=limit, warn=_unheard,
+        )  # fmt: skip
+        return finish(lambda: run_system(wanted)).run.run_id, joined
+
+    def _set(self) -> tuple[Any, str]:
+        """The questions: those of the set, and what users reported where that is wanted."""
+        if self.schedule.reported is None:
+            return self.schedule.set, ""
+        from ragauge.api.reported import with_reported
+        from ragauge.api.run import set_of
+        from ragauge.store.open import open_store
+
+        with open_store(self.store) as store:
+            eval_set = set_of(self.schedule.set, store, _unheard)
+            return with_reported(eval_set, store, self.schedule.reported, self.config)
+
+    def _listing(self, run_id: str) -> list[str] | None:
+        """The documents that the index should hold; None where no corpus is named that names them as the labels do."""
+        if self.schedule.corpus is None:
+            return None
+        from ragauge.data.readers.corpus import read_corpus
+        from ragauge.store.open import open_store
+
+        try:
+            ids = [one.doc_id for one in read_corpus(self.schedule.corpus, [])]
+        except DataError:     # it is watched for changes; it need not be text
+            return None
+        with open_store(self.store) as store:
+            return ids if store.listings.labelled(run_id) & set(ids) else None
+
+    def _beat(self, count: int) -> ScheduledOutcome:
+        """Asks a few questions; one without an answer, or that failed, is the end of it."""
+        from ragauge.store.open import open_store
+
+        run_id, _ = self._asked(count)
+        with open_store(self.store) as store:
+            pairs = list(store.runs.pairs(run_id))
+        wrong = [
+            f"{example.query_id}: {response.error or 'no answer'}" for example, response in pairs
+            if response.error is not None or not (response.answer or response.passages)
+        ]  # fmt: skip
+        if wrong:
+            more = f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
+            return ScheduledOutcome("fail", run_id, f"{len(wrong):,} of {len(pairs):,} unanswered: {wrong[0]}{more}")
+        return ScheduledOutcome("pass", run_id, f"all {len(pairs):,} answered")
+
+    def _index(self, asked: AnnSection) -> ScheduledOutcome:
+        """Checks an index of vectors."""
+        from ragauge.api.ann import ann_check
+        from ragauge.reporting.gate_words import summary
+
+        bound: dict[str, Any] = {"minimum": asked.min}
+        if asked.max_drop is not None:
+            bound = {"baseline": self.schedule.baseline, "max_drop": asked.max_drop}
+        found = ann_check(
+            asked.study, asked.queries, vectors=asked.vectors, trial=asked.trial or "", name=self.name,
+            store=self.store, **bound,
+        )  # fmt: skip
+        return ScheduledOutcome(found.verdict, found.gated.run.run_id, summary(found.gated))
+
+
+def _unheard(_: str) -> None:
+    """Nobody looks on; what is worth knowing of a run stands in its report."""

@@ -1,0 +1,208 @@
+"""`ragauge testset generate`: a set made from a corpus, with or without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragauge.api.inputs.sources import spoken
+from ragauge.api.inputs.typed import keywords
+from ragauge.api.results.shown import ShownResult
+from ragauge.api.set_options import GenerateSetOptions
+from ragauge.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragauge.data.set_file import SetFile
+    from ragauge.reporting.sections import ReportSection
+    from ragauge.testsets.corpus_source import CorpusSource
+    from ragauge.testsets.corpus_view import CorpusView
+    from ragauge.testsets.generating import GeneratedSet
+    from ragauge.testsets.rounds import Wanted, Writers
+
+ALONE = ("judge", "types", "plan", "documents", "existing", "rejected")     # options that need a model
+FEWER = 4     # exit code
+CORPUS = "CORPUS"     # in commands, of a corpus that has no path
+
+
+class GeneratedSetResult(ShownResult):
+    """A set that was made, in every form.
+
+    Attributes:
+        found: its lines, what the corpus holds, and what was rejected.
+        path: the file; where no question was made, it was not written.
+        corpus: what the set was made from, as a command names it.
+    """
+
+    def __init__(self, found: GeneratedSet, path: Path, corpus: str = CORPUS) -> None:
+        self.found, self.path, self.corpus = found, path, corpus
+
+    @property
+    def exit_code(self) -> int:
+        """0; 4 where fewer questions could be made than were wanted."""
+        return 0 if len(self.found.lines) >= self.found.wanted else FEWER
+
+    @property
+    def _value(self) -> dict[str, Any]:
+        from ragauge.reporting.sets import generated_value
+
+        return generated_value(self.found, str(self.path))
+
+    def _sections(self) -> Iterable[ReportSection]:
+        from ragauge.reporting.sets import generated_sections
+
+        return generated_sections(self.found, str(self.path), self.corpus)
+
+
+@keywords(GenerateSetOptions)
+def generate_set(wanted: GenerateSetOptions) -> GeneratedSetResult:
+    """Makes a set of questions with labels from a corpus, as drafts.
+
+    Without a model: known-item queries, terms drawn from documents, each with its document as label. With one: it
+    writes questions with answers and gold spans, which are filtered and checked by a judge. What models say is kept in
+    the store: the same call again pays nothing, and after a stop goes on where it was.
+
+    Options:
+        corpus: a folder of text files, a BEIR folder, a file or table with ids and texts, a mapping.
+        output: the file to write, JSON lines. One that holds anything but drafts of the same making is refused.
+        n: how many questions.
+        model: who writes, such as openai:gpt-5-mini; "" = nobody.
+        judge: who checks the answers, as `evaluate` takes it; "" = the same model.
+        types: shares of single, boundary, multi_hop, comparison, temporal, unanswerable, false_premise, ambiguous, as a
+            mapping or "single=40,multi_hop=15"; empty = a mix of all that the corpus allows.
+        plan: how questions are put: a YAML file, or {"personas": {…}, "styles": {…}, "lengths": {…}, "languages": {…}},
+            each wording with its share, drawn independently.
+        documents: how many questions are about the newest tenth of the documents, and about the smallest topics:
+            "recent=10,niche=20" or a mapping; the rest is about any.
+        existing: a set whose questions are not asked again.
+        rejected: a file for what was not kept, each with the filter and the reason.
+        seed: of the drawing; equal seeds and replies make equal sets.
+        store: URL of the store that keeps replies; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
+        progress: called with what is done of each round.
+        concurrency: calls to a model in flight to begin with; with max_concurrency, max_cost and timeout as in
+            `ModelCallOptions`.
+
+    Raises:
+        UsageError: an output that does not fit, fewer than one question, what needs a model without one.
+        DataError: a corpus that cannot be read, holds no document of use, or changes while the set is made.
+        JudgeError: the model cannot be asked at all.
+    """
+    from ragauge.api.results.files import make_folder
+    from ragauge.api.verbs import finish
+    from ragauge.data.set_file import SetFile
+    from ragauge.testsets.overwriting import all_kept
+
+    path, before = _checked_generation(wanted)
+    if wanted.model:
+        found = finish(lambda: _written(wanted))
+        if wanted.rejected is not None and found.written is not None:
+            make_folder(Path(wanted.rejected))
+            SetFile(path.stem, found.written.rejected).write(wanted.rejected)
+    else:
+        found = _known_items(wanted)
+    if found.lines:
+        all_kept("generate", path, before, found.lines, _method(wanted))
+        make_folder(path)
+        SetFile(path.stem, found.lines).write(path)
+    return GeneratedSetResult(found, path, spoken(wanted.corpus, CORPUS))
+
+
+def expect_set(wanted: GenerateSetOptions) -> dict[str, Any]:
+    """What generating would ask and cost at least, as JSON types; nothing is asked or written."""
+    from ragauge.api.inputs.sources import store_url
+    from ragauge.store.open import open_store
+    from ragauge.testsets.corpus_source import CorpusSource
+    from ragauge.testsets.rounds import SetWriting
+
+    _checked_generation(wanted)
+    if not wanted.model:
+        return {"questions": wanted.n, "calls": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
+    corpus, asked, by = _writing(wanted, CorpusSource(wanted.corpus))
+    writing = SetWriting(corpus, asked, by)
+    types = {one.name: one.wanted for one in writing.strata}
+    with open_store(store_url(wanted.store)) as opened:
+        return {"questions": wanted.n, "types": types, **writing.expected(opened).plain()}
+
+
+def _method(wanted: GenerateSetOptions) -> str:
+    """How the examples come to be, as their origin says."""
+    from ragauge.testsets import known_item
+    from ragauge.testsets.writing import draft
+
+    return draft.METHOD if wanted.model else known_item.METHOD
+
+
+def _checked_generation(wanted: GenerateSetOptions) -> tuple[Path, SetFile | None]:
+    """The file to write, and the drafts that stand in it.
+
+    Raises:
+        UsageError: what cannot be made, or a file that holds something else.
+    """
+    from ragauge.data.set_file import ENDINGS
+    from ragauge.testsets.overwriting import drafts_there, rejections_there
+
+    path = Path(wanted.output)
+    if wanted.rejected is not None and Path(wanted.rejected).suffix not in ENDINGS:
+        raise UsageError(f"testset generate: --rejected {wanted.rejected}: expected a file that ends in .jsonl.")
+    if wanted.n < 1:
+        raise UsageError(f"testset generate: -n must be at least 1, got {wanted.n}.")
+    if not wanted.model:
+        named_alone = {
+            name: getattr(wanted, name) for name in ALONE if getattr(wanted, name)
+        }
+        if named_alone:
+            told = f"{', '.join(named_alone)} without a model, which writes no questions but known-item queries"
+            raise UsageError(f"testset generate: got {told}. Add --model openai:MODEL.")
+    if wanted.rejected is not None:
+        if Path(wanted.rejected).absolute() == path.absolute():
+            raise UsageError(f"testset generate: --rejected {wanted.rejected}: that is -o. Name another file.")
+        rejections_there(Path(wanted.rejected))
+    return path, drafts_there(path, _method(wanted), wanted.seed)
+
+
+def _writing(wanted: GenerateSetOptions, source: CorpusSource) -> tuple[CorpusView, Wanted, Writers]:
+    """What is written, from what, and by whom."""
+    from ragauge.data.readers.source import read_set
+    from ragauge.engine.judges import build_judge
+    from ragauge.engine.set_writing import build_writer
+    from ragauge.testsets.corpus_view import CorpusView
+    from ragauge.testsets.rounds import Wanted, Writers
+    from ragauge.testsets.writing.draft import shares_of
+    from ragauge.testsets.writing.plan import read_plan
+
+    writer = build_writer(wanted.model)
+    judge = build_judge(wanted.judge or wanted.model)
+    existing = () if wanted.existing is None else read_set(wanted.existing).examples
+    plan = {} if not wanted.plan else read_plan(Path(wanted.plan) if isinstance(wanted.plan, str) else wanted.plan)
+    asked = Wanted(wanted.n, shares_of(wanted.types), wanted.seed, existing, plan, wanted.documents)
+    return CorpusView(source.documents, source.undecoded), asked, Writers(writer, judge)
+
+
+def _known_items(wanted: GenerateSetOptions) -> GeneratedSet:
+    from ragauge.testsets.corpus_source import CorpusSource
+    from ragauge.testsets.corpus_view import CorpusView
+    from ragauge.testsets.generating import generated
+
+    source = CorpusSource(wanted.corpus)
+    found = generated(CorpusView(source.documents, source.undecoded), wanted.n, wanted.seed)
+    source.unchanged()
+    return found
+
+
+async def _written(wanted: GenerateSetOptions) -> GeneratedSet:
+    from ragauge.api.inputs.sources import store_url
+    from ragauge.engine.set_writing import Session
+    from ragauge.store.open import open_store
+    from ragauge.testsets.corpus_source import CorpusSource
+    from ragauge.testsets.generating import written_set
+
+    source = CorpusSource(wanted.corpus)
+    corpus, asked, by = _writing(wanted, source)
+    calling = wanted.of(by.writer, by.judge)
+    with open_store(store_url(wanted.store)) as opened:
+        async with Session(opened, calling, wanted.progress) as session:
+            found = await written_set(corpus, asked, by, session, source.unchanged)
+    source.unchanged()
+    written = found.written and replace(found.written, rejected=source.placed(found.written.rejected))
+    return replace(found, lines=source.placed(found.lines), written=written)

@@ -1,0 +1,319 @@
+"""What became of the traces of production: of one, and of all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.results.traffic import JobLine, TraceList, TraceRow, TraceStory, TrafficDay, TrafficStatus
+from ragauge.api.inputs.sources import store_url
+from ragauge.api.results.shown import ShownResult
+from ragauge.errors import UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.analysis.monitoring.replaying import Monitored
+    from ragauge.analysis.results.jobs import Job
+    from ragauge.data.config.monitor import MonitorSection
+    from ragauge.reporting.sections import ReportSection
+    from ragauge.store.ledger import LedgerCount, LedgerLine
+    from ragauge.store.open import Store
+    from ragauge.store.returns import ReturnCounts
+
+SHOWN_JOBS = 3     # occurrences of each schedule
+
+
+class TraceResult(ShownResult):
+    """What became of one trace, in every form.
+
+    Attributes:
+        found: as plain frozen values.
+    """
+
+    def __init__(self, found: TraceStory) -> None:
+        self.found = found
+
+    @property
+    def _value(self) -> TraceStory:
+        return self.found
+
+    def _sections(self) -> Iterable[ReportSection]:
+        from ragauge.reporting.traffic import trace_sections
+
+        return trace_sections(self.found)
+
+
+class TrafficResult(ShownResult):
+    """What came in and what became of it, in every form.
+
+    Attributes:
+        found: as plain frozen values.
+    """
+
+    def __init__(self, found: TrafficStatus) -> None:
+        self.found = found
+
+    @property
+    def _value(self) -> TrafficStatus:
+        return self.found
+
+    def _sections(self) -> Iterable[ReportSection]:
+        from ragauge.reporting.traffic import status_sections
+
+        return status_sections(self.found)
+
+
+class TraceListResult(ShownResult):
+    """Some traces, in every form.
+
+    Attributes:
+        found: as plain frozen values.
+    """
+
+    def __init__(self, found: TraceList) -> None:
+        self.found = found
+
+    @property
+    def _value(self) -> TraceList:
+        return self.found
+
+    def _sections(self) -> Iterable[ReportSection]:
+        from ragauge.reporting.traffic import list_sections
+
+        return list_sections(self.found)
+
+
+def trace(trace_id: str, *, store: str | None = None) -> TraceResult:
+    """What became of a trace: scored, or why not.
+
+    Args:
+        trace_id: 32 hexadecimal digits in any case, with hyphens or without; or the query_id of a captured response; or
+            how one of them begins, of those that were read.
+        store: where it is.
+
+    Raises:
+        UnknownName: no part of it has come, or several begin so.
+    """
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        meant = trace_id.strip()
+        plain = meant.replace("-", "").lower()
+        known = opened.inbox.trace(meant) or (opened.inbox.trace(plain) if len(plain) == 32 else None)
+        if known is None and (begun := _begun(opened, meant, plain)) is not None:
+            known = opened.inbox.trace(begun)
+        if known is None:
+            raise UnknownName(
+                "trace", trace_id, (), "Nothing of it has come in: look at the exporter's endpoint and its log, and at "
+                "ragauge monitor status.",
+            )  # fmt: skip
+        line = opened.ledger.find(known.trace_id)
+        outcome, reason = ("waiting", "") if line is None else (line.outcome, line.reason)
+        run_id = "" if line is None else line.run_id
+        return TraceResult(TraceStory(
+            known.trace_id, outcome, reason, "" if line is None else line.project,
+            _moment(known.first)[:10] if line is None else line.day, run_id, _name(opened, run_id),
+            tuple(opened.collecting.under(run_id, known.trace_id)) if _name(opened, run_id) else (),
+            *((1.0, 1.0) if line is None else (line.weight, line.chance)), len(known.batches), _moment(known.first),
+            _moment(known.due) if known.due else "",
+        ))     # fmt: skip
+
+
+def _begun(store: Store, *beginnings: str) -> str | None:
+    """The trace that one of these alone begins; None where there is none.
+
+    Raises:
+        UnknownName: several do.
+    """
+    for begins in filter(None, beginnings):
+        lines, n = store.ledger.page("", begins, limit=2)
+        if n == 1:
+            return lines[0].trace_id
+        if n:
+            raise UnknownName("trace", begins, (), f"{n:,} begin so, such as {lines[0].trace_id}. Give more of it.")
+    return None
+
+
+def trace_list(*, outcome: str = "", limit: int = 20, store: str | None = None) -> TraceListResult:
+    """The newest traces, and what became of each.
+
+    Args:
+        outcome: only traces of it, such as "scored"; "" = all.
+        limit: how many.
+        store: where it is.
+
+    Raises:
+        UnknownName: no trace became this.
+        UsageError: a limit below 1.
+    """
+    if limit < 1:
+        raise UsageError(f"monitor traces: --limit must be at least 1, got {limit}.")
+    return TraceListResult(traces(outcome=outcome, limit=limit, store=store))
+
+
+def traces(
+    *, outcome: str = "", begins: str = "", limit: int | None = 50, skip: int = 0, store: str | None = None
+) -> TraceList:
+    """A page of the ledger: what became of traces, the newest first.
+
+    Args:
+        outcome: only traces of it, such as "scored"; "" = all.
+        begins: how their ids begin, in any case, with hyphens or without; "" = all.
+        limit: of the page; None = all.
+        skip: traces that are passed over.
+        store: where it is.
+
+    Raises:
+        UnknownName: no trace became this.
+    """
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        outcomes: dict[str, int] = {}
+        for count in opened.ledger.counts():
+            outcomes[count.outcome] = outcomes.get(count.outcome, 0) + count.n
+        if outcome and outcome not in outcomes:
+            raise UnknownName("outcome of a trace here", outcome, outcomes)
+        most = sum(outcomes.values()) if limit is None else limit
+        lines, matching = opened.ledger.page(outcome, begins.strip(), limit=most, skip=skip)
+        if not lines and (plain := begins.replace("-", "").strip().lower()) != begins:
+            lines, matching = opened.ledger.page(outcome, plain, limit=most, skip=skip)
+        there = {run_id for run_id in {line.run_id for line in lines} if _name(opened, run_id)}
+        came = opened.inbox.arrived([line.trace_id for line in lines])
+        rows = tuple(_row(opened, line, there, _moment(came.get(line.trace_id))) for line in lines)
+        return TraceList(rows, matching, outcomes)
+
+
+def _row(store: Store, line: LedgerLine, there: Collection[str], at: str) -> TraceRow:
+    found = store.collecting.under(line.run_id, line.trace_id) if line.run_id in there else []
+    query_id = next(iter(found), "")
+    return TraceRow(
+        line.trace_id, line.outcome, line.reason, line.project, line.day, line.run_id, query_id, line.weight, at,
+        store.runs.response(line.run_id, query_id)[0].query if query_id else "",
+    )     # fmt: skip
+
+
+def _name(store: Store, run_id: str) -> str:
+    try:
+        return store.runs.find(run_id).name if run_id else ""
+    except UnknownName:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorStatus:
+    """How the monitoring stands.
+
+    Attributes:
+        monitors: where each series of the configuration stands, and who shares the false alarms.
+        traffic: what came in, and what became of it.
+        returns: how giving back results stands.
+    """
+
+    monitors: Monitored
+    traffic: TrafficStatus
+    returns: ReturnCounts
+
+
+class MonitorStatusResult(ShownResult):
+    """How the monitoring stands, in every form.
+
+    Attributes:
+        found: as plain frozen values.
+    """
+
+    def __init__(self, found: MonitorStatus) -> None:
+        self.found = found
+
+    @property
+    def _value(self) -> MonitorStatus:
+        return self.found
+
+    def _sections(self) -> Iterable[ReportSection]:
+        from ragauge.reporting.alerts import monitored_sections
+        from ragauge.reporting.traffic import returns_sections, status_sections
+
+        yield from status_sections(self.found.traffic)
+        yield from returns_sections(self.found.returns)
+        yield from monitored_sections(self.found.monitors)
+
+
+def monitor_status(*, config: Path | None = None, store: str | None = None) -> MonitorStatusResult:
+    """What came in and what became of it, where monitors stand, and who shares the false alarms.
+
+    Args:
+        config: the file with the section monitor; None = ragauge.yaml, where there is one.
+        store: URL of the store.
+
+    Raises:
+        ConfigError: mistakes in the file; all of them are in the text.
+    """
+    from ragauge.api.monitor_alerts import monitors
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        returns = opened.returns.counts()
+    found = monitors(config=config, store=store).found
+    return MonitorStatusResult(MonitorStatus(found, traffic(config=config, store=store).found, returns))
+
+
+def traffic(*, config: Path | None = None, store: str | None = None) -> TrafficResult:
+    """What came in, what waits, and what became of the traces of each project and day.
+
+    Args:
+        config: the file with the section monitor, which says when schedules are due next; None = ragauge.yaml, where
+            there is one.
+        store: where it is.
+
+    Raises:
+        ConfigError: mistakes in the file; all of them are in the text.
+    """
+    from ragauge.api.monitor_replay import section_of
+    from ragauge.store.open import open_store
+
+    with open_store(store_url(store)) as opened:
+        counts, found = opened.inbox.counts(), opened.ledger.counts()
+        jobs = opened.jobs.latest(SHOWN_JOBS)
+    now, section = time.time(), section_of(config)
+    behind = max(0.0, time.time() - counts.since) if counts.since is not None else 0.0
+    return TrafficResult(TrafficStatus(
+        counts.batches, counts.bytes, _moment(counts.oldest), counts.traces, counts.waiting, round(behind, 1),
+        counts.late, tuple(_days(found)), tuple(_job_lines(jobs, section, now)),
+    ))     # fmt: skip
+
+
+def _days(found: list[LedgerCount]) -> Iterable[TrafficDay]:
+    by_day: dict[tuple[str, str], list[LedgerCount]] = {}
+    for count in found:
+        by_day.setdefault((count.day, count.project), []).append(count)
+    for (day, project), counts in by_day.items():
+        run_id = next((one.run_id for one in counts if one.run_id), "")
+        yield TrafficDay(day, project, {one.outcome: one.n for one in counts}, run_id)
+
+
+def _job_lines(jobs: Sequence[Job], section: MonitorSection | None, now: float) -> Iterator[JobLine]:
+    """What was done at certain times, and of each schedule of the configuration when it is due next."""
+    from ragauge.analysis.monitoring.silences import next_due
+
+    schedules = section.schedules if section is not None else ()
+    due = {one.name: next_due(one.cron, one.zone, now) for one in schedules if one.cron is not None}
+    yield from (JobLine(name, _moment(at), "noted", 0.0, 0.0, 0, "", "") for name, at in due.items())
+    named = {*due, *(job.name for job in jobs if job.state != "noted")}
+    # what is noted with words is the state of a watched file
+    yield from (_line(job, now) for job in jobs if job.state != "noted" or not (job.said or job.name in named))
+
+
+def _line(job: Job, now: float) -> JobLine:
+    running = job.ended is None
+    until = now if job.ended is None else job.ended
+    return JobLine(
+        job.name, _moment(job.due), job.state, round(max(0.0, until - job.began), 1),
+        round(max(0.0, now - job.beat), 1) if running else 0.0, job.attempts, job.run_id, job.said,
+    )  # fmt: skip
+
+
+def _moment(at: float | None) -> str:
+    return "" if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

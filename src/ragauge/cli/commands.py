@@ -1,0 +1,184 @@
+"""The commands by name: what `ragauge --help` lists, and where each is, so that a start imports one of them alone."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+
+class Listed(NamedTuple):
+    """A command, or a group of them.
+
+    Attributes:
+        module: where it is.
+        name: of its function; "app" for a group.
+        help: the first paragraph of its help.
+    """
+
+    module: str
+    name: str
+    help: str
+
+
+COMMANDS = {
+    "demo": Listed(
+        "ragauge.cli.demo", "demo",
+        "Evaluate a real RAG over a small corpus, in three configurations: one good, two with a planted fault. No key.",
+    ),
+    "init": Listed(
+        "ragauge.cli.init", "init",
+        "Find the system in a project, write ragauge.yaml, an adapter, a first eval set and a workflow, and evaluate.",
+    ),
+    "run": Listed(
+        "ragauge.cli.run", "run",
+        "Ask a system every question of a set, and keep what it returns. The same command goes on where one stopped.",
+    ),
+    "evaluate": Listed(
+        "ragauge.cli.evaluate", "evaluate",
+        "Say how good retrieval and generation each are, with what certainty, and what to do.",
+    ),
+    "retrieval": Listed(
+        "ragauge.cli.retrieval", "retrieval",
+        "Measure a ranking against relevance labels, as trec_eval does.",
+    ),
+    "report": Listed(
+        "ragauge.cli.report", "report",
+        "Write or print the report of an evaluated run. Nothing is judged again.",
+    ),
+    "explain": Listed(
+        "ragauge.cli.explain", "explain",
+        "Show how a number came about: of one example its facts, formulas and cause; of a run its means and findings.",
+    ),
+    "confirm": Listed(
+        "ragauge.cli.confirm", "confirm",
+        "Confirm a run's causes: change the passages of failed examples, answer again, and see. Makes extra calls.",
+    ),
+    "compare": Listed(
+        "ragauge.cli.compare", "compare",
+        "Say what got better and what got worse between runs, overall and per segment, and how sure that is.",
+    ),
+    "chunking": Listed(
+        "ragauge.cli.chunking", "chunking",
+        "Say which way of cutting documents brings most of the evidence into the context.",
+    ),
+    "embeddings": Listed(
+        "ragauge.cli.embeddings", "embeddings",
+        "Say which embedder finds what is relevant, at what size and price; BM25 always runs too.",
+    ),
+    "sweep": Listed(
+        "ragauge.cli.sweep", "sweep",
+        "Try configurations of a system, stop asking what surely loses, and say which to take and how sure that is.",
+    ),
+    "gate": Listed(
+        "ragauge.cli.gate", "gate",
+        "Hold a run to the rules of ragauge.yaml. Exit 0: pass, 3: fail, 4: not enough data; 1 and 2 are errors.",
+    ),
+    "validate": Listed(
+        "ragauge.cli.validate", "validate",
+        "Check ragauge.yaml: every mistake with its line, and gates that can never fail. Exit 0: right, 2: mistakes.",
+    ),
+    "doctor": Listed(
+        "ragauge.cli.doctor", "doctor",
+        "Check what an evaluation needs: judge, store, keys, packages, configuration. Exit 1 when something is wrong.",
+    ),
+    "ui": Listed(
+        "ragauge.cli.ui", "ui",
+        "Serve what the store knows as linked pages: runs, reports, examples, comparisons. Ctrl-C ends it.",
+    ),
+    "show": Listed(
+        "ragauge.cli.runs", "show",
+        "Show a run, or one example of it with every claim and what it rests on, or how its ranking is used.",
+    ),
+    "export": Listed(
+        "ragauge.cli.runs", "export",
+        "Write a run's questions and responses (NAME.jsonl), or its scores (scores.jsonl, .csv, .parquet).",
+    ),
+    "delete": Listed(
+        "ragauge.cli.runs", "delete",
+        "Delete a run with its scores. Texts and evidence that other runs use stay.",
+    ),
+    "metrics": Listed(
+        "ragauge.cli.metrics", "metrics",
+        "List the metrics, or show how one is defined.",
+    ),
+    "thresholds": Listed(
+        "ragauge.cli.thresholds", "thresholds",
+        "Say from which level of a metric on answers turn out well often enough.",
+    ),
+    "ann": Listed(
+        "ragauge.cli.ann", "app",
+        "Say what an approximate index of vectors misses, and how fast it is at what recall.",
+    ),
+    "runs": Listed(
+        "ragauge.cli.runs", "app",
+        "List the stored runs, newest first; those of a study under --study. Tag them.",
+    ),
+    "baseline": Listed(
+        "ragauge.cli.baseline", "app",
+        "Set, list and remove baselines: names that stand for runs, as in --baseline main.",
+    ),
+    "log": Listed(
+        "ragauge.cli.log", "app",
+        "A row for every evaluated run: when, what changed, how good, at what cost, and a note.",
+    ),
+    "study": Listed(
+        "ragauge.cli.study", "app",
+        "Settings tried one against another, such as chunkers.",
+    ),
+    "testset": Listed(
+        "ragauge.cli.testset", "app",
+        "Make eval sets, hold them against their corpus, curate them.",
+    ),
+    "judge": Listed(
+        "ragauge.cli.judge", "app",
+        "What a judge is worth on your data.",
+    ),
+    "label": Listed(
+        "ragauge.cli.label", "app",
+        "What people say of answers: drawn, labelled, imported.",
+    ),
+    "monitor": Listed(
+        "ragauge.cli.monitor", "app",
+        "Take in the traces of production, and say what became of each.",
+    ),
+    "cache": Listed(
+        "ragauge.cli.cache", "app",
+        "List, remove, export and import what models said: the replies that no run pays for twice.",
+    ),
+}     # fmt: skip
+
+
+class Commands(TyperGroup):
+    """The commands of the table; one is imported when it is run or asked for its help, not when all are listed."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: TyperCommand(name, help=listed.help) for name, listed in COMMANDS.items()}
+        self._listing = False
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command; None for a name that is none."""
+        listed = super().get_command(ctx, cmd_name)
+        return listed if listed is None or self._listing else loaded(cmd_name)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Lists the commands by what the table says of them."""
+        self._listing = True
+        super().format_help(ctx, formatter)
+
+
+def loaded(name: str) -> Any:
+    """The command itself, from its module."""
+    listed = COMMANDS[name]
+    made = getattr(importlib.import_module(listed.module), listed.name)
+    if listed.name == "app":
+        command: Any = typer.main.get_group(made)
+    else:
+        alone = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
+        alone.command()(made)
+        command = typer.main.get_command(alone)
+    command.name = name
+    return command

@@ -1,0 +1,83 @@
+"""Where the fault of an alert lies, by what the store holds of the requests before and since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.monitoring.blame import UNDECIDED, UNTOLD, Blame, BlamedRequest, blamed
+from ragauge.analysis.monitoring.watching import JUDGE_CHANGED
+from ragauge.data.facts import RelevanceFacts
+from ragauge.metrics.catalogue import parse, questions
+
+if TYPE_CHECKING:
+    from ragauge.analysis.monitoring.accounts import LookedAt
+    from ragauge.analysis.monitoring.arrivals import Arrival
+    from ragauge.analysis.monitoring.watches import Watch
+    from ragauge.analysis.monitoring.watching import Alert
+    from ragauge.analysis.results.scorecard import Cause
+    from ragauge.store.open import Store
+
+MOST = 500                      # requests of a side that are looked into, the last ones
+ASKED = "rate_passages"         # the question whose answer tells less relevant passages
+LOOK = timedelta(days=1)        # between two looks at the judge
+
+
+def blame_of(store: Store, alert: Alert, watch: Watch, looked: LookedAt, causes: Mapping[int, Cause]) -> Blame:
+    """Where the fault of an alert lies.
+
+    Args:
+        store: with the runs.
+        alert: of a monitor of a metric.
+        watch: its monitor.
+        looked: the requests before and since.
+        causes: number of a request that failed -> why.
+    """
+    metric = parse(watch.metric)
+    judged = bool(questions([metric]))
+    if judged and (changed := _judge_changed(store, alert)):
+        return Blame("judge", f"the judge changed at that time (alert {changed})")
+    if metric.measures == "retrieval":
+        return Blame("retrieval", f"{metric} measures it")
+    if metric.measures == "end_to_end" and not judged:     # time, tokens and cost are of all components
+        return UNTOLD
+    sides = [side[-MOST:] for side in looked]
+    relevance = _relevance(store, [one for side in sides for one in side])
+    before, now = ([_request(one, watch, relevance, causes) for one in side] for side in sides)
+    return blamed(before, now)
+
+
+def _request(
+    one: Arrival, watch: Watch, relevance: Mapping[int, float], causes: Mapping[int, Cause]
+) -> BlamedRequest:
+    score, cause = one.scores[watch.metric], causes.get(one.number)
+    failed = "" if cause is None else cause.component or UNDECIDED
+    return BlamedRequest(score.weight, watch.score(score.value or 0.0), failed, relevance.get(one.number))
+
+
+def _judge_changed(store: Store, alert: Alert) -> str:
+    """The alert that the judge changed, where that was or would be seen by when this one fired; "" = there is none."""
+    for one in store.monitors.alerts():
+        other = one.alert
+        over = other.ended_at is not None and other.ended_at.date() < alert.since
+        if other.monitor == JUDGE_CHANGED and other.fired_at <= alert.fired_at + LOOK and not over:
+            return "" if one.resolution == "false_alarm" else other.alert_id
+    return ""
+
+
+def _relevance(store: Store, requests: Sequence[Arrival]) -> dict[int, float]:
+    """Number of a request -> how relevant its first passage is, where a judge rated it."""
+    by_run: dict[str, list[int]] = {}
+    for one in requests:
+        by_run.setdefault(one.run_id, []).append(one.number)
+    found: dict[int, float] = {}
+    for run_id, numbers in by_run.items():
+        judge_id = next(iter(store.scores.judges(run_id)), None)
+        if judge_id is None:
+            continue
+        for number, several in store.evidence.linked(numbers, judge_id).items():
+            facts = next((one.evidence().facts for one in several if one.question == ASKED), None)
+            if isinstance(facts, RelevanceFacts) and facts.ratings and facts.ratings[0].chance is not None:
+                found[number] = facts.ratings[0].chance
+    return found

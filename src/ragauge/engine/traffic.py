@@ -1,0 +1,39 @@
+"""Scores that ask nobody, of responses of traffic as they come in: whoever else works on the run, they do not wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragauge.engine.judge_batch import Work, judge_batch
+from ragauge.engine.plan import columns_of
+from ragauge.metrics.base import Metric
+from ragauge.store.database import chunks
+from ragauge.store.open import Store
+
+AT_A_TIME = 500     # responses in memory, and in one transaction
+
+
+def score_free(store: Store, run_id: str, metrics: Sequence[Metric], numbers: Sequence[int]) -> set[int]:
+    """Computes metrics that need no judge for some responses of a run, those alone that do not have them.
+
+    Args:
+        store: with the run.
+        run_id: of the run.
+        metrics: that ask nobody.
+        numbers: of the responses.
+
+    Returns:
+        Numbers of the responses of which a metric failed.
+    """
+    columns = columns_of(metrics, None)
+    there = store.scores.complete(run_id, columns, among=numbers)
+    whole = store.scores.complete(run_id, columns, failed_too=False, among=there) if there else set()
+    failed = there - whole
+    work = Work(tuple(metrics), listing=store.listings.read(run_id))
+    for part in chunks((number for number in numbers if number not in there), AT_A_TIME):
+        judged = judge_batch(store.runs.load(part), work, store.evidence).judged
+        with store.transaction():
+            store.scores.write(run_id, columns, ((one.response_no, one.measured) for one in judged))
+            store.causes.write(run_id, None, {one.response_no: one.cause for one in judged})
+        failed |= {one.response_no for one in judged if any(score.status == "failed" for score in one.measured)}
+    return failed

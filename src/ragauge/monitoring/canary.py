@@ -1,0 +1,116 @@
+"""Whether the judge changed: frozen responses are judged anew every day, and no reply that is stored is used."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.monitoring.canary import FIRST_DAYS, Verdicts, canary_day
+from ragauge.analysis.monitoring.promise import level_of_a_day
+from ragauge.analysis.monitoring.series import ALL
+from ragauge.analysis.monitoring.watching import JUDGE_CHANGED, Alert
+from ragauge.api.evaluate import Planned, carried_out, planner
+from ragauge.api.options import EvaluateOptions
+from ragauge.data.identity import digest
+from ragauge.data.response import Run
+from ragauge.engine.arrivals import traffic_runs
+from ragauge.engine.plan import plan
+from ragauge.metrics.catalogue import questions
+from ragauge.monitoring.daily import DailyLook
+
+if TYPE_CHECKING:
+    from ragauge.analysis.monitoring.canary import CanaryDay
+    from ragauge.analysis.results.jobs import Job
+    from ragauge.data.config.monitor import MonitorSection
+    from ragauge.engine.plan import Plan
+    from ragauge.store.open import Store
+
+CANARY = "judge canary"     # name of the run that holds the frozen responses
+FRESH = 1     # number of the first asking: 0 would take replies that are stored of the traffic
+
+
+class JudgeCanary(DailyLook):
+    """The daily look at the judge of a configuration."""
+
+    name = "judge canary (daily)"
+
+    @classmethod
+    def wanted(cls, monitor: MonitorSection) -> bool:
+        """Whether a model judges and responses are to be frozen."""
+        return monitor.watches_judge
+
+    def seen(self, store: Store, job: Job) -> tuple[str, Sequence[Alert]]:
+        """What today's judgements say, and the alert that they raise or end."""
+        run = self._frozen(store)
+        if run is None:
+            return f"not enough data: {self._monitor.canary} responses of one day are needed", ()
+        planned = self._plan(store, run, 0)
+        repeat = FRESH
+        while store.scores.versions(run.run_id, planned.judge_id, repeat):
+            repeat += 1
+        if job.attempts > 1 and repeat > FRESH:     # whoever did it was killed: what is there of the day counts
+            repeat -= 1
+        self._judge(store, run, repeat)
+        first = [self._verdicts(store, planned, one) for one in range(FRESH, min(repeat, FRESH + FIRST_DAYS))]
+        found = canary_day(first, self._verdicts(store, planned, repeat), level_of_a_day(self._monitor))
+        return found.reason, self._changed(store, planned, found)
+
+    def _frozen(self, store: Store) -> Run | None:
+        """The run with the frozen responses: the first ones of a day with enough of them, taken once."""
+        known = [run for run in store.runs.list() if run.name == CANARY]
+        if known:
+            return known[0]
+        for run in traffic_runs(store, project=self._monitor.project):
+            order = store.runs.order(run.run_id).numbers
+            if len(order) >= self._monitor.canary:
+                loaded = store.runs.load(sorted(order)[: self._monitor.canary])
+                records = [(one.example, one.response) for one in loaded]
+                return store.runs.import_run(Run("", CANARY, config={"frozen of": run.run_id}), records)
+        return None
+
+    def _plan(self, store: Store, run: Run, repeat: int) -> Plan:
+        """What is asked of the judge at one asking: the metrics of the configuration that ask it anything."""
+        whole = planner(self._wanted(store))(store, run.run_id)[0]
+        asked = [metric for metric in whole.metrics if questions([metric])]
+        return plan(store, run.run_id, asked, whole.judge, judge_repeat=repeat)
+
+    def _wanted(self, store: Store) -> EvaluateOptions:
+        most = self._monitor.sample.max_cost
+        return EvaluateOptions(
+            "", metrics=self._monitor.metrics, judge=self._monitor.judge, store=store.url, workers=1, max_cost=most,
+            warn=lambda _: None,
+        )  # fmt: skip
+
+    def _judge(self, store: Store, run: Run, repeat: int) -> None:
+        """Asks the judge about every frozen response; another number asks it anew."""
+        wanted, todo = self._wanted(store), self._plan(store, run, repeat)
+        asyncio.run(carried_out(Planned((todo,), run, False, None, wanted.of(todo.judge)), wanted, store))
+
+    def _verdicts(self, store: Store, asked: Plan, repeat: int) -> Verdicts:
+        frame = store.scores.frame(asked.run_id, asked.judge_id, repeat)
+        names = {str(metric) for metric in asked.metrics}
+        return {
+            (row["query_id"], row["metric"]): row["value"]
+            for row in frame.select("query_id", "metric", "status", "value").to_dicts()
+            if row["metric"] in names and row["status"] == "scored"
+        }
+
+    def _changed(self, store: Store, asked: Plan, found: CanaryDay) -> list[Alert]:
+        opened = [one.alert for one in store.monitors.alerts()
+                  if one.alert.monitor == JUDGE_CHANGED and one.alert.ended_at is None]     # fmt: skip
+        now = datetime.fromtimestamp(self._clock(), UTC)
+        if found.changed is False:
+            return [replace(one, ended_at=now) for one in opened]
+        if not found.changed or opened:
+            return []
+        said = f"the judge changed: {found.flipped} of {found.n} frozen responses are judged otherwise"
+        share = found.flipped / found.n
+        return [Alert(
+            digest([self.name, asked.judge_id, now.date().isoformat()])[:10], JUDGE_CHANGED,
+            f"as few flips as in the first {FIRST_DAYS} days ({found.share_before or 0:.0%})", ALL, now, -1, "",
+            now.date(), share, found.n, found.share_before or 0.0, found.share_before, 1.0, 1.0, 1, "canary", True,
+            said=f"{said}; monitors that ask it pause",
+        )]  # fmt: skip

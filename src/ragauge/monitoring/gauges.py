@@ -1,0 +1,27 @@
+"""Values of the gauges in a request with metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from ragauge.analysis.monitoring.signals import SignalPoint
+from ragauge.monitoring import otlp
+
+
+def gauge_points(message: Any, names: frozenset[str], at: float) -> Iterator[tuple[str, SignalPoint]]:
+    """(name, value) of the gauges of a request that are named; the attributes of a value say which source it is of."""
+    for metric in otlp.items(otlp.METRICS, message):
+        if metric.name not in names or metric.WhichOneof("data") != "gauge":
+            continue
+        for point in metric.gauge.data_points:
+            value = float(point.as_int if point.WhichOneof("value") == "as_int" else point.as_double)
+            if math.isfinite(value):
+                source = sorted(f"{one.key}={_said(one.value)}" for one in point.attributes)
+                yield metric.name, SignalPoint(at, ",".join(source), value)
+
+
+def _said(value: Any) -> str:
+    kind = value.WhichOneof("value")
+    return str(getattr(value, kind)) if kind in ("string_value", "int_value", "bool_value", "double_value") else ""

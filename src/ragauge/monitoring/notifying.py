@@ -1,0 +1,170 @@
+"""Tells people of alerts: by webhook and by mail, again until it arrives, under one id, without a user's words."""
+
+from __future__ import annotations
+
+import json
+import smtplib
+import time
+import urllib.error
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from typing import TYPE_CHECKING, Any
+
+from ragauge.analysis.monitoring.silences import configured, silenced
+from ragauge.data.identity import digest
+from ragauge.errors import UsageError
+from ragauge.monitoring.posting import TIMEOUT, post, secret
+from ragauge.reporting.alerts import headline
+from ragauge.store.monitors import Delivery
+
+if TYPE_CHECKING:
+    from ragauge.analysis.monitoring.accounts import AlertAccount
+    from ragauge.analysis.monitoring.silences import Silence
+    from ragauge.data.config.monitor import MonitorSection, NotifySection
+    from ragauge.store.open import Store
+
+FIRST, LONGEST = 30.0, 3600.0       # seconds to the second attempt, and between two at most
+ATTEMPTS = 40                       # some 36 hours
+ALONE = 120.0                       # seconds that an attempt is one server's
+EXAMPLES = 3
+HELD, UNHEARD = "silenced", "not told: it began and ended in a silence"
+
+
+def deliveries(store: Store, monitor: MonitorSection, told: AlertAccount, now: float) -> list[Delivery]:
+    """What has to be told of an alert that fired, or has ended: a delivery for each receiver of the configuration.
+
+    A receiver by OTLP gets results, not alerts.
+    """
+    event = "fired" if told.alert.ended_at is None else "ended"
+    found = []
+    for receiver in monitor.notify:
+        if receiver.otlp is not None:
+            continue
+        target = target_of(receiver)
+        delivery_id = _delivery_id(told.alert.alert_id, event, target)
+        body = {"id": delivery_id, "event": event, **_said(told)}
+        if receiver.text:
+            body["examples"] = _examples(store, told)
+        found.append(Delivery(delivery_id, told.alert.alert_id, target, body, now))
+    return found
+
+
+def _delivery_id(alert_id: str, event: str, target: str) -> str:
+    return digest([alert_id, event, target])[:32]
+
+
+def target_of(receiver: NotifySection) -> str:
+    """What a receiver is known by: its address may hold a secret, and is not kept."""
+    return digest([receiver.webhook, receiver.format, receiver.email, receiver.text])[:16]
+
+
+def _said(told: AlertAccount) -> dict[str, Any]:
+    alert = told.alert
+    return {
+        "alert": alert.alert_id, "title": headline(alert), "monitor": alert.monitor, "asked": alert.asks,
+        "segment": {alert.segment[0]: alert.segment[1]} if alert.segment[0] else {},
+        "fired_at": alert.fired_at.isoformat(), "ended_at": alert.ended_at.isoformat() if alert.ended_at else None,
+        "since": alert.since.isoformat(),
+        "since_at": told.since_at.isoformat() if told.since_at is not None else None,
+        "mean": told.now, "before": told.before, "allowed": alert.allowed,
+        "component": told.blame.component, "why": told.blame.why,
+        "causes": [one._asdict() for one in told.causes], "changed": [one._asdict() for one in told.facts],
+        "traces": [one.trace_id for one in told.traces],
+    }  # fmt: skip
+
+
+def _examples(store: Store, told: AlertAccount) -> list[dict[str, str | None]]:
+    found = []
+    for one in told.traces[:EXAMPLES]:
+        example, response = store.runs.response(one.run_id, one.trace_id)
+        found.append({"query": example.query, "answer": response.answer})
+    return found
+
+
+def deliver(store: Store, monitor: MonitorSection, now: float) -> int:
+    """Makes the attempts that are due; returns how many arrived. What fails is tried again, later each time."""
+    receivers = {target_of(one): one for one in monitor.notify}
+    silences = [*configured(monitor), *store.monitors.silences()]
+    began, arrived = time.monotonic(), 0
+    for delivery in store.monitors.due(now):
+        if _kept_back(store, silences, delivery, now):
+            continue
+        receiver = receivers.get(delivery.target)
+        if receiver is None:
+            store.monitors.attempted(delivery, "the configuration no longer names its receiver", None)
+            continue
+        waited = time.monotonic() - began     # for receivers before it
+        if not store.monitors.claimed(delivery, now + waited + ALONE):
+            continue
+        error = _attempt(receiver, delivery.body)
+        again = now + min(LONGEST, FIRST * 2.0**delivery.attempts)
+        store.monitors.attempted(delivery, error, again if error and delivery.attempts + 1 < ATTEMPTS else None)
+        arrived += not error
+    return arrived
+
+
+def _kept_back(store: Store, silences: Sequence[Silence], delivery: Delivery, now: float) -> bool:
+    """Puts off what is silenced, and leaves out what began and ended in a silence; whether it did."""
+    alert = store.monitors.alert(delivery.alert_id).alert
+    held = silenced(alert, silences, datetime.fromtimestamp(now, UTC))
+    first = store.monitors.delivery(_delivery_id(alert.alert_id, "fired", delivery.target))
+    unheard = first is not None and not first.attempts and first.error in (HELD, UNHEARD)
+    if unheard and alert.ended_at is not None:
+        store.monitors.hold(delivery, UNHEARD, None)
+        return True
+    if held is not None:
+        store.monitors.hold(delivery, HELD, held.until.timestamp())
+    return held is not None
+
+
+def _attempt(receiver: NotifySection, body: Mapping[str, Any]) -> str:
+    """Tells one receiver; why it failed, without the address, or ""."""
+    try:
+        if receiver.webhook is not None:
+            sent = body if receiver.format == "generic" else {"text": slack_text(body)}
+            headers = {name: secret(value) for name, value in receiver.headers.items()}
+            post(secret(receiver.webhook), json.dumps(sent).encode(), {
+                **headers, "Content-Type": "application/json", "Idempotency-Key": str(body["id"]),
+            })  # fmt: skip
+        else:
+            _mail(receiver, body)
+    except urllib.error.HTTPError as error:
+        return f"HTTP {error.code}"
+    except (OSError, smtplib.SMTPException, UsageError) as error:
+        return f"{type(error).__name__}: {getattr(error, 'reason', None) or type(error).__doc__ or ''}"[:200]
+    return ""
+
+
+def slack_text(body: Mapping[str, Any]) -> str:
+    """An alert as Slack shows it; what comes from outside cannot be a link or a mention."""
+    ended = body["event"] == "ended"
+    text = "\n".join([f"{'Ended: ' if ended else ''}{body['title']}", *_lines(body)])
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _lines(body: Mapping[str, Any]) -> list[str]:
+    lines = [f"Asked: {body['asked']}. Fired at {body['fired_at'][:16]} UTC, alert {body['alert']}."]
+    if body.get("component"):
+        lines.append(f"It lies most likely in {body['component']}: {body['why']}.")
+    lines += [
+        f"{one['name']}: {one['before']:.0%} before, {one['now']:.0%} now. {one['fix']}" for one in body["causes"]
+    ]
+    lines += [
+        f"{one['fact']} {one['value']}: {one['before']:.0%} before, {one['now']:.0%} now" for one in body["changed"]
+    ]
+    if body["traces"]:
+        lines.append(f"Worst: {', '.join(body['traces'][:3])}")
+    return lines
+
+
+def _mail(receiver: NotifySection, body: Mapping[str, Any]) -> None:
+    message = EmailMessage()
+    message["Subject"] = f"{'ended: ' if body['event'] == 'ended' else ''}{body['title']}"
+    message["From"], message["To"] = receiver.sender, secret(str(receiver.email))
+    message["Message-ID"] = f"<{body['id']}@ragauge>"
+    examples = [f"{one['query']}\n{one['answer']}" for one in body.get("examples", ())]
+    message.set_content("\n\n".join(["\n".join(_lines(body)), *examples]))
+    host, _, port = receiver.server.rpartition(":")
+    with smtplib.SMTP(host or receiver.server, int(port) if host else 25, timeout=TIMEOUT) as server:
+        server.send_message(message)

@@ -1,0 +1,99 @@
+"""What is done with traces: how long they are waited for, which are kept, who judges them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ragauge.data.config.monitor import MonitorSection, RedactSection, WaitSection
+from ragauge.data.config.reading import DEFAULT, read_config
+from ragauge.data.readers.traces.normalise import UNION
+from ragauge.errors import UsageError
+from ragauge.monitoring.redaction import Redaction
+from ragauge.store.inbox import DAY, Patience
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is done with traces.
+
+    Attributes:
+        rate: share of the traces that the judge is asked about, in (0, 1].
+        at_least: segment -> how many a day of each of its values are judged, whatever the rate.
+        always: what is judged every time: error, empty_retrieval, thumbs_down.
+        max_cost: US dollars a day that the judge may spend; the rate is lowered to keep it. None = no bound.
+        salt: of the draw; who has the same draws the same.
+        segments: name -> field of the trace that responses are grouped by, such as metadata.tenant.
+        passages: which steps of a trace found its passages: union, last or span:NAME.
+        judge: who is asked.
+        metrics: what is computed.
+        redaction: what is taken out before anything is kept.
+        patience: how long a trace waits for more.
+        signals: names of the gauges that are kept.
+        keep_raw: seconds that raw batches are kept.
+        keep_traces: seconds that what is known of a trace is kept.
+    """
+
+    rate: float = 1.0
+    at_least: Mapping[str, int] = field(default_factory=dict)
+    always: frozenset[str] = frozenset()
+    max_cost: float | None = None
+    salt: str = "ragauge"
+    segments: Mapping[str, str] = field(default_factory=dict)
+    passages: str = UNION
+    judge: str = "local"
+    metrics: tuple[str, ...] = ("production",)
+    redaction: Redaction = field(default_factory=Redaction)
+    patience: Patience = field(default_factory=Patience)
+    signals: frozenset[str] = frozenset()
+    keep_raw: float = 7 * DAY
+    keep_traces: float = 90 * DAY
+
+    def draw(self, trace_id: str) -> float:
+        """A number in [0, 1) that is the trace's own: every worker draws the same, and so does a trace sent again."""
+        digest = hashlib.sha256(f"{self.salt} {trace_id}".encode("utf-8", "surrogatepass")).digest()
+        return int.from_bytes(digest[:7], "big") / (1 << 56)
+
+
+def policy_of(config: Path | None) -> Policy:
+    """The policy of a configuration file's section monitor; without a file or section, everything is kept.
+
+    Args:
+        config: the file; None = ragauge.yaml where there is one.
+
+    Raises:
+        DataError: the file is not there, or there are mistakes in it.
+        UsageError: the environment variable of a key is not set.
+    """
+    if config is None and not Path(DEFAULT).is_file():
+        return Policy()
+    section = read_config(config or DEFAULT).checked().monitor
+    return Policy() if section is None else _of(section)
+
+
+def _of(section: MonitorSection) -> Policy:
+    sample = section.sample
+    return Policy(
+        rate=sample.rate, at_least=dict(sample.at_least), always=frozenset(sample.always), max_cost=sample.max_cost,
+        segments=dict(section.segments), passages=section.passages, judge=section.judge, metrics=section.metrics,
+        signals=frozenset({*section.signals, *(one.signal for one in section.monitors if one.signal is not None)}),
+        redaction=_redaction(section.redact), patience=_patience(section.wait),
+        keep_raw=section.keep.raw.total_seconds(), keep_traces=section.keep.traces.total_seconds(),
+    )  # fmt: skip
+
+
+def _patience(section: WaitSection) -> Patience:
+    return Patience(section.ended.total_seconds(), section.quiet.total_seconds())
+
+
+def _redaction(section: RedactSection) -> Redaction:
+    key = section.key or secrets.token_hex()
+    if key.startswith("$"):
+        key = os.environ.get(key[1:], "")
+        if not key:
+            raise UsageError(f"monitor.redact.key: the environment variable {str(section.key)[1:]} is not set.")
+    return Redaction(section.attributes, section.patterns, key)

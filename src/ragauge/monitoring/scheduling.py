@@ -1,0 +1,218 @@
+"""What the server does at certain times: each occurrence once, whichever server takes it, and a missed one once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from ragauge.analysis.monitoring.accounts import bare
+from ragauge.analysis.monitoring.silences import last_due
+from ragauge.api.scheduled import ScheduledOutcome, ScheduledRun
+from ragauge.data.config.reading import DEFAULT, read_config
+from ragauge.data.identity import digest
+from ragauge.engine.arrivals import served_models
+from ragauge.errors import StoreError
+from ragauge.monitoring.notifying import deliver, deliveries
+from ragauge.monitoring.schedule_alerts import schedule_alerts
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from ragauge.analysis.results.jobs import Job
+    from ragauge.data.config.monitor import MonitorSection, ScheduleSection
+    from ragauge.store.open import Store
+
+BEAT = 10.0         # seconds between two signs of life
+LOOKED = 1.0        # seconds between two looks at the process that does a run: a server that ends has little time
+MODELS_EVERY = 30.0     # seconds between two looks at the models that answer
+ATTEMPTS = 3        # of an occurrence whose servers were killed
+Alive = Callable[[], bool]     # says that work goes on; False = it is to stop
+Doing = Callable[[ScheduledRun, Alive], ScheduledOutcome | None]
+
+
+class FileContents:
+    """Digests of files and folders, computed anew where sizes or times changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[object, str]] = {}
+
+    def of(self, path: str) -> str | None:
+        """A digest of what is in a file, or in all files of a folder; None where there is none."""
+        place = Path(path)
+        try:
+            files = sorted(one for one in place.rglob("*") if one.is_file()) if place.is_dir() else [place]
+            stamp = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files]
+            if self._known.get(path, (None, ""))[0] != stamp:
+                parts = [[str(one.relative_to(place)), sha256(one.read_bytes()).hexdigest()] for one in files]
+                self._known[path] = stamp, digest(parts)
+        except OSError:
+            return None
+        return self._known[path][1]
+
+
+class Scheduler:
+    """The schedules of a configuration, as one server does them.
+
+    Args:
+        monitor: the section of the configuration.
+        config: the file that it stands in.
+        clock: seconds since 1970.
+        doing: does a run, while it is told that it may; a process of its own by default.
+    """
+
+    def __init__(
+        self, monitor: MonitorSection, config: str, clock: Callable[[], float] = time.time, doing: Doing | None = None
+    ) -> None:
+        self._monitor, self._config, self._clock = monitor, config, clock
+        self._doing, self._contents = doing or in_a_process, FileContents()
+        self._models, self._models_due = list[str](), 0.0
+        self._owner = f"{os.getpid()}-{secrets.token_hex(6)}"
+
+    @classmethod
+    def of(cls, config: Path | None) -> Self | None:
+        """The schedules of a file, ragauge.yaml where there is one; None where it has none.
+
+        Raises:
+            ConfigError: there are mistakes in it; all of them are in the text.
+        """
+        if config is None and not Path(DEFAULT).is_file():
+            return None
+        monitor = read_config(config or DEFAULT).checked().monitor
+        return cls(monitor, str(config or DEFAULT)) if monitor is not None and monitor.schedules else None
+
+    @property
+    def _schedules(self) -> Sequence[ScheduleSection]:
+        return self._monitor.schedules
+
+    def look(self, store: Store, over: threading.Event) -> int:
+        """Does what is due, one after another, until the end of the server; returns how many it did."""
+        done = 0
+        for schedule in self._schedules:
+            if over.is_set():
+                break
+            job = None
+            try:
+                job = self._taken(store, schedule)
+                if job is not None:
+                    self._do(store, schedule, job, over)
+                    done += 1
+            except StoreError:     # tried again, as everything is
+                raise
+            except Exception as error:
+                self._failed(store, schedule, job, f"{type(error).__name__}: {error}")
+        return done
+
+    def _failed(self, store: Store, schedule: ScheduleSection, job: Job | None, said: str) -> None:
+        """Keeps that a schedule itself went wrong, once for one reason, with an alert; the others go on."""
+        now, known = self._clock(), store.jobs.newest(schedule.name)
+        if job is None:
+            if known is not None and (known.state, known.said) == ("error", said):
+                return
+            job = store.jobs.take(schedule.name, now, self._owner, now)
+        if job is not None:
+            self._end(store, job, ScheduledOutcome("error", "", said))
+
+    def _taken(self, store: Store, schedule: ScheduleSection) -> Job | None:
+        """The occurrence that is due, where this server is the one to do it."""
+        now, known = self._clock(), store.jobs.newest(schedule.name)
+        if known is None:     # what was due before anybody asked for it was not missed
+            store.jobs.note(schedule.name, now)
+            self._changed(store, schedule, now)
+            return None
+        if known.state == "running":
+            return store.jobs.take(schedule.name, known.due, self._owner, now)
+        changed = self._changed(store, schedule, now)
+        if changed is not None:
+            return changed
+        if schedule.cron is None:
+            return None
+        due = last_due(schedule.cron, schedule.zone, now)
+        return store.jobs.take(schedule.name, due, self._owner, now) if due > known.due else None
+
+    def _changed(self, store: Store, schedule: ScheduleSection, now: float) -> Job | None:
+        """A run that is due because what it watches changed since it was looked at last; what is not there waits."""
+        found = {key: one for key in schedule.on if (one := self._seen(store, schedule, key, now)) is not None}
+        changed = []
+        with store.transaction():     # of two servers one sees the change
+            for key, said in found.items():
+                name = f"{schedule.name}: {key}"
+                known = store.jobs.newest(name)
+                if known is not None and known.said == said:
+                    continue
+                store.jobs.note(name, now, said=said)
+                new = known is not None and (key != "model" or set(said.split("\n")) - set(known.said.split("\n")))
+                changed += [key] if new else []
+            why = f"{' and '.join(changed)} changed"
+            return store.jobs.take(schedule.name, now, self._owner, now, why) if changed else None
+
+    def _seen(self, store: Store, schedule: ScheduleSection, key: str, now: float) -> str | None:
+        """What is there now of what a schedule watches; None = nothing."""
+        if key != "model":
+            return self._contents.of(str(getattr(schedule, key)))
+        if now >= self._models_due:     # the newest requests are read for it
+            self._models_due = now + MODELS_EVERY
+            self._models = served_models(store, self._monitor.model_segment, project=self._monitor.project)
+        return "\n".join(self._models) or None
+
+    def _do(self, store: Store, schedule: ScheduleSection, job: Job, over: threading.Event) -> None:
+        if job.attempts > ATTEMPTS:
+            said = f"given up: {ATTEMPTS} times whoever did it was killed"
+            self._end(store, job, ScheduledOutcome("error", "", said))
+            return
+        at = datetime.fromtimestamp(job.due, UTC).isoformat(sep=" ", timespec="minutes")[:16]
+        wanted = ScheduledRun(
+            schedule, f"{schedule.name} {at}", self._config, self._monitor.judge, store.url, fresh=job.attempts == 1
+        )
+        outcome = self._doing(
+            wanted, lambda: not over.is_set() and store.jobs.beat(job, self._owner, self._clock())
+        )
+        if outcome is not None:     # else it is taken up again, here or elsewhere, when its lease is over
+            self._end(store, job, outcome)
+        elif over.is_set():
+            store.jobs.release(job, self._owner, self._clock())
+
+    def _end(self, store: Store, job: Job, outcome: ScheduledOutcome) -> None:
+        """Keeps an outcome with the alert that it raises or ends, in one transaction, and tells of it."""
+        now = self._clock()
+        with store.transaction():
+            if not store.jobs.end(job, self._owner, now, outcome.state, run_id=outcome.run_id, said=outcome.said):
+                return
+            changed = schedule_alerts(store, job, outcome, now)
+            store.monitors.raised(changed)
+            told = [each for one in changed for each in deliveries(store, self._monitor, bare(one), now)]
+            store.monitors.tell(told)
+        deliver(store, self._monitor, now)
+
+
+def in_a_process(wanted: ScheduledRun, alive: Alive) -> ScheduledOutcome | None:
+    """Does a run in a process of its own, which imports the system as it is now; None where it was stopped."""
+    spawning = multiprocessing.get_context("spawn")
+    here, there = spawning.Pipe(duplex=False)
+    process = spawning.Process(target=_work, args=(wanted, there), name="ragauge-schedule", daemon=True)
+    process.start()
+    there.close()
+    try:
+        while not here.poll(LOOKED):
+            if not alive():
+                return None
+        outcome: ScheduledOutcome = here.recv()
+        return outcome
+    except EOFError:
+        process.join(BEAT)
+        return ScheduledOutcome("error", "", f"its process ended with exit code {process.exitcode}")
+    finally:
+        process.terminate()
+        process.join(BEAT)
+        here.close()
+
+
+def _work(wanted: ScheduledRun, there: Connection) -> None:
+    there.send(wanted.outcome())

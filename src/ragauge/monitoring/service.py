@@ -1,0 +1,138 @@
+"""What runs beside the dashboard: taking in, and the worker that makes responses of traces."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from ragauge.errors import MissingExtra, RagaugeError
+from ragauge.monitoring.policy import Policy
+from ragauge.monitoring.sampling import Sampler
+from ragauge.monitoring.scoring import TrafficScorer
+from ragauge.store.open import Store, open_store
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from ragauge.monitoring.daily import DailyLook
+    from ragauge.monitoring.giving_back import GivingBack
+    from ragauge.monitoring.receiver import SenderAccess
+    from ragauge.monitoring.scheduling import Scheduler
+    from ragauge.monitoring.signalling import SignalWatcher
+    from ragauge.monitoring.watcher import Watcher
+
+# seconds between two looks for traces, responses, …
+IDLE, SCORING, WATCHING, TIDYING, LOOKING = 0.5, 2.0, 5.0, 3600.0, 5.0
+TAILING = 0.5     # seconds between two looks at a file that grows
+TROUBLE = 5.0     # seconds until what failed is tried again
+LAST = 5.0     # seconds that work which is under way has at the end
+
+
+class Service:
+    """Takes in traces and works on them, in one process, on one store.
+
+    Args:
+        store: open; it is closed at the end.
+        policy: what is done with traces.
+        say: told what goes wrong.
+        watcher: the monitors; None = there are none.
+        timed: what is done at certain times.
+        tail: files that are read as they grow.
+    """
+
+    def __init__(
+        self, store: Store, policy: Policy, say: Callable[[str], None], watcher: Watcher | None = None,
+        timed: Sequence[Scheduler | DailyLook | SignalWatcher | GivingBack] = (), tail: Sequence[Path] = (),
+    ) -> None:  # fmt: skip
+        from ragauge.monitoring.intake import Intake
+        from ragauge.monitoring.tailing import GrowingFile
+        from ragauge.monitoring.taking import Taking
+
+        self._store, self._say, self._policy = store, say, policy
+        self._sampler, self._watcher = Sampler(store, policy), watcher
+        self._intake = Intake(store, self._policy.patience)
+        self._over = threading.Event()
+        scorer = TrafficScorer(store, policy, say)
+        tails = [GrowingFile(store, path, Taking(policy.redaction), policy.patience, say) for path in tail]
+        works: list[tuple[Callable[[], int], float]] = [
+            (self._settle, IDLE), (scorer.score_free, SCORING), (scorer.judge, SCORING), (scorer.show, SCORING),
+            (self._watch, WATCHING), (self._forget, TIDYING),
+            *((partial(one.look, store, self._over), LOOKING) for one in timed),
+            *((one.read, TAILING) for one in tails),
+        ]     # fmt: skip
+        self._workers = [
+            threading.Thread(target=self._work, args=one, name="ragauge-monitor", daemon=True) for one in works
+        ]
+
+    @classmethod
+    def of(
+        cls, store: str, policy: Policy, say: Callable[[str], None], watcher: Watcher | None = None,
+        timed: Sequence[Scheduler | DailyLook | SignalWatcher | GivingBack] = (), tail: Sequence[Path] = (),
+    ) -> Self:  # fmt: skip
+        """The service on a store.
+
+        Raises:
+            MissingExtra: the extra `monitor` is not installed.
+        """
+        try:
+            import opentelemetry.proto  # noqa: F401 - named here where it is missing
+        except ImportError:
+            raise MissingExtra("Monitoring", "opentelemetry-proto", "monitor") from None
+        return cls(open_store(store), policy, say, watcher, timed, tail)
+
+    def beside(self, dashboard: ASGIApp, access: SenderAccess) -> ASGIApp:
+        """The dashboard, with the addresses that exporters send to."""
+        from ragauge.monitoring.receiver import Receiver
+        from ragauge.monitoring.taking import Taking
+
+        return Receiver(dashboard, access, self._intake, Taking(self._policy.redaction, self._policy.signals))
+
+    def start(self) -> None:
+        """Begins to work."""
+        for worker in self._workers:
+            worker.start()
+
+    async def leave(self) -> None:
+        """Writes what waits, when nothing more comes in."""
+        await self._intake.close()
+
+    def close(self) -> None:
+        """Ends the work and closes the store; what takes longer is left undone, and done after the next start."""
+        self._over.set()
+        for worker in self._workers:
+            if worker.is_alive():
+                worker.join(LAST)
+        self._store.close()
+
+    def _settle(self) -> int:
+        from ragauge.monitoring.settling import AT_A_TIME, settle
+
+        done = AT_A_TIME
+        while done == AT_A_TIME and not self._over.is_set():
+            done = settle(self._store, self._policy, time.time(), sampler=self._sampler)
+        return done
+
+    def _watch(self) -> int:
+        return self._watcher.look(self._store, time.time()) if self._watcher is not None else 0
+
+    def _forget(self) -> int:
+        now = time.time()
+        return self._store.inbox.forget(now - self._policy.keep_raw, now - self._policy.keep_traces)
+
+    def _work(self, work: Callable[[], int], idle: float) -> None:
+        """Does one kind of work until the end; what goes wrong is said once, and tried again."""
+        said = ""
+        while not self._over.is_set():
+            try:
+                work()
+                said, wait = "", idle
+            except Exception as error:     # whatever it is, the next round may do without it
+                why = str(error) if isinstance(error, RagaugeError) else f"{type(error).__name__}: {error}"
+                if why != said:
+                    self._say(f"traces wait: {why}")
+                said, wait = why, TROUBLE
+            self._over.wait(wait)

@@ -1,0 +1,141 @@
+"""What the server's worker does once scores are there: monitors go on, and alerts are kept with what has to be told."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from ragauge.analysis.monitoring.accounts import bare
+from ragauge.analysis.monitoring.replaying import watchings
+from ragauge.analysis.monitoring.watches import watches
+from ragauge.analysis.monitoring.watching import JUDGE_CHANGED
+from ragauge.api.monitor_alerts import account_of
+from ragauge.data.config.reading import DEFAULT, read_config
+from ragauge.engine.arrivals import arrivals
+from ragauge.errors import ConfigError, RagaugeError
+from ragauge.metrics.catalogue import parse, questions
+from ragauge.monitoring.canary import JudgeCanary
+from ragauge.monitoring.notifying import deliver, deliveries
+
+if TYPE_CHECKING:
+    from ragauge.analysis.monitoring.watches import Watches
+    from ragauge.analysis.monitoring.watching import Alert, Watching, WatchState
+    from ragauge.data.config.monitor import MonitorSection
+    from ragauge.store.monitors import Delivery
+    from ragauge.store.open import Store
+
+DOUBTED = 3600.0     # seconds for which the judge is believed after a look at it
+LATE = 2     # days after which nothing is scored any more: runs before them are not looked into
+
+
+class Watcher:
+    """The monitors of a configuration.
+
+    Args:
+        monitor: the section of the configuration.
+        watched: what it watches.
+        canary: asks whether the judge is still who it was, before an alert of what it judged is raised; None = nobody
+            does.
+    """
+
+    def __init__(self, monitor: MonitorSection, watched: Watches, canary: JudgeCanary | None = None) -> None:
+        self._monitor, self._watched, self._canary = monitor, watched, canary
+        self._began: float | None = None
+
+    @classmethod
+    def of(cls, config: Path | None) -> Self | None:
+        """The monitors of a file, ragauge.yaml where there is one; None where it has no monitor of a metric.
+
+        Raises:
+            ConfigError: there are mistakes in it; all of them are in the text.
+        """
+        if config is None and not Path(DEFAULT).is_file():
+            return None
+        file = read_config(config or DEFAULT)
+        found, wrong = watches(file)
+        if problems := (*file.problems, *wrong):
+            raise ConfigError(problems)
+        if file.config.monitor is None or not found.metrics:
+            return None
+        return cls(file.config.monitor, found, JudgeCanary.of(config))
+
+    def look(self, store: Store, now: float) -> int:
+        """Takes the scores that came, and tells what is to be told; returns how many alerts were raised or ended."""
+        self._began = now if self._began is None else self._began
+        raised = judge_series(store, self._monitor, self._watched, now, self._canary, self._began)
+        deliver(store, self._monitor, now)
+        return len(raised)
+
+
+def judge_series(
+    store: Store, monitor: MonitorSection, watched: Watches, now: float, canary: JudgeCanary | None = None,
+    began: float | None = None,
+) -> tuple[Alert, ...]:  # fmt: skip
+    """Takes every score that has come since the last call, and keeps what the monitors raise.
+
+    Where a monitor stands, its alerts and their deliveries are kept in one transaction: a process that is killed loses
+    and repeats nothing, of two processes one is first, and however often it is called, the alerts are the same.
+
+    Args:
+        store: with the runs of traffic.
+        monitor: the section of the configuration.
+        watched: what it watches.
+        now: seconds since 1970, from which on is told what was raised.
+        canary: asks whether the judge is still who it was, before an alert of what it judged is raised.
+        began: since when the server runs; None = that nothing comes is not looked for.
+
+    Returns:
+        The alerts that were raised or have ended, in order.
+    """
+    found: list[Alert] = []
+    for by in watchings(monitor, watched):
+        judged = bool(questions([parse(by.watch.metric)]))
+        if judged and _judge_changed(store):     # its scores are taken when the judge is believed again
+            continue
+        before = store.monitors.state(by.name)
+        after, raised = by.after(before, arrivals(
+            store, [by.watch.metric], since=_since(before), after=before.cursor, project=by.watch.project
+        ))  # fmt: skip
+        if after.cursor == before.cursor and began is not None:
+            after = by.quiet(before, _at(now), _at(began), monitor.no_data)
+            raised = () if after.silent is None else (after.silent,)
+        if after == before:
+            continue
+        if judged and canary is not None and any(one.ended_at is None and one.decide != "no_data" for one in raised):
+            with suppress(RagaugeError):     # a judge that does not answer tells nothing
+                canary.look(store, threading.Event(), DOUBTED)
+            if _judge_changed(store):
+                continue
+        told = _told(store, monitor, by, raised, now)
+        with store.transaction():
+            if store.monitors.advance(by.name, before, after, raised):
+                store.monitors.tell(told)
+                found += raised
+    return tuple(found)
+
+
+def _judge_changed(store: Store) -> bool:
+    """Whether it is open that the judge changed, and nobody has said anything of it."""
+    return any(
+        one.alert.monitor == JUDGE_CHANGED and one.alert.ended_at is None and not one.resolution
+        for one in store.monitors.alerts()
+    )
+
+
+def _at(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _since(state: WatchState) -> str:
+    return date.fromordinal(state.day - LATE).isoformat() if state.day > LATE else ""
+
+
+def _told(
+    store: Store, monitor: MonitorSection, by: Watching, raised: Sequence[Alert], now: float
+) -> list[Delivery]:
+    told = [bare(alert) if alert.said else account_of(store, alert, by.watch) for alert in raised]
+    return [one for each in told for one in deliveries(store, monitor, each, now)]

@@ -1,0 +1,398 @@
+"""Alerts of monitors and where their series stand, as sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import MAXYEAR
+from math import log10
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.monitoring.states import OPEN
+from ragauge.analysis.results.chart import ChartPoint, ReportChart
+from ragauge.data.config.times import written
+from ragauge.reporting.drift import days_section
+from ragauge.reporting.sections import (
+    Bar,
+    Phrase,
+    ReportColumn,
+    ReportSection,
+    ReportTable,
+    TableCell,
+    Tone,
+    columns,
+)
+from ragauge.reporting.words import line
+from ragauge.text.messages import command, number, plural
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ragauge.analysis.monitoring.accounts import AlertAccount, SegmentShift
+    from ragauge.analysis.monitoring.promise import AlarmShares
+    from ragauge.analysis.monitoring.replaying import Monitored, Replay, SeriesStatus
+    from ragauge.analysis.monitoring.signals import GaugeStatus
+    from ragauge.analysis.monitoring.silences import Silence, SilencedNow, SilenceStatus
+    from ragauge.analysis.monitoring.states import Resolution
+    from ragauge.analysis.monitoring.watching import Alert
+    from ragauge.store.monitors import AlertList, KeptAlert
+
+TONES: dict[str, Tone] = {"firing": "bad", "recovering": "unsure", "pending": "unsure", "error": "bad",
+                          "no_data": "unsure", "not_enough_data": "faint"}
+SPOKEN: dict[str, str] = {"": "–", "acknowledged": "acknowledged", "false_alarm": "called a false alarm"}
+SMALL, MOST_QUERY = 0.0005, 200     # characters of a question; a change below it is none
+BAND, MOST_CHARTS = 1.96, 12     # standard errors; series that are drawn, those that fire first
+NO_ALERT, NO_SCORE = "No alert was raised so far.", "No score was taken so far."
+BANDS = "± is 1.96 standard errors of the mean of so many scores, which says what it may be off, and decides nothing."
+KEPT = "Scores: of the days that a series keeps, those of one period or of its baseline, whichever are more."
+DIVIDED = "A monitor divides its part among its series, a daily look among the days of a period."
+WAY = "The bar is full where the evidence reaches its limit; both are counted in powers of ten, from 1 on."
+
+
+def replay_sections(replay: Replay) -> Iterator[ReportSection]:
+    """The alerts there would have been, then where each series stands."""
+    pending = f", {replay.pending:,} of them not judged yet" if replay.pending else ""
+    about = f"{plural(replay.requests, 'request')}{pending}, {replay.first} to {replay.last}"
+    promise = _promise(replay.shares)
+    lead = f"{plural(len(replay.alerts), 'alert')}." if replay.alerts else "No alert."
+    yield ReportSection("Monitors", about, (Phrase(lead, "bad" if replay.alerts else "good"), promise))
+    whole = {told.alert.monitor for told in replay.alerts if not told.alert.segment[0]}
+    for told in replay.alerts:
+        parts = alert_sections(told, replay.ended.get(told.alert.alert_id, ""))
+        yield next(parts)
+        if not told.alert.segment[0] or told.alert.monitor not in whole:     # else the alert of all requests says it
+            yield from parts
+    yield _series(replay.series)
+    if replay.drift:
+        yield days_section(replay.drift)
+
+
+def alert_sections(told: AlertAccount, ended: str = "") -> Iterator[ReportSection]:
+    """One alert: since when, how much, where, why, what changed, which traces."""
+    alert = told.alert
+    yield ReportSection(
+        headline(alert), f"alert {alert.alert_id}",
+        tuple(_how_much(told, ended)), after=tuple(_shift(shift) for shift in told.shifts[:2]), top=True,
+    )     # fmt: skip
+    if told.shifts and told.shifts[0].parts:
+        yield _parts(told.shifts[0])
+    if told.causes:
+        rows = tuple((line(one.name), _share(one.before), _share(one.now), line(one.fix)) for one in told.causes)
+        yield ReportSection("Causes of failures", "shares of the requests", table=ReportTable((
+            ReportColumn("cause", whole=True), ReportColumn("before", "number"), ReportColumn("now", "number"),
+            ReportColumn("what to try"),
+        ), rows))     # fmt: skip
+    if told.facts:
+        heads = (*columns("of the traces", "value"), ReportColumn("before", "number"), ReportColumn("now", "number"))
+        facts = tuple((line(one.fact), line(one.value), _share(one.before), _share(one.now)) for one in told.facts)
+        yield ReportSection("What changed in the traces", table=ReportTable(heads, facts))
+    if told.traces:
+        worst = tuple(
+            (Phrase(line(one.trace_id), to=("trace", one.trace_id)), Phrase(line(one.run_id), to=("run", one.run_id)),
+             "–" if one.at is None else f"{one.at:%Y-%m-%d %H:%M}", line(one.query, MOST_QUERY), number(one.value))
+            for one in told.traces
+        )  # fmt: skip
+        names = (ReportColumn(name, whole=True) for name in ("trace", "run", "came"))
+        heads = (*names, ReportColumn("question", room=1), ReportColumn("score", "number"))
+        yield ReportSection("The worst since then", table=ReportTable(heads, worst))
+
+
+def _promise(shares: AlarmShares) -> str:
+    tested = "over all monitors, segments, drift and the judge canary"
+    return f"At most {100 * shares.chance:g} % of periods of {shares.days} days have even one false alarm, {tested}."
+
+
+def shares_section(shares: AlarmShares) -> ReportSection:
+    """Who shares the false alarms that are allowed, and what raises alerts beside."""
+    heads = (
+        ReportColumn("what is tested"), ReportColumn("chance a period", "number"),
+        ReportColumn("divided among", "number"),
+    )     # fmt: skip
+    rows = tuple((line(one.what), f"{100 * one.chance:.3g} %", f"{one.among:,}") for one in shares.shares)
+    beside = f"Not counted: {'; '.join(shares.excluded)}." if shares.excluded else ""
+    notes = (DIVIDED, beside) if beside else (DIVIDED,)
+    return ReportSection("Who shares the false alarms", table=ReportTable(heads, rows), notes=notes)
+
+
+def list_sections(kept: AlertList) -> Iterator[ReportSection]:
+    """Every alert in a row: whether it is open, and what people say of it."""
+    found = kept.alerts
+    lead = [NO_ALERT if not found else f"{plural(len(found), 'alert')}, {_open(found)}."]
+    if kept.precision is not None:
+        real = round(kept.precision * kept.resolved)
+        lead.append(f"Of {kept.resolved:,} that people spoke of, {real:,} were no false alarm.")
+    heads = (
+        ReportColumn("alert", whole=True), ReportColumn("state", whole=True), ReportColumn("what"),
+        ReportColumn("fired", whole=True, room=1), ReportColumn("said of it", whole=True),
+    )     # fmt: skip
+    rows = tuple(
+        (Phrase(one.alert.alert_id, to=("alert", one.alert.alert_id)), _alert_state(one.alert, one.silenced),
+         headline(one.alert), f"{one.alert.fired_at:%Y-%m-%d %H:%M}", SPOKEN[one.resolution])
+        for one in found
+    )  # fmt: skip
+    commands = (command("monitor", "resolve", "ALERT", "--as", "false_alarm"),) if found else ()
+    table = ReportTable(heads, rows) if rows else None
+    yield ReportSection(lead=tuple(lead), table=table, commands=commands)
+
+
+def kept_sections(
+    told: AlertAccount, resolution: Resolution, missing: str = "", silenced: SilencedNow | None = None
+) -> Iterator[ReportSection]:  # fmt: skip
+    """One alert with what people say of it, and why it says no more than that, where it does not."""
+    ended = "" if told.alert.ended_at is None else told.alert.ended_at.isoformat()
+    first, *rest = alert_sections(told, ended)
+    said = f" It was {SPOKEN[resolution]}." if resolution else ""
+    if silenced is not None:
+        end = "" if silenced.until.year == MAXYEAR else f" until {silenced.until:%Y-%m-%d %H:%M} UTC"
+        said += f" {'It is' if told.alert.ended_at is None else 'It was'} silenced{end}: {line(silenced.why)}."
+    state = (_alert_state(told.alert), f".{said}" if said else "")
+    yield replace(first, lead=(state, *first.lead), warnings=(missing,) if missing else (), top=False)
+    yield from rest
+
+
+def monitored_sections(found: Monitored) -> Iterator[ReportSection]:
+    """Where each series stands: its windows with what they may be off, and how near it is to an alert."""
+    if found.missing:
+        yield ReportSection(lead=(found.missing,))
+    else:
+        yield from _tested(found)
+    if found.gauges:
+        yield _gauges(found.gauges)
+    if found.silences:
+        yield _silences(found.silences)
+
+
+def _tested(found: Monitored) -> Iterator[ReportSection]:
+    firing = sum(one.state in OPEN for one in found.series)
+    lead = [Phrase(f"{plural(firing, 'series fires', 'series fire')}." if firing else "Nothing fires.",
+                   "bad" if firing else "good")] if found.series else [Phrase(NO_SCORE)]     # fmt: skip
+    yield ReportSection(lead=(*lead, _promise(found.shares)))
+    if found.series:
+        yield _standing(found.series)
+    if found.shares.shares:
+        yield shares_section(found.shares)
+    drawn = sorted(found.series, key=lambda one: (one.state not in OPEN, bool(one.segment[0])))
+    for one in drawn[:MOST_CHARTS]:
+        if chart := _days_chart(one):
+            yield ReportSection(_series_name(one), one.asks, charts=(chart,), skip=("terminal", "markdown"))
+
+
+def _standing(series: Sequence[SeriesStatus]) -> ReportSection:
+    heads = (
+        ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("state", whole=True),
+        ReportColumn("since", whole=True, room=3), ReportColumn("scores", "number", room=4),
+        ReportColumn("last 50", "number", room=1, whole=True), ReportColumn("last 500", "number", room=2, whole=True),
+        ReportColumn("allowed", "number"), ReportColumn("evidence", "number", whole=True),
+        ReportColumn("on the way to an alert", "bar"),
+    )     # fmt: skip
+    rows = tuple(
+        (one.monitor, _segment(one), _state(one), "–" if one.since is None else f"{one.since:%Y-%m-%d %H:%M}",
+         f"{one.scores:,}", _band(one.last_50, one.error_50), _band(one.last_500, one.error_500), _allowed(one),
+         _evidence_of(one), _way(one))
+        for one in series
+    )  # fmt: skip
+    return ReportSection("Series", table=ReportTable(heads, rows), notes=(BANDS, WAY), top=True)
+
+
+def _gauges(gauges: Sequence[GaugeStatus]) -> ReportSection:
+    """Where each gauge stands, and the course of its last day."""
+    heads = (
+        ReportColumn("gauge", whole=True), ReportColumn("state", whole=True), ReportColumn("now", "number"),
+        ReportColumn("limit", "number"), ReportColumn("sources", "number"), ReportColumn("least", "number", room=1),
+        ReportColumn("greatest", "number", room=1), ReportColumn("last came", whole=True),
+    )     # fmt: skip
+    rows = tuple(
+        (line(one.asks or one.name), Phrase(one.state, TONES.get(one.state, "good")), _mean(one.value),
+         _mean(one.limit), f"{one.sources:,}", _mean(one.least), _mean(one.greatest),
+         "–" if one.last is None else f"{one.last:%Y-%m-%d %H:%M}")
+        for one in gauges
+    )  # fmt: skip
+    charts = tuple(
+        ReportChart(f"{line(one.name)}, by hour", "lines", "hours, the last is now", line(one.name),
+                    tuple(ChartPoint(hour, mean, "mean of the hour") for hour, mean in one.hours))
+        for one in gauges if len(one.hours) > 1
+    )  # fmt: skip
+    return ReportSection("Gauges", table=ReportTable(heads, rows), charts=charts[:MOST_CHARTS], top=True)
+
+
+def _silences(silences: Sequence[SilenceStatus]) -> ReportSection:
+    """When nobody is told."""
+    heads = (
+        ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("when"),
+        ReportColumn("now", whole=True), ReportColumn("why"),
+    )     # fmt: skip
+    rows = tuple(
+        (line(one.silence.monitor) or "all", " ".join(map(line, one.silence.segment)).strip() or "all",
+         _when(one.silence), "–" if one.until is None else _until(one.until), line(one.silence.why))
+        for one in silences
+    )  # fmt: skip
+    return ReportSection("Silences", "nobody is told; alerts are raised all the same", table=ReportTable(heads, rows))
+
+
+def _when(one: Silence) -> str:
+    if one.cron:
+        return f"{line(one.cron)} ({line(one.zone)}), for {written(one.length)}"
+    begins = "" if one.begins is None else f"from {one.begins:%Y-%m-%d %H:%M} "
+    return f"{begins}to {one.ends:%Y-%m-%d %H:%M}" if one.ends is not None else begins.strip()
+
+
+def _until(at: datetime) -> Phrase:
+    return Phrase("silent" if at.year == MAXYEAR else f"silent until {at:%Y-%m-%d %H:%M}", "unsure")
+
+
+def _way(one: SeriesStatus) -> TableCell:
+    """How near the evidence is to its limit, in powers of ten: from 1, where nothing speaks for a drop."""
+    if one.evidence is None:
+        return ""
+    share = log10(max(1.0, one.evidence)) / log10(one.limit) if one.limit > 1 else 1.0
+    return Bar(0.0, min(1.0, share), min(1.0, share), 1.0, "worse" if share >= 1 else "")
+
+
+def _days_chart(one: SeriesStatus) -> ReportChart | None:
+    """The mean of each day with its band, beside what is allowed; None for fewer than two days."""
+    if len(one.days) < 2:
+        return None
+    last = one.days[-1].day
+    points = []
+    for day, mean, error, _ in one.days:
+        low, high = (None, None) if error is None else (mean - BAND * error, mean + BAND * error)
+        points.append(ChartPoint((day - last).days, mean, "mean of the day", low, high))
+    if one.allowed is not None:
+        ends = ((one.days[0].day - last).days, 0)
+        points += [ChartPoint(at, one.allowed, "allowed") for at in ends]
+    title, across = f"{_series_name(one)}, by day", f"days, the last is {last}"
+    return ReportChart(title, "lines", across, one.monitor, tuple(points))
+
+
+def _series_name(one: SeriesStatus) -> str:
+    return one.monitor if not one.segment[0] else f"{one.monitor} of {_segment(one)}"
+
+
+def _segment(one: SeriesStatus) -> str:
+    return " ".join(map(line, one.segment)).strip() or "all"
+
+
+def _state(one: SeriesStatus) -> Phrase:
+    said = one.state if one.state != "not_enough_data" else "not enough data"
+    return Phrase(said, TONES.get(one.state, "good"))
+
+
+def _allowed(one: SeriesStatus) -> str:
+    if one.allowed is not None:
+        return _mean(one.allowed)
+    return f"{one.needed:,} needed before today" if one.needed else "from tomorrow on"
+
+
+def _evidence_of(one: SeriesStatus) -> str:
+    return "–" if one.evidence is None else _evidence(one.evidence, one.limit)
+
+
+def _band(mean: float | None, error: float | None) -> str:
+    return _mean(mean) if mean is None or error is None else f"{number(mean)} ± {number(BAND * error)}"
+
+
+def _alert_state(alert: Alert, silenced: str = "") -> Phrase:
+    if alert.ended_at is None:
+        return Phrase("open, silenced", "unsure") if silenced else Phrase("open", "bad")
+    return Phrase(f"ended {alert.ended_at:%Y-%m-%d %H:%M}", "faint")
+
+
+def _open(found: Sequence[KeptAlert]) -> str:
+    return f"{sum(one.alert.ended_at is None for one in found):,} open"
+
+
+def headline(alert: Alert) -> str:
+    """One line of an alert, without a user's words.
+
+    >>> from datetime import UTC, date, datetime
+    >>> from ragauge.analysis.monitoring.watching import Alert
+    >>> at = datetime(2026, 2, 11, tzinfo=UTC)
+    >>> alert = Alert("a1", "faithfulness", "", ("", ""), at, 9, "t9", date(2026, 2, 10), 0.75, 80, 0.87, 0.9, 41.0,
+    ...               20.0, 1, "test", False)
+    >>> headline(alert)
+    'faithfulness is 0.75 since 2026-02-10, less than 0.87'
+    """
+    if alert.said:
+        return line(alert.said)
+    where = f" of {line(alert.segment[0])} {line(alert.segment[1])}" if alert.segment[0] else ""
+    mean = "unknown" if alert.mean is None else number(alert.mean)
+    side = "more" if alert.lower else "less"
+    return f"{alert.monitor}{where} is {mean} since {alert.since}, {side} than {number(alert.allowed)}"
+
+
+def _how_much(told: AlertAccount, ended: str) -> Iterator[str]:
+    alert = told.alert
+    at = f"It fired at {alert.fired_at:%Y-%m-%d %H:%M} UTC"
+    over = f" It ended at {ended[:16]}." if ended else ""
+    if alert.said:
+        yield f"Asked: {alert.asks}. {at}.{over}"
+        return
+    if told.before is not None and told.now is not None:
+        change = told.now - told.before
+        yield (
+            f"The mean was {number(told.before)} before ({plural(told.n_before, 'score')}) and is {number(told.now)} "
+            f"since ({told.n_now:,}): {change:+.3f}. Asked: {alert.asks}."
+        )
+    else:
+        yield f"The mean is {'unknown' if told.now is None else number(told.now)}. Asked: {alert.asks}."
+    how = "by the mean of the last 50 scores alone"
+    if alert.decide == "test":
+        sharing = f"it has one of {alert.series:,} equal parts of the false alarms" if alert.series > 1 else ""
+        asked = f"{alert.limit:,.0f} is asked" + (f", since {sharing}" if sharing else "")
+        how = f"evidence {alert.evidence:,.0f}, of which {asked}"
+    hour = f" It is worse since about {told.since_at:%Y-%m-%d %H:%M} UTC." if told.since_at is not None else ""
+    yield f"{at}: {how}.{hour}{over}"
+    if told.blame.component:
+        yield f"It lies most likely in {told.blame.component}: {line(told.blame.why)}."
+
+
+def _shift(shift: SegmentShift) -> str:
+    """What a segment explains of the change."""
+    if abs(shift.mix) < SMALL and abs(shift.within) < SMALL:
+        return f"By {line(shift.name)}: no change of the mean."
+    mostly = "another mix of requests" if abs(shift.mix) > abs(shift.within) else "other scores of the same requests"
+    parts = f"{shift.within:+.3f} within its values, {shift.mix:+.3f} by another mix of them"
+    return f"By {line(shift.name)}: {parts}. It is mostly {mostly}."
+
+
+def _parts(shift: SegmentShift) -> ReportSection:
+    heads = columns(line(shift.name), numbers=("share before", "share now", "mean before", "mean now"))
+    rows = tuple(
+        (line(one.value), _share(one.share_before), _share(one.share_now), _mean(one.before), _mean(one.now))
+        for one in shift.parts
+    )
+    return ReportSection("Where", table=ReportTable(heads, rows))
+
+
+def _series(series: Sequence[SeriesStatus]) -> ReportSection:
+    heads = (
+        ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("state", whole=True),
+        ReportColumn("scores", "number"), ReportColumn("last 50", "number", room=1),
+        ReportColumn("last 500", "number", room=2), ReportColumn("baseline", "number", room=4),
+        ReportColumn("allowed", "number"), ReportColumn("evidence", "number", room=3),
+        ReportColumn("false alarms of last 50", "number"),
+    )     # fmt: skip
+    rows: list[tuple[TableCell, ...]] = []
+    for one in series:
+        point = "–" if one.point_false_alarms is None else f"{one.point_false_alarms:.0%}"
+        rows.append((
+            one.monitor, _segment(one), _state(one), f"{one.scores:,}", _mean(one.last_50), _mean(one.last_500),
+            _mean(one.baseline), _allowed(one), _evidence_of(one), point,
+        ))     # fmt: skip
+    notes = (
+        "False alarms of last 50: the share of periods in which an alert on the mean of the last 50 alone would be "
+        "false, simulated with these scores.", KEPT,
+    )
+    return ReportSection("Series", table=ReportTable(heads, tuple(rows)), notes=notes, top=True)
+
+
+def _evidence(value: float, limit: float) -> str:
+    return f"over {limit:,.0f}" if value >= limit else f"{value:.2g} of {limit:,.0f}"
+
+
+def _mean(value: float | None) -> str:
+    return "–" if value is None else number(value)
+
+
+def _share(value: float) -> str:
+    return f"{value:.0%}"

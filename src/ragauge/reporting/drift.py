@@ -1,0 +1,99 @@
+"""Drift of production's texts, as sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.monitoring.bands import LEAST_GOOD
+from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, Tone, Wording
+from ragauge.reporting.words import line, safe
+from ragauge.text.messages import command, number, plural
+
+if TYPE_CHECKING:
+    from ragauge.analysis.monitoring.bands import Band, MarkedPeriod
+    from ragauge.analysis.monitoring.drift import DriftDay, DriftDetail, DriftReport
+
+
+def drift_sections(found: DriftReport) -> Iterator[ReportSection]:
+    """Which days moved, what is measured of the last one beside what is usual, and how its texts differ."""
+    yield days_section(found.days)
+    if found.measures:
+        yield measures_section(found)
+    for one in found.details:
+        yield from _detail(one)
+
+
+def days_section(days: Sequence[DriftDay]) -> ReportSection:
+    """Each day's test."""
+    heads = (ReportColumn("day", whole=True), ReportColumn("texts", whole=True), ReportColumn("", whole=True),
+             ReportColumn("why"))     # fmt: skip
+    said: dict[bool | None, Phrase] = {
+        True: Phrase("moved", "bad"), False: Phrase("as before", "good"), None: Phrase("not enough data", "faint"),
+    }  # fmt: skip
+    rows = tuple((f"{day}", one.of, said[one.drifted], one.reason) for day, one in days)
+    return ReportSection("Drift", "each day beside the 28 days before it", table=ReportTable(heads, rows), top=True)
+
+
+def measures_section(found: DriftReport) -> ReportSection:
+    """What is measured of the last day, each beside its band."""
+    heads = (ReportColumn("of", fold=True), ReportColumn("measure", whole=True), ReportColumn("value", "number"),
+             ReportColumn("usual", "number"), ReportColumn("", whole=True),
+             ReportColumn("bad days outside", "number"))     # fmt: skip
+    said: dict[bool | None, Phrase] = {
+        True: Phrase("unusual", "bad"), False: Phrase("usual", "good"), None: Phrase("no band", "faint"),
+    }  # fmt: skip
+    rows = tuple(
+        (safe(one.of), one.name, number(one.value), "–" if one.band is None else _usual(one.band), said[one.outside],
+         "–" if one.band is None or not one.band.bad else f"{one.band.caught} of {one.band.bad}")
+        for one in found.measures
+    )  # fmt: skip
+    learned = f"Bands are learned from {plural(found.good, 'day')} marked good and {found.bad} marked bad."
+    lead: tuple[Wording, ...] = (learned,)
+    commands: tuple[str, ...] = ()
+    if any(one.band is None for one in found.measures):
+        lead = (learned, f"A band takes {LEAST_GOOD} good days on which the measure is there.")
+        commands = (command("monitor", "mark", "good", "--from", "DAY", "--until", "DAY"),)
+    last = max((day for day, _ in found.days), default=None)
+    return ReportSection(
+        f"What is measured of {last}", "it explains, and decides nothing", lead, ReportTable(heads, rows),
+        commands=commands,
+    )  # fmt: skip
+
+
+def _usual(band: Band) -> str:
+    return f"{number(max(band.low, 0.0))} to {number(band.high)}"     # nothing measured here is below 0
+
+
+def marked_sections(periods: Sequence[MarkedPeriod], good: int, bad: int) -> Iterator[ReportSection]:
+    """What people said of days."""
+    heads = (ReportColumn("from", whole=True), ReportColumn("until", whole=True), ReportColumn("", whole=True),
+             ReportColumn("why"))     # fmt: skip
+    tones: dict[str, Tone] = {"good": "good", "bad": "bad"}
+    rows = tuple((f"{one.since}", f"{one.until}", Phrase(one.was, tones[one.was]), line(one.why)) for one in periods)
+    lead = f"{plural(good, 'day')} marked good, {bad} bad." if periods else "No day is marked."
+    commands = () if periods else (command("monitor", "mark", "good", "--from", "DAY", "--until", "DAY"),)
+    table = ReportTable(heads, rows) if rows else None
+    yield ReportSection(Phrase("Marked days", "title"), "", (lead,), table, commands=commands)
+
+
+def _detail(one: DriftDetail) -> Iterator[ReportSection]:
+    apart = "unknown" if one.divergence is None else number(one.divergence)
+    languages = ", ".join(f"{each.language} {each.now:.0%} ({each.before:.0%})" for each in one.languages)
+    yield ReportSection(
+        f"How the {one.of} of {one.day} differ", "before in parentheses",
+        (f"Shares of the baseline's clusters: Jensen-Shannon divergence {apart} of 1. Median length: "
+         f"{one.words_now:g} words ({one.words_before:g}).", f"Languages: {languages}."),
+    )     # fmt: skip
+    if one.grown:
+        heads = (ReportColumn("share before", "number"), ReportColumn("share now", "number"),
+                 ReportColumn(f"{one.of} nearest to its middle"))     # fmt: skip
+        rows = [
+            (*(f"{share:.1%}" if not place else "" for share in (cluster.before, cluster.now)), line(text.text)[:200])
+            for cluster in one.grown
+            for place, text in enumerate(cluster.texts)
+        ]
+        commands = (command("monitor", "drift", "--day", f"{one.day}", "--to", "SET.jsonl"),) * (one.of == "queries")
+        yield ReportSection(
+            f"Clusters of {one.of} that grew", table=ReportTable(heads, tuple(rows)), commands=commands
+        )

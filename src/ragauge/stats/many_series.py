@@ -1,0 +1,52 @@
+"""Many series that are watched side by side, as simulations do: the evidence of each is that of `DropEvidence`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragauge.stats.sequential import DropEvidence
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+
+class ManySeries:
+    """Series of one length of period, day by day; one whose period is over begins anew.
+
+    The sum over days begun of the product of a bet is one number, which a score multiplies and a new day raises by 1.
+
+    Args:
+        m: what each is held to, shape (series,), in (0, 1).
+        days: of a period.
+    """
+
+    def __init__(self, m: Array, days: int) -> None:
+        import numpy as np
+
+        self._m, self._days = m, days
+        self._bets = np.array([DropEvidence(float(one), days).bets for one in m])
+        self._wealth, self._begun = np.zeros_like(self._bets), np.zeros(len(m), dtype=int)
+
+    def day(self, scores: Array, weights: Array | None = None) -> Array:
+        """The evidence M after each score of a new day.
+
+        Args:
+            scores: shape (series, n), in [0, 1]; 1 stands for one that failed.
+            weights: shape (series, n), in (0, 1]; None = all 1.
+        """
+        import numpy as np
+
+        self.begin_anew(self._begun == self._days)
+        self._wealth, self._begun = self._wealth + 1, self._begun + 1
+        edges = self._m[:, None] - scores
+        edges = edges if weights is None else weights * edges
+        course = np.cumprod(1 + edges[:, :, None] * self._bets[:, None, :], axis=1) * self._wealth[:, None, :]
+        self._wealth = course[:, -1, :]
+        return np.asarray((course.mean(axis=2) + (self._days - self._begun)[:, None]) / self._days)
+
+    def begin_anew(self, which: npt.NDArray[np.bool_]) -> None:
+        """A new period of some series."""
+        self._wealth[which], self._begun[which] = 0, 0

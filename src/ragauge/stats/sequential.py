@@ -1,0 +1,244 @@
+"""Whether a score fell, asked after every new value: alarms that are seldom false however often one looks.
+
+A bet against the claim that the mean is still at least m: whoever bets wins nothing on average while the claim holds,
+so that wealth of K / α is seen with a chance of at most α / K, at any time (Ville's inequality).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import ceil, log, sqrt
+from typing import TYPE_CHECKING
+
+from ragauge.errors import UsageError
+from ragauge.stats.moments import Moments
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragauge.stats.weighted import Values
+
+    Array = npt.NDArray[np.float64]
+
+BETS = 10                # λ, log-spaced
+SMALLEST = 0.02          # of the largest
+DOUBT = 0.25             # of a series' chance of a false alarm: that its baseline is taken for higher than it is
+UNSEEN = 0.22            # with it a baseline without one failure is doubted as much as Bernoulli's exact bound does
+WIDEST = 2.0             # the allowed drop times this: more doubt about a baseline is not enough data
+LARGEST = 0.9            # of what a score of 1 could lose: the wealth never reaches 0
+
+
+@dataclass(frozen=True, slots=True)
+class DropReference:
+    """What scores are held to.
+
+    Attributes:
+        m: the mean that they must not fall below; None = the baseline is not known well enough.
+        baseline: its mean, Hájek's for weighted values; None where there are fewer than two values.
+        error: the standard error of the baseline.
+        needed: how many values like these it takes; 0 where fewer than two say nothing of it.
+        certain: whether m lets the scores lose no more than is allowed, without doubt about the baseline.
+    """
+
+    m: float | None
+    baseline: float | None
+    error: float | None
+    needed: int
+    certain: bool = True
+
+
+def drop_reference(
+    values: Values, max_drop: float, weights: Values | None = None, false_alarm: float = 0.05
+) -> DropReference:     # fmt: skip
+    """The mean that scores must not fall below: baseline · (1 − max_drop), or less where the baseline is in doubt.
+
+    See `reference_of`.
+
+    Args:
+        values: scores of the baseline, shape (n,), in [0, 1], higher better.
+        max_drop: the share of the baseline that may be lost, in (0, 1).
+        weights: shape (n,), above 0; how many each stands for.
+        false_alarm: α / K, the chance of a false alarm that this series has, in (0, 1).
+
+    Raises:
+        UsageError: max_drop outside (0, 1).
+
+    >>> drop_reference([0.8, 1.0] * 500, 0.1).m
+    0.81
+    >>> few = drop_reference([0, 1] * 5, 0.1)
+    >>> few.m, few.baseline, few.needed
+    (None, 0.5, 445)
+    """
+    if not 0 < max_drop < 1:
+        raise UsageError(f"max_drop must be above 0 and below 1, got {max_drop!r}. Write 0.03 for 3 %.")
+    known = Moments.of(values, weights)
+    return reference_of(known, (known.mean or 0.0) * max_drop, false_alarm)
+
+
+def reference_of(known: Moments, allowed: float, false_alarm: float) -> DropReference:
+    """The mean that scores must not fall below: the baseline less what it may lose, or less its doubt if that is more.
+
+    A baseline that is too high by what may be lost alarms while nothing has changed. Its doubt is a one-sided bound
+    that leaves a quarter of `false_alarm` to that (Bernstein's, with the variance of failures too rare to have been
+    seen). It counts as known when its standard error is at most half of what may be lost, and its doubt at most twice.
+
+    Args:
+        known: of the baseline's scores, in [0, 1], higher better.
+        allowed: what may be lost, in the scores' unit.
+        false_alarm: α / K, the chance of a false alarm that the series has, in (0, 1).
+    """
+    mean, error = known.mean, known.error
+    if mean is None or error is None:
+        return DropReference(None, None, None, 0, certain=False)
+    doubt = _doubt(known, known.n, false_alarm)
+    enough = 0 < allowed < mean and error <= allowed / 2 and doubt <= WIDEST * allowed
+    m = mean - max(allowed, doubt)
+    needed = _needed(known, allowed, false_alarm)
+    return DropReference(m if enough and m > 0 else None, mean, error, needed, certain=enough and doubt <= allowed)
+
+
+def _doubt(known: Moments, n: float, false_alarm: float) -> float:
+    """How far below the mean of n values like these the true mean may lie."""
+    bits = log(1 / (DOUBT * false_alarm))
+    effective = n * known.w**2 / (known.w2 * known.n)     # of equal weights as many
+    variance = (known.error or 0.0) ** 2 * known.w**2 / known.w2
+    return sqrt(2 * bits * (variance + UNSEEN * bits / effective) / effective) + bits / (3 * effective)
+
+
+def _needed(known: Moments, allowed: float, false_alarm: float) -> int:
+    """How many values like these it takes until a baseline counts as known."""
+    if allowed <= 0:
+        return 0
+    least = max(2, ceil(known.n * (2 * (known.error or 0.0) / allowed) ** 2))
+    most = least
+    while _doubt(known, most, false_alarm) > WIDEST * allowed:
+        least, most = most, 2 * most
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (middle, most) if _doubt(known, middle, false_alarm) > WIDEST * allowed else (least, middle)
+    return most
+
+
+def alarm_limit(false_alarms: float, series: int = 1) -> float:
+    """The evidence that raises an alarm: K / α, for a chance of at most α that any of K series alarms falsely.
+
+    Args:
+        false_alarms: α, in (0, 1), over a whole period.
+        series: K, monitors × segments, at least 1.
+
+    >>> alarm_limit(0.05, 20)
+    400.0
+    """
+    if not 0 < false_alarms < 1 or series < 1:
+        raise UsageError(f"false alarms must be in (0, 1) and series at least 1, got {false_alarms!r} and {series!r}.")
+    return series / false_alarms
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DropEvidence:
+    """The evidence of one series that its mean fell below m, within one period of J days.
+
+    M(t) = (Σ_{s ≤ today} E_s(t) + (J − begun)) / J,  E_s(t) = mean over λ of Π_{i = s..t} (1 + λ wᵢ (m − xᵢ))
+
+    s     the days of the period that have begun; one that has not counts 1
+    λ     10 values, log-spaced from 0.02 L to L = 0.9 / (1 − m)
+    x     scores in [0, 1], higher better; a score that failed counts 1, which speaks against alarm
+    w     p_min / p: the smallest chance of any to be scored, over that of this one; in (0, 1]
+
+    While the mean is at least m, M is 1 on average, and reaches K / α with a chance of at most α / K. After J days a
+    new period begins with a new object. Values are frozen: each day and each score gives a new one.
+
+    Attributes:
+        m: in (0, 1).
+        days: J, at least 1.
+        wealth: shape (begun, 10), log Π for every day begun and every λ; () before the first day.
+
+    Source: Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting; Shin, Ramdas and
+    Rinaldo (2024), E-detectors.
+
+    >>> evidence = DropEvidence(0.9, 30).next_day()
+    >>> evidence.value, evidence.after([0.0] * 12)[0].value > alarm_limit(0.05)
+    (1.0, True)
+    """
+
+    m: float
+    days: int
+    wealth: tuple[tuple[float, ...], ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if not 0 < self.m < 1:
+            raise UsageError(f"the mean that scores are held to must be above 0 and below 1, got {self.m!r}.")
+        if self.days < len(self.wealth) or self.days < 1:
+            raise UsageError(f"a period must have at least 1 day and all that have begun, got {self.days!r}.")
+
+    @property
+    def bets(self) -> Array:
+        """The λ, ascending, shape (10,)."""
+        import numpy as np
+
+        largest = LARGEST / (1 - self.m)
+        return np.geomspace(SMALLEST * largest, largest, BETS)
+
+    @property
+    def over(self) -> bool:
+        """Whether all days of the period have begun."""
+        return len(self.wealth) == self.days
+
+    def next_day(self) -> DropEvidence:
+        """The next day begins, and a bet that the mean fell from it on.
+
+        Raises:
+            UsageError: the period is over.
+        """
+        if self.over:
+            raise UsageError(f"the period of {self.days} days is over. Begin a new one.")
+        return replace(self, wealth=(*self.wealth, (0.0,) * BETS))
+
+    def after(self, scores: Values, weights: Values | None = None) -> tuple[DropEvidence, Array]:
+        """The evidence with more scores of the latest day, and its course: M after each of them, shape (n,).
+
+        The course of scores that come in several calls is that of one call.
+
+        Args:
+            scores: shape (n,), in [0, 1], in order of arrival; NaN = failed.
+            weights: shape (n,), in (0, 1]; None = all 1.
+
+        Raises:
+            UsageError: no day has begun, or a value is outside its range.
+        """
+        import numpy as np
+        from scipy.special import logsumexp
+
+        if not self.wealth:
+            raise UsageError("no day of the period has begun. Call next_day first.")
+        x = np.asarray(scores, dtype=float)
+        x = np.where(np.isnan(x), 1.0, x)
+        w = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=float)
+        if x.size and (x.min() < 0 or x.max() > 1):
+            raise UsageError(f"scores must be in [0, 1], got {x.min():g} to {x.max():g}.")
+        if w.shape != x.shape or (w.size and (w.min() <= 0 or w.max() > 1)):
+            raise UsageError("weights must be one a score, above 0 and at most 1: p_min / p.")
+        won = np.cumsum(np.log1p(np.outer(w * (self.m - x), self.bets)), axis=0)
+        begun = np.asarray(self.wealth)
+        by_bet = won + logsumexp(begun, axis=0) - log(BETS)     # days share what is won from here on
+        waiting = self.days - len(self.wealth)
+        course = (np.exp(logsumexp(by_bet, axis=1)) + waiting) / self.days
+        if not len(x):
+            return self, course
+        return replace(self, wealth=tuple(map(tuple, (begun + won[-1]).tolist()))), course
+
+    @property
+    def value(self) -> float:
+        """M now; 1 before the first day."""
+        import numpy as np
+
+        total = float(np.exp(np.asarray(self.wealth)).sum()) / BETS
+        return (total + self.days - len(self.wealth)) / self.days
+
+    @property
+    def likeliest_day(self) -> int | None:
+        """The day from which the bet won most, from 0; None before the first day."""
+        import numpy as np
+
+        return int(np.exp(np.asarray(self.wealth)).mean(axis=1).argmax()) if self.wealth else None

@@ -1,0 +1,141 @@
+"""What lists of a run's examples are sorted and filtered by, as it was made: a few bytes a response."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, select
+
+from ragauge.data.identity import canonical
+from ragauge.store.database import Database
+from ragauge.store.names import judge_no, run_no
+from ragauge.store.packing import pack_bytes, unpack_bytes
+from ragauge.store.page_schema import example_indexes as table
+from ragauge.store.schema import runs
+from ragauge.version import __version__
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+FORM = 1     # of the body; another one is made anew
+COLUMNS = {"number": "<i8", "cause": "<i2", "why": "<i2", "quality": "<f8"}     # as they stand in the body
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExampleIndex:
+    """What is known of every response of a run by one judge. Every array has an entry a response.
+
+    Attributes:
+        metrics: printed names of what was scored, in the order of the scores.
+        causes: names of causes, by number; "" where none can be named.
+        whys: why it is not known whether a response failed, by number.
+        segments: column -> its values in the order of the alphabet.
+        tags: of the examples, likewise.
+        number: of the response, ascending.
+        cause: number of the cause; -1 = it did not fail.
+        why: number of the reason; -1 = it is known.
+        quality: mean of the scores on their ranges, 1 = best; NaN without scores.
+    """
+
+    metrics: tuple[str, ...]
+    causes: tuple[str, ...]
+    whys: tuple[str, ...]
+    segments: Mapping[str, tuple[str, ...]]
+    tags: tuple[str, ...]
+    number: npt.NDArray[np.int64]
+    cause: npt.NDArray[np.int16]
+    why: npt.NDArray[np.int16]
+    quality: npt.NDArray[np.float64]
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes, nearly."""
+        return sum(int(getattr(self, name).nbytes) for name in COLUMNS) + len(repr((self.segments, self.tags)))
+
+    def having(self, status: str | None, cause: str | None) -> Any:
+        """A mask: the responses that failed, passed or are unknown, and failed by a cause; None = any, and none."""
+        kept = self.number >= 0
+        if status is not None:
+            of = {"failed": self.cause >= 0, "unknown": (self.cause < 0) & (self.why >= 0)}
+            kept &= of.get(status, (self.cause < 0) & (self.why < 0))
+        if cause is not None:
+            kept &= self.cause == (self.causes.index(cause) if cause in self.causes else len(self.causes))
+        return kept
+
+    def often(self) -> dict[str, int]:
+        """Cause -> responses that failed by it, the most frequent first, equal ones in the order of the alphabet."""
+        counts = Counter(self.causes[at] for at in self.cause.tolist() if at >= 0)
+        return {cause: counts[cause] for cause in sorted(counts, key=lambda one: (-counts[one], one))}
+
+    def packed(self) -> bytes:
+        """As a body: a line of JSON, and the columns, of the numbers only how each differs from the one before."""
+        import numpy as np
+
+        head = [self.metrics, self.causes, self.whys, self.segments, self.tags]
+        columns = {name: getattr(self, name) for name in COLUMNS} | {"number": np.diff(self.number, prepend=0)}
+        parts = [columns[name].astype(kind).tobytes() for name, kind in COLUMNS.items()]
+        return pack_bytes(b"".join([json.dumps(head).encode(), b"\n", *parts]))
+
+    @classmethod
+    def unpacked(cls, body: bytes) -> ExampleIndex:
+        """What `packed` gave."""
+        import numpy as np
+
+        head, _, rest = unpack_bytes(body).partition(b"\n")
+        metrics, causes, whys, segments, tags = json.loads(head)
+        size = len(rest) // sum(np.dtype(kind).itemsize for kind in COLUMNS.values())
+        found, start = {}, 0
+        for name, kind in COLUMNS.items():
+            found[name] = np.frombuffer(rest, kind, size, start)
+            start += found[name].nbytes
+        found["number"] = np.cumsum(found["number"])
+        of = {name: tuple(values) for name, values in segments.items()}
+        return cls(tuple(metrics), tuple(causes), tuple(whys), of, tuple(tags), **found)
+
+
+class ExampleIndexes:
+    """The last index of a run by each judge. One that is not fresh is never given out."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def stamp(self, run_id: str) -> str:
+        """What an index of the run would be made of now."""
+        with self._database.read() as connection:
+            return _stamp(connection, run_id)
+
+    def read(self, run_id: str, judge_id: str | None) -> ExampleIndex | None:
+        """The index that was kept; None where there is none, or it is not fresh."""
+        with self._database.read() as connection:
+            mine = (table.c.run_no == run_no(connection, run_id), table.c.judge_no == judge_no(connection, judge_id))
+            found = connection.execute(select(table.c.stamp, table.c.body).where(*mine)).first()
+            fresh = found is not None and found.stamp == _stamp(connection, run_id)
+        return ExampleIndex.unpacked(found.body) if found is not None and fresh else None
+
+    def keep(self, run_id: str, judge_id: str | None, stamp: str, index: ExampleIndex) -> None:
+        """Keeps an index in place of an earlier one, unless something was written since its stamp was asked for.
+
+        A store that can only be read stays as it is.
+        """
+        with self._database.keeping() as connection:
+            if connection is None or _stamp(connection, run_id) != stamp:
+                return
+            judge = judge_no(connection, judge_id)
+            if judge is None:     # nothing was ever scored
+                return
+            row = {"run_no": run_no(connection, run_id), "judge_no": judge, "stamp": stamp, "body": index.packed()}
+            statement = self._database.insert(table)
+            update = {name: statement.excluded[name] for name in ("stamp", "body")}
+            keys = ["run_no", "judge_no"]
+            connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=update), [row])
+
+
+def _stamp(connection: Connection, run_id: str) -> str:
+    """Of this program, and how often what lists show of the run was written."""
+    writes = connection.execute(select(runs.c.example_writes).where(runs.c.run_id == run_id)).scalar()
+    return canonical([__version__, FORM, writes])

@@ -1,0 +1,310 @@
+"""What came in from production: raw batches, as they arrived, and the traces that they are parts of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Literal
+
+from sqlalchemy import Connection, bindparam, case, delete, func, insert, or_, select, update
+
+from ragauge.analysis.monitoring.signals import SignalPoint
+from ragauge.store.database import Database, among, chunks, rows_among
+from ragauge.store.packing import pack_bytes, unpack_bytes
+from ragauge.store.traffic_schema import inbox, signals, tails, trace_batches, traces
+
+SignalName = Literal["traces", "logs", "responses"]
+DAY = 86_400.0     # seconds; what comes later than this after a trace's first part is ignored, and counted
+APART = 1e-6       # seconds between two traces of a batch, so that they keep the order in which they were sent
+
+
+@dataclass(frozen=True, slots=True)
+class TracePart:
+    """What a batch holds of one trace.
+
+    Attributes:
+        trace_id: of the trace.
+        spans: how many.
+        rooted: whether the outermost span, which has ended, is among them.
+    """
+
+    trace_id: str
+    spans: int = 1
+    rooted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one request brought.
+
+    Attributes:
+        at: of arrival, seconds since 1970.
+        signal: what it holds.
+        body: the bytes, redacted.
+        parts: of traces, each trace once.
+        project: that the sender's header names; "" = none.
+    """
+
+    at: float
+    signal: SignalName
+    body: bytes
+    parts: tuple[TracePart, ...]
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """When a trace is read, in seconds after its last part came.
+
+    Attributes:
+        rooted: where its outermost span has ended.
+        quiet: where it has not.
+    """
+
+    rooted: float = 5.0
+    quiet: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class DueTrace:
+    """A trace that waits to be read.
+
+    Attributes:
+        trace_id: of the trace.
+        due: since when; what comes meanwhile moves it.
+        first: when its first part came.
+        batches: numbers of its batches, in order of arrival.
+    """
+
+    trace_id: str
+    due: float
+    first: float
+    batches: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InboxCounts:
+    """What is in an inbox.
+
+    Attributes:
+        batches: raw ones.
+        bytes: that they take.
+        oldest: when the oldest of them arrived; None without any.
+        traces: known ones.
+        waiting: traces that are to be read, now or when nothing more came for a while.
+        since: when the longest waiting one is due; None where none waits.
+        late: spans that came a day after their trace began, and are ignored.
+    """
+
+    batches: int
+    bytes: int
+    oldest: float | None
+    traces: int
+    waiting: int
+    since: float | None
+    late: int
+
+
+@dataclass(frozen=True, slots=True)
+class TailPlace:
+    """How far a file that grows was read.
+
+    Attributes:
+        offset: bytes of it that were read.
+        head: digest of its first bytes, by which it is known again under another name; "" = nothing was read.
+    """
+
+    offset: int = 0
+    head: str = ""
+
+
+class Inbox:
+    """Raw batches. What `add` has returned for survives a kill."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, batches: Sequence[Batch], patience: Patience | None = None) -> list[int]:
+        """Keeps batches in one transaction, and sets when their traces are to be read.
+
+        Args:
+            batches: in order of arrival.
+            patience: how long a trace waits for more; None = the usual.
+
+        Returns:
+            Their numbers.
+        """
+        patience = patience or Patience()
+        packed = [pack_bytes(batch.body) for batch in batches]
+        numbers: list[int] = []
+        with self._database.write() as connection:
+            for batch, body in zip(batches, packed, strict=True):
+                values = {"at": batch.at, "signal": batch.signal, "project": batch.project, "body": body}
+                key: Any = connection.execute(insert(inbox), values).inserted_primary_key
+                numbers.append(int(key[0]))
+            self._add_parts(connection, batches, numbers, patience)
+        return numbers
+
+    def tail(self, path: str) -> TailPlace:
+        """How far a file was read; its beginning where nothing was."""
+        with self._database.read() as connection:
+            row = connection.execute(select(tails.c.offset, tails.c.head).where(tails.c.path == path)).first()
+        return TailPlace() if row is None else TailPlace(*row)
+
+    def add_tail(
+        self, path: str, before: TailPlace, after: TailPlace, batches: Sequence[Batch], patience: Patience | None = None
+    ) -> bool:
+        """Keeps what a file held between two places and the second place, in one transaction.
+
+        Returns:
+            False, and nothing is kept, where the file was not read up to `before`: another process was faster.
+        """
+        with self._database.write() as connection:
+            row = connection.execute(select(tails.c.offset, tails.c.head).where(tails.c.path == path)).first()
+            if (TailPlace() if row is None else TailPlace(*row)) != before:
+                return False
+            new = self._database.insert(tails)
+            changed = {name: new.excluded[name] for name in ("offset", "head")}
+            values = {"path": path, "offset": after.offset, "head": after.head}
+            connection.execute(new.on_conflict_do_update(index_elements=["path"], set_=changed), values)
+            if batches:
+                self.add(batches, patience)
+        return True
+
+    def add_signals(self, points: Sequence[tuple[str, SignalPoint]]) -> None:
+        """Keeps values of gauges, by name, in one transaction."""
+        rows = [{"name": name, **point._asdict()} for name, point in points]
+        with self._database.write() as connection:
+            connection.execute(insert(signals), rows)
+
+    def signal(self, name: str, after: float) -> list[SignalPoint]:
+        """The values of a gauge that arrived after a moment (seconds since 1970), in order."""
+        query = select(signals.c.at, signals.c.source, signals.c.value).where(signals.c.name == name)
+        with self._database.read() as connection:
+            rows = connection.execute(query.where(signals.c.at > after).order_by(signals.c.at, signals.c.point_no))
+            return [SignalPoint(*row) for row in rows]
+
+    def last_signal(self, name: str) -> float | None:
+        """When the newest value of a gauge arrived, seconds since 1970; None where there is none."""
+        with self._database.read() as connection:
+            query = select(func.max(signals.c.at)).where(signals.c.name == name)
+            return connection.execute(query).scalar()
+
+    def _add_parts(
+        self, connection: Connection, batches: Sequence[Batch], numbers: Sequence[int], patience: Patience
+    ) -> None:
+        each = [
+            (batch.at + place * APART, number, part)
+            for batch, number in zip(batches, numbers, strict=True) for place, part in enumerate(batch.parts)
+        ]  # fmt: skip
+        if not each:
+            return
+        new = self._database.insert(traces)
+        came, rooted = new.excluded["last"], func.max(traces.c.rooted, new.excluded.rooted)
+        late = came - traces.c.first > DAY
+        due = case((late, traces.c.due), (rooted == 1, came + patience.rooted), else_=came + patience.quiet)
+        statement = new.on_conflict_do_update(index_elements=["trace_id"], set_={
+            "last": func.max(traces.c["last"], came), "rooted": rooted, "due": due,
+            "late": traces.c.late + case((late, bindparam("spans")), else_=0),
+        })     # fmt: skip
+        connection.execute(statement, [
+            {
+                "trace_id": part.trace_id, "first": at, "last": at, "rooted": int(part.rooted), "late": 0,
+                "due": at + (patience.rooted if part.rooted else patience.quiet), "spans": part.spans,
+            }
+            for at, _, part in each
+        ])     # fmt: skip
+        rows = [{"trace_id": part.trace_id, "batch_no": number} for _, number, part in each]
+        connection.execute(self._database.insert(trace_batches).on_conflict_do_nothing(), rows)
+
+    def read(self, numbers: Iterable[int]) -> Iterator[tuple[int, Batch]]:
+        """Batches by number, in that order, one in memory at a time, without parts; what is gone is left out."""
+        for number in numbers:
+            with self._database.read() as connection:
+                row = connection.execute(select(inbox).where(inbox.c.batch_no == number)).first()
+            if row is not None:
+                yield number, Batch(row.at, row.signal, unpack_bytes(row.body), (), row.project)
+
+    def due(self, now: float, limit: int, ahead: float = inf) -> list[DueTrace]:
+        """Traces that are to be read, the longest waiting first.
+
+        Args:
+            now: seconds since 1970.
+            limit: at most so many.
+            ahead: seconds that a trace is waited for at most. One that is due later came before the clock was put back,
+                and is read now.
+        """
+        came = or_(traces.c.due <= now, traces.c.due > now + ahead) if ahead < inf else traces.c.due <= now
+        query = select(traces.c.trace_id, traces.c.due, traces.c.first).where(came)
+        with self._database.read() as connection:
+            found = connection.execute(query.order_by(traces.c.due).limit(limit)).all()
+            batches = self._batches(connection, [row.trace_id for row in found])
+        return [DueTrace(row.trace_id, row.due, row.first, batches.get(row.trace_id, ())) for row in found]
+
+    def trace(self, trace_id: str) -> DueTrace | None:
+        """A trace, whether it waits or not (then due is 0); None where there is none."""
+        query = select(traces.c.trace_id, traces.c.due, traces.c.first).where(traces.c.trace_id == trace_id)
+        with self._database.read() as connection:
+            row = connection.execute(query).first()
+            batches = self._batches(connection, [trace_id])
+        return None if row is None else DueTrace(row.trace_id, row.due or 0.0, row.first, batches.get(trace_id, ()))
+
+    def arrived(self, trace_ids: Sequence[str]) -> dict[str, float]:
+        """When the first part of some traces came, seconds since 1970; of those that are known."""
+        query = select(traces.c.trace_id, traces.c.first)
+        with self._database.read() as connection:
+            return dict(rows_among(connection, query, traces.c.trace_id, trace_ids))
+
+    def _batches(self, connection: Connection, trace_ids: Sequence[str]) -> dict[str, tuple[int, ...]]:
+        found: dict[str, tuple[int, ...]] = {}
+        query = select(trace_batches.c.trace_id, trace_batches.c.batch_no).order_by(trace_batches.c.batch_no)
+        for trace_id, number in rows_among(connection, query, trace_batches.c.trace_id, trace_ids):
+            found[trace_id] = (*found.get(trace_id, ()), number)
+        return found
+
+    def settled(self, read: Sequence[DueTrace]) -> set[str]:
+        """Marks traces as read, in the transaction that keeps what came of them.
+
+        Returns:
+            Those that are. One stays as it is where more came since it was found due, or another process was faster.
+        """
+        with self._database.write() as connection:
+            query = select(traces.c.trace_id, traces.c.due)
+            now = dict(rows_among(connection, query, traces.c.trace_id, [one.trace_id for one in read]))
+            mine = {one.trace_id for one in read if now.get(one.trace_id) == one.due}
+            for part in chunks(sorted(mine)):
+                done = update(traces).where(among(traces.c.trace_id)).values(due=None)
+                connection.execute(done, {"values": list(part)})
+        return mine
+
+    def counts(self) -> InboxCounts:
+        """What is in it."""
+        with self._database.read() as connection:
+            batches, bytes_, oldest = connection.execute(
+                select(func.count(), func.coalesce(func.sum(func.length(inbox.c.body)), 0), func.min(inbox.c.at))
+            ).one()
+            every, late = connection.execute(
+                select(func.count(), func.coalesce(func.sum(traces.c.late), 0)).select_from(traces)
+            ).one()
+            waiting, since = connection.execute(
+                select(func.count(), func.min(traces.c.due)).where(traces.c.due.is_not(None))
+            ).one()
+        return InboxCounts(batches, bytes_, oldest, every, waiting, since, late)
+
+    def forget(self, raw_before: float, traces_before: float) -> int:
+        """Deletes raw batches and values of gauges that came before a time, and what is known of traces before another.
+
+        Returns:
+            How many batches went. One that a waiting trace needs stays.
+        """
+        waiting = select(trace_batches.c.batch_no).join_from(
+            trace_batches, traces, traces.c.trace_id == trace_batches.c.trace_id
+        ).where(traces.c.due.is_not(None))     # fmt: skip
+        with self._database.write() as connection:
+            gone = connection.execute(
+                delete(inbox).where(inbox.c.at < raw_before, inbox.c.batch_no.not_in(waiting))
+            ).rowcount
+            connection.execute(delete(signals).where(signals.c.at < raw_before))
+            connection.execute(delete(traces).where(traces.c.first < traces_before, traces.c.due.is_(None)))
+        return int(gone)

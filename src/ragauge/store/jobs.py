@@ -1,0 +1,118 @@
+"""What is done at certain times: each occurrence is taken by one server, and its outcome is kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import select, update
+
+from ragauge.analysis.results.jobs import Job, JobState
+from ragauge.store.database import Database
+from ragauge.store.job_schema import jobs
+
+LEASE = 120.0     # seconds without a sign of life after which another may take an occurrence up
+
+
+class Jobs:
+    """Occurrences of jobs, by name and time.
+
+    Args:
+        database: with the table.
+        elapsed: seconds of a clock that nobody sets.
+    """
+
+    def __init__(self, database: Database, elapsed: Callable[[], float] = time.monotonic) -> None:
+        self._database, self._elapsed = database, elapsed
+        self._ahead: dict[tuple[str, float], tuple[float, float]] = {}     # job -> sign of life, when it was seen first
+
+    def newest(self, name: str) -> Job | None:
+        """The latest occurrence of a job; None where it is not known."""
+        query = select(jobs).where(jobs.c.name == name).order_by(jobs.c.due.desc()).limit(1)
+        with self._database.read() as connection:
+            row = connection.execute(query).mappings().first()
+        return None if row is None else _job(row)
+
+    def latest(self, each: int = 1) -> list[Job]:
+        """The latest occurrences of every job, the newest first, by name."""
+        query = select(jobs).order_by(jobs.c.name, jobs.c.due.desc())
+        found: dict[str, list[Job]] = {}
+        with self._database.read() as connection:
+            for row in connection.execute(query).mappings():
+                several = found.setdefault(row["name"], [])
+                if len(several) < each:
+                    several.append(_job(row))
+        return [job for several in found.values() for job in several]
+
+    def note(self, name: str, due: float, said: str = "") -> bool:
+        """Keeps that a job became known, so that it is due from then on; False where that occurrence is there."""
+        row = _row(name, due, "noted", "", due) | {"ended": due, "attempts": 0, "said": said}
+        with self._database.write() as connection:
+            new = self._database.insert(jobs).on_conflict_do_nothing()
+            return connection.execute(new, row).rowcount == 1
+
+    def take(self, name: str, due: float, owner: str, now: float, why: str = "") -> Job | None:
+        """Takes an occurrence up; None where another has it, or it is over.
+
+        One whose owner has given no sign of life for two minutes is taken from it. Where the clock was put back, these
+        begin when the last sign was seen first.
+
+        Args:
+            name: of the job.
+            due: which occurrence.
+            owner: who takes it, unlike any other.
+            now: seconds since 1970.
+            why: what made it due; "" = its time.
+        """
+        mine = (jobs.c.name == name, jobs.c.due == due)
+        with self._database.write() as connection:
+            row = connection.execute(select(jobs).where(*mine)).mappings().first()
+            if row is None:
+                taken = _row(name, due, "running", owner, now) | {"why": why}
+                connection.execute(jobs.insert(), taken)
+            elif row["state"] == "running" and self._dead(name, due, row["beat"], now):
+                again = {"owner": owner, "began": now, "beat": now, "attempts": row["attempts"] + 1}
+                connection.execute(update(jobs).where(*mine).values(again))
+                taken = {**row, **again}
+            else:
+                return None
+        return _job(taken)
+
+    def _dead(self, name: str, due: float, beat: float, now: float) -> bool:
+        """Whether the owner of an occurrence has given no sign of life for two minutes."""
+        if beat <= now:
+            return beat + LEASE < now
+        seen, since = self._ahead.get((name, due), (0.0, 0.0))
+        if seen != beat:
+            self._ahead[name, due] = beat, self._elapsed()
+            return False
+        return self._elapsed() - since > LEASE
+
+    def beat(self, job: Job, owner: str, now: float) -> bool:
+        """Says that a job is still being done; False where it was taken from its owner."""
+        return self._change(job, owner, {"beat": now})
+
+    def end(self, job: Job, owner: str, now: float, state: JobState, *, run_id: str = "", said: str = "") -> bool:
+        """Keeps an outcome; False, and nothing is kept, where the job was taken from its owner."""
+        return self._change(job, owner, {"state": state, "beat": now, "ended": now, "run_id": run_id, "said": said})
+
+    def release(self, job: Job, owner: str, now: float) -> bool:
+        """Gives a job back that is not over, so that anybody may take it up at once; False where it was taken."""
+        return self._change(job, owner, {"beat": now - LEASE - 1})
+
+    def _change(self, job: Job, owner: str, values: dict[str, Any]) -> bool:
+        mine = (jobs.c.name == job.name, jobs.c.due == job.due, jobs.c.owner == owner, jobs.c.state == "running")
+        with self._database.write() as connection:
+            return connection.execute(update(jobs).where(*mine).values(values)).rowcount == 1
+
+
+def _row(name: str, due: float, state: str, owner: str, now: float) -> dict[str, Any]:
+    return {
+        "name": name, "due": due, "state": state, "owner": owner, "began": now, "beat": now, "ended": None,
+        "attempts": 1, "why": "", "run_id": "", "said": "",
+    }  # fmt: skip
+
+
+def _job(row: Any) -> Job:
+    return Job(**{name: value for name, value in row.items() if name != "owner"})

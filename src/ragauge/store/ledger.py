@@ -1,0 +1,156 @@
+"""What became of each trace of production: one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from sqlalchemy import func, literal, select, update
+
+from ragauge.store.database import Database, among, chunks, rows_among
+from ragauge.store.traffic_schema import ledger, returns
+
+Outcome = Literal[
+    "scored", "to score", "sampled out", "no content", "redacted", "filtered", "over budget", "failed"
+]     # fmt: skip
+
+OPEN: tuple[Outcome, ...] = ("to score", "over budget")     # no last words
+JUDGED: tuple[Outcome, ...] = ("scored", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerLine:
+    """What became of one trace.
+
+    Attributes:
+        trace_id: of the trace.
+        project: whose traffic it is.
+        day: UTC date of its arrival.
+        outcome: "to score" is on its way; the others are last words, until more of the trace comes.
+        reason: why; "" where the outcome says it.
+        run_id: of the run that holds its response; "" = none does.
+        weight: how many requests its response stands for, by the SDK's own sampler.
+        at: when it was decided, seconds since 1970.
+        chance: that it was drawn for the judge; a judge's score of it stands for weight / chance requests.
+    """
+
+    trace_id: str
+    project: str
+    day: str
+    outcome: Outcome
+    reason: str = ""
+    run_id: str = ""
+    weight: float = 1.0
+    at: float = 0.0
+    chance: float = 1.0
+
+
+class LedgerCount(NamedTuple):
+    """How many traces of a project and day became what; run_id is of the run that holds their responses."""
+
+    day: str
+    project: str
+    outcome: Outcome
+    n: int
+    run_id: str
+
+
+class Ledger:
+    """A line for every trace that was read."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def write(self, lines: Sequence[LedgerLine]) -> None:
+        """Writes lines; a trace that has one gets the new one."""
+        if not lines:
+            return
+        new = self._database.insert(ledger)
+        changed = {column.name: new.excluded[column.name] for column in ledger.c if not column.primary_key}
+        rows = [{column.name: getattr(line, column.name) for column in ledger.c} for line in lines]
+        with self._database.write() as connection:
+            connection.execute(new.on_conflict_do_update(index_elements=["trace_id"], set_=changed), rows)
+
+    def find(self, trace_id: str) -> LedgerLine | None:
+        """The line of a trace; None where it was not read yet."""
+        with self._database.read() as connection:
+            row = connection.execute(select(ledger).where(ledger.c.trace_id == trace_id)).first()
+        return None if row is None else LedgerLine(*row)
+
+    def lines(self, trace_ids: Collection[str]) -> dict[str, LedgerLine]:
+        """The lines of some traces, of those that have one."""
+        with self._database.read() as connection:
+            rows = rows_among(connection, select(ledger), ledger.c.trace_id, trace_ids)
+            return {row[0]: LedgerLine(*row) for row in rows}
+
+    def page(self, outcome: str = "", begins: str = "", *, limit: int, skip: int = 0) -> tuple[list[LedgerLine], int]:
+        """Some lines, the newest day and decision first, and how many there are.
+
+        Args:
+            outcome: of all lines; "" = any.
+            begins: how their trace ids begin.
+            limit: lines at most.
+            skip: lines that are passed over.
+        """
+        query, count = select(ledger), select(func.count()).select_from(ledger)
+        if outcome:
+            query, count = query.where(ledger.c.outcome == outcome), count.where(ledger.c.outcome == outcome)
+        if begins:
+            mine = ledger.c.trace_id.startswith(begins, autoescape=True)
+            query, count = query.where(mine), count.where(mine)
+        order = (ledger.c.day.desc(), ledger.c.at.desc(), ledger.c.trace_id)
+        with self._database.read() as connection:
+            rows = connection.execute(query.order_by(*order).limit(limit).offset(skip)).all()
+            return [LedgerLine(*row) for row in rows], int(connection.execute(count).scalar_one())
+
+    def counts(self, day: str = "") -> list[LedgerCount]:
+        """How many traces became what, the newest day first; or those of one day."""
+        group = (ledger.c.day, ledger.c.project, ledger.c.outcome)
+        query = select(*group, func.count(), func.max(ledger.c.run_id)).group_by(*group)
+        query = query.where(ledger.c.day == day) if day else query
+        with self._database.read() as connection:
+            rows = connection.execute(query.order_by(ledger.c.day.desc(), ledger.c.project, ledger.c.outcome))
+            return [LedgerCount(*row) for row in rows]
+
+    def unscored(self) -> list[str]:
+        """Runs that hold responses which are still to be scored, those of the oldest day first."""
+        query = select(ledger.c.run_id).where(ledger.c.run_id != "", ledger.c.outcome.in_(OPEN))
+        with self._database.read() as connection:
+            ordered = query.group_by(ledger.c.run_id).order_by(func.min(ledger.c.day), ledger.c.run_id)
+            return list(connection.execute(ordered).scalars())
+
+    def waiting(self, run_id: str, outcomes: Collection[Outcome] = OPEN) -> list[str]:
+        """Traces of a run that are still to be scored, the earliest decided first.
+
+        Args:
+            run_id: the run.
+            outcomes: what they are to be; "over budget" waits until there is money again.
+        """
+        mine = (ledger.c.run_id == run_id) & ledger.c.outcome.in_(outcomes)
+        with self._database.read() as connection:
+            query = select(ledger.c.trace_id).where(mine).order_by(ledger.c.at, ledger.c.trace_id)
+            return list(connection.execute(query).scalars())
+
+    def decide(self, trace_ids: Sequence[str], outcome: Outcome, reason: str | None = "", *, at: float) -> None:
+        """Sets the outcome of traces that were still to be scored; of others it stays. None: the reason stays."""
+        values = {"outcome": outcome, "at": at, **({} if reason is None else {"reason": reason})}
+        with self._database.write() as connection:
+            for part in chunks(trace_ids):
+                mine = update(ledger).where(among(ledger.c.trace_id), ledger.c.outcome.in_(OPEN))
+                if outcome in JUDGED:     # its results may be given back
+                    known = select(ledger.c.trace_id, literal(at)).where(
+                        among(ledger.c.trace_id), ledger.c.outcome.in_(OPEN)
+                    )  # fmt: skip
+                    new = self._database.insert(returns).from_select(["trace_id", "at"], known)
+                    changed = {"at": new.excluded.at}
+                    connection.execute(
+                        new.on_conflict_do_update(index_elements=["trace_id"], set_=changed), {"values": list(part)}
+                    )
+                connection.execute(mine.values(**values), {"values": list(part)})
+
+    def drawn(self) -> int:
+        """How many traces wait for the judge; those that were not drawn wait for a moment only, and have a reason."""
+        mine = (ledger.c.outcome == "over budget") | ((ledger.c.outcome == "to score") & (ledger.c.reason == ""))
+        with self._database.read() as connection:
+            return int(connection.execute(select(func.count()).select_from(ledger).where(mine)).scalar_one())

@@ -1,0 +1,259 @@
+"""Where monitors stand, the alerts that they raised, and what has to be told of these."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, exists, or_, select, update
+
+from ragauge.analysis.monitoring.series import Segment, Series
+from ragauge.analysis.monitoring.silences import Silence
+from ragauge.analysis.monitoring.states import Resolution
+from ragauge.analysis.monitoring.watching import Alert, WatchState
+from ragauge.errors import UnknownName
+from ragauge.store.database import Database
+from ragauge.store.monitor_schema import alerts, deliveries, series, silences
+from ragauge.store.packing import pack, unpack
+from ragauge.store.traffic_schema import traces
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAlert:
+    """An alert as it is kept.
+
+    Attributes:
+        alert: what fired, with its end where it has one.
+        resolution: what people say of it; "" = nothing yet.
+        silenced: why nobody is told of it, where that is so; "" else.
+    """
+
+    alert: Alert
+    resolution: Resolution = ""
+    silenced: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AlertList:
+    """Every alert.
+
+    Attributes:
+        alerts: the newest first, each with what people say of it.
+        resolved: alerts that people said something of.
+        precision: the share of them that were no false alarms; None where nobody said anything.
+    """
+
+    alerts: tuple[KeptAlert, ...]
+    resolved: int
+    precision: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Something that somebody has to be told.
+
+    Attributes:
+        delivery_id: the same at every attempt.
+        alert_id: what it is about.
+        target: digest of who is told.
+        body: what is told, as JSON types.
+        due: of the next attempt, seconds since 1970; None = it is over.
+        attempts: so far.
+        error: of the last one; "" = it arrived.
+    """
+
+    delivery_id: str
+    alert_id: str
+    target: str
+    body: Mapping[str, Any]
+    due: float | None = 0.0
+    attempts: int = 0
+    error: str = ""
+
+
+class Monitors:
+    """Monitors, by what they watch."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def state(self, monitor: str) -> WatchState:
+        """Where a monitor stands; at its beginning where it is new."""
+        with self._database.read() as connection:
+            body = connection.execute(select(series.c.body).where(series.c.monitor == monitor)).scalar()
+        return WatchState() if body is None else _state(unpack(body))
+
+    def advance(self, monitor: str, before: WatchState, after: WatchState, raised: Sequence[Alert]) -> bool:
+        """Keeps where a monitor stands and what it raised or ended on the way, in one transaction.
+
+        Returns:
+            False, and nothing is kept, where it no longer stands at `before`: another process was faster.
+        """
+        with self._database.write() as connection:
+            known = connection.execute(select(series.c.cursor).where(series.c.monitor == monitor)).scalar()
+            if (-1 if known is None else known) != before.cursor:
+                return False
+            values = {"monitor": monitor, "cursor": after.cursor, "body": pack(_text(after))}
+            new = self._database.insert(series)
+            kept = {name: new.excluded[name] for name in ("cursor", "body")}
+            connection.execute(new.on_conflict_do_update(index_elements=["monitor"], set_=kept), values)
+            for alert in raised:
+                self._keep(connection, alert)
+        return True
+
+    def raised(self, several: Sequence[Alert]) -> None:
+        """Keeps alerts of what is no series, or that they have ended."""
+        with self._database.write() as connection:
+            for alert in several:
+                self._keep(connection, alert)
+
+    def _keep(self, connection: Any, alert: Alert) -> None:
+        ended = None if alert.ended_at is None else alert.ended_at.isoformat()
+        row = {
+            "alert_id": alert.alert_id, "fired_at": alert.fired_at.isoformat(), "ended_at": ended, "resolution": "",
+            "body": pack(_adapter(Alert).dump_json(alert).decode()),
+        }  # fmt: skip
+        new = self._database.insert(alerts)
+        changed = {name: new.excluded[name] for name in ("ended_at", "body")}
+        connection.execute(new.on_conflict_do_update(index_elements=["alert_id"], set_=changed), row)
+
+    def alerts(self) -> list[KeptAlert]:
+        """Every alert, the newest first."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(alerts).order_by(alerts.c.fired_at.desc(), alerts.c.alert_id)).all()
+        return [KeptAlert(_adapter(Alert).validate_json(unpack(row.body)), row.resolution) for row in rows]
+
+    def any(self) -> bool:
+        """Whether there is anything of production: a monitor that has taken a score, or a trace."""
+        found = or_(exists(select(series.c.monitor)), exists(select(traces.c.trace_id)))
+        with self._database.read() as connection:
+            return bool(connection.execute(select(found)).scalar())
+
+    def alert(self, alert_id: str) -> KeptAlert:
+        """The alert of an id, which may be cut where that names one alone.
+
+        Raises:
+            UnknownName: no alert, or several, have such an id.
+        """
+        known = self.alerts()
+        found = [one for one in known if one.alert.alert_id.startswith(alert_id)]
+        if len(found) != 1 or not alert_id:
+            raise UnknownName("alert", alert_id, [one.alert.alert_id for one in known])
+        return found[0]
+
+    def resolve(self, alert_id: str, resolution: Resolution) -> KeptAlert:
+        """Says what an alert was; its id may be cut where that names one alone.
+
+        Raises:
+            UnknownName: no alert, or several, have such an id.
+        """
+        found = self.alert(alert_id)
+        with self._database.write() as connection:
+            mine = update(alerts).where(alerts.c.alert_id == found.alert.alert_id)
+            connection.execute(mine.values(resolution=resolution))
+        return replace(found, resolution=resolution)
+
+    def silence(self, one: Silence) -> None:
+        """Keeps a silence that has a beginning and an end; one with the same id takes its place."""
+        begins, ends = (at.isoformat() if at is not None else "" for at in (one.begins, one.ends))
+        values = {
+            "silence_id": one.silence_id, "monitor": one.monitor, "segment": one.segment[0], "value": one.segment[1],
+            "begins": begins, "ends": ends, "why": one.why,
+        }  # fmt: skip
+        with self._database.write() as connection:
+            connection.execute(delete(silences).where(silences.c.silence_id == one.silence_id))
+            connection.execute(silences.insert(), values)
+
+    def silences(self) -> list[Silence]:
+        """Every silence that was said, the newest first; those that are over too, which say why nobody was told."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(silences).order_by(silences.c.begins.desc(), silences.c.silence_id)).all()
+        moment = datetime.fromisoformat
+        return [
+            Silence(row.monitor, (row.segment, row.value), row.why, moment(row.begins), moment(row.ends),
+                    silence_id=row.silence_id)
+            for row in rows
+        ]  # fmt: skip
+
+    def tell(self, several: Sequence[Delivery]) -> None:
+        """Keeps deliveries that are to be made; one that is known stays as it is."""
+        if not several:
+            return
+        rows = [
+            {
+                "delivery_id": one.delivery_id, "alert_id": one.alert_id, "target": one.target, "due": one.due,
+                "attempts": one.attempts, "error": one.error, "body": pack(json.dumps(one.body)),
+            }
+            for one in several
+        ]  # fmt: skip
+        with self._database.write() as connection:
+            connection.execute(self._database.insert(deliveries).on_conflict_do_nothing(), rows)
+
+    def due(self, now: float, limit: int = 100) -> list[Delivery]:
+        """Deliveries whose next attempt is due, the longest waiting first."""
+        query = select(deliveries).where(deliveries.c.due <= now).order_by(deliveries.c.due).limit(limit)
+        with self._database.read() as connection:
+            rows = connection.execute(query).all()
+        return [_delivery(row) for row in rows]
+
+    def delivery(self, delivery_id: str) -> Delivery | None:
+        """A delivery; None where there is none of that id."""
+        query = select(deliveries).where(deliveries.c.delivery_id == delivery_id)
+        with self._database.read() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else _delivery(row)
+
+    def hold(self, delivery: Delivery, why: str, until: float | None) -> None:
+        """Puts a delivery off, or for good (None); that is no attempt."""
+        mine = update(deliveries).where(deliveries.c.delivery_id == delivery.delivery_id)
+        with self._database.write() as connection:
+            connection.execute(mine.values(error=why, due=until))
+
+    def claimed(self, delivery: Delivery, until: float) -> bool:
+        """Takes the attempt that is due; False where another process did, and nobody else has it until a moment."""
+        mine = (deliveries.c.delivery_id == delivery.delivery_id, deliveries.c.due == delivery.due)
+        with self._database.write() as connection:
+            return connection.execute(update(deliveries).where(*mine).values(due=until)).rowcount == 1
+
+    def attempted(self, delivery: Delivery, error: str, due: float | None) -> None:
+        """Notes an attempt: its error ("" = it arrived), and when the next is due (None = none is)."""
+        mine = update(deliveries).where(deliveries.c.delivery_id == delivery.delivery_id)
+        with self._database.write() as connection:
+            connection.execute(mine.values(attempts=delivery.attempts + 1, error=error, due=due))
+
+
+def _delivery(row: Any) -> Delivery:
+    body = json.loads(unpack(row.body))
+    return Delivery(row.delivery_id, row.alert_id, row.target, body, row.due, row.attempts, row.error)
+
+
+def _adapter(kind: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def _text(state: WatchState) -> str:
+    """A state as JSON: mappings by segment as pairs."""
+    return json.dumps({
+        "cursor": state.cursor, "day": state.day, "start": state.start, "watched": state.watched,
+        "instrument": state.instrument,
+        "series": _adapter(list[tuple[Segment, Series]]).dump_python(list(state.series.items()), mode="json"),
+        "alerts": _adapter(list[tuple[Segment, Alert]]).dump_python(list(state.alerts.items()), mode="json"),
+        "last": state.last.isoformat() if state.last is not None else None,
+        "silent": _adapter(Alert | None).dump_python(state.silent, mode="json"),
+    })     # fmt: skip
+
+
+def _state(text: str) -> WatchState:
+    found = json.loads(text)
+    return WatchState(
+        found["cursor"], found["day"], found["start"], tuple((name, value) for name, value in found["watched"]),
+        found["instrument"], dict(_adapter(list[tuple[Segment, Series]]).validate_python(found["series"])),
+        dict(_adapter(list[tuple[Segment, Alert]]).validate_python(found["alerts"])),
+        datetime.fromisoformat(found["last"]) if found.get("last") else None,
+        _adapter(Alert | None).validate_python(found.get("silent")),
+    )     # fmt: skip

@@ -1,0 +1,373 @@
+"""Runs a page at a time: which come in which order, and what a list says of each beside its own row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, ScalarSelect, Select, and_, case, exists, func, or_, select
+
+from ragauge.errors import UnknownName, UsageError
+from ragauge.store.database import Database, chunks, rows_among
+from ragauge.store.evaluations import EvaluationState
+from ragauge.store.names import NOBODY, prime, run_no
+from ragauge.store.page_schema import cards, evaluations, run_tags, summary_values
+from ragauge.store.schema import calls, judges, run_judges, run_notes, runs, sets
+from ragauge.store.study_schema import studies, trials
+
+STILL = 55     # seconds without a sign of life after which a run in flight counts as stopped; pages say so within 60
+SORTS = {
+    "newest": (runs.c.run_no.desc(),), "oldest": (runs.c.run_no.asc(),),
+    "name": (runs.c.name.asc(), runs.c.run_no.asc()),
+}     # fmt: skip
+FILTERS = {
+    "set": runs.c.set_name, "version": runs.c.set_version, "system": runs.c.system,
+    "name": runs.c.name, "kind": runs.c.kind, "variant": runs.c.variant,
+}     # fmt: skip
+OF_SETS = {"set": sets.c.name, "version": sets.c.version}
+OTHER_FILTERS = ("state", "tag", "metric.NAME.lt", "metric.NAME.gt")
+Condition = ColumnElement[bool]
+_before, _earlier = runs.alias(), runs.alias()
+# what `_facts` asks of some runs; the first column is the run's number
+MEANS = select(
+    *(summary_values.c[name] for name in (
+        "run_no", "metric", "measures", "direction", "kind", "n", "scored", "mean", "low", "high",
+    ))
+).where(summary_values.c.shown == 1).order_by(summary_values.c.run_no, summary_values.c.place)     # fmt: skip
+JUDGES = (
+    select(run_judges.c.run_no, judges.c.judge_id)
+    .join_from(run_judges, judges, judges.c.judge_no == run_judges.c.judge_no).where(judges.c.judge_id != NOBODY)
+    .group_by(run_judges.c.run_no, judges.c.judge_no, judges.c.judge_id)
+    .order_by(func.max(run_judges.c.at).desc(), judges.c.judge_no.desc())
+)     # fmt: skip
+TAGS = select(run_tags.c.run_no, run_tags.c.tag).order_by(run_tags.c.tag)
+NOTES = select(run_notes.c.run_no, run_notes.c.text)
+STUDIES = select(trials.c.run_no, studies.c.name).join_from(trials, studies, trials.c.study_no == studies.c.study_no)
+COSTS = select(
+    calls.c.run_no, func.coalesce(func.sum(calls.c.cost), 0.0),
+    func.sum(and_(calls.c.input_tokens.is_not(None), calls.c.cost.is_(None))),
+).group_by(calls.c.run_no)     # fmt: skip
+_held = runs.alias()
+# a run that was deleted is none to hold anything against
+_base_id = select(_held.c.run_id).where(_held.c.run_id == evaluations.c.base_id).scalar_subquery()
+EVALUATED = select(
+    evaluations.c.run_no, func.coalesce(_base_id, "").label("base_id"),
+    *(evaluations.c[name] for name in EvaluationState._fields if name != "base_id"),
+)
+
+
+def _last_before(same: ColumnElement[bool]) -> ScalarSelect[int]:
+    """The newest evaluated run before a run, of its variant, that has the same set; of traffic, the same project."""
+    e = _earlier.c
+    return (
+        select(func.max(e.run_no)).where(
+            same, e.run_no < runs.c.run_no, e.variant == runs.c.variant, e.kind == runs.c.kind, e.confirms == "",
+            e.state == "finished", exists().where(summary_values.c.run_no == e.run_no),
+            or_(runs.c.kind != "traffic", e.system == runs.c.system),
+            ~exists().where(trials.c.run_no == e.run_no),
+        ).correlate(runs).scalar_subquery()
+    )     # fmt: skip
+
+
+BEFORE = select(runs.c.run_no, _before.c.run_id).join_from(     # over the same examples, or else a set of the same name
+    runs, _before, _before.c.run_no == func.coalesce(
+        _last_before(_earlier.c.set_version == runs.c.set_version),
+        _last_before(_earlier.c.set_name == runs.c.set_name),
+    ),
+)     # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """Which runs are listed, and in which order.
+
+    Attributes:
+        limit: of one page, at least 1; None = all.
+        study: whose trials; None = runs that are no trial.
+        after: the run_id that the page before ended with; "" = from the start.
+        sort: newest, oldest, name, or a metric whose mean lists show.
+        highest: the highest mean first; runs without a mean come last either way, the newest first.
+        filter: set, version (of the set), system, name, kind, variant, state or tag -> its value;
+            metric.NAME.lt or .gt -> a number.
+    """
+
+    limit: int | None = None
+    study: str | None = None
+    after: str = ""
+    sort: str = "newest"
+    highest: bool = False
+    filter: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MeanValue:
+    """The mean of a metric over a run, as lists show it.
+
+    Attributes:
+        metric: printed name.
+        measures: retrieval, generation or end_to_end.
+        direction: higher, lower or neither is better.
+        kind: rate, mean or amount.
+        n: examples.
+        scored: of them, with a value.
+        mean: None when none is scored.
+        low: where the interval begins, with the judge's error where that is known; None without an interval.
+        high: where it ends.
+    """
+
+    metric: str
+    measures: str
+    direction: str
+    kind: str
+    n: int
+    scored: int
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What a list says of a run beside its own row.
+
+    Attributes:
+        judges: who judged it, the last first.
+        means: of the judge that scored it last, in the order of its scorecard.
+        tags: in the order of the alphabet.
+        note: what somebody wrote about it; "" for nothing.
+        study: that it is a trial of; "" for none.
+        cost: US dollars of the calls to models that were made for it; None where the price of one is unknown.
+        evaluation: how far its last one is; None where none was seen.
+        before: id of the run before it over the same set, of the same variant and evaluated; "" for none.
+    """
+
+    judges: tuple[str, ...]
+    means: tuple[MeanValue, ...]
+    tags: tuple[str, ...]
+    note: str
+    study: str
+    cost: float | None
+    evaluation: EvaluationState | None
+    before: str
+
+
+def page(connection: Connection, order: RunOrder) -> list[Row[Any]]:
+    """The rows of one page.
+
+    Raises:
+        UsageError: a limit below 1, or a bound of a metric that is no number.
+        UnknownName: no such sort or filter, or no run of the id in `after`.
+    """
+    if order.limit is not None and order.limit < 1:
+        raise UsageError(f"runs: limit must be at least 1, got {order.limit}.")
+    wanted = [_of_study(order.study), *(_filtered(connection, *one) for one in order.filter.items())]
+    if order.sort not in SORTS:
+        return _by_mean(connection, order, wanted)
+    if order.after:
+        wanted.append(_behind(connection, order.after, order.sort))
+    query = select(runs).where(*wanted).order_by(*SORTS[order.sort]).limit(order.limit)
+    return list(connection.execute(query))
+
+
+def of_no_study() -> Condition:
+    """Runs that are no trial."""
+    return ~exists().where(trials.c.run_no == runs.c.run_no)
+
+
+def _of_study(study: str | None) -> Condition:
+    if study is None:
+        return of_no_study()
+    return runs.c.run_no.in_(select(trials.c.run_no).join(studies).where(studies.c.name == study))
+
+
+def _behind(connection: Connection, run_id: str, sort: str) -> Condition:
+    """What comes after a run in this order."""
+    number = run_no(connection, run_id)
+    if sort == "newest":
+        return runs.c.run_no < number
+    if sort == "oldest":
+        return runs.c.run_no > number
+    name = connection.execute(select(runs.c.name).where(runs.c.run_no == number)).scalar_one()
+    return or_(runs.c.name > name, and_(runs.c.name == name, runs.c.run_no > number))
+
+
+def _by_mean(connection: Connection, order: RunOrder, wanted: Sequence[Condition]) -> list[Row[Any]]:
+    """Runs by a metric's mean, then those without one."""
+    _known(connection, order.sort, "order of runs", SORTS)
+    v = summary_values.c
+    mine = and_(v.metric == order.sort, v.shown == 1, v.mean.is_not(None))
+    sorting = (v.mean.desc(), v.run_no.desc()) if order.highest else (v.mean.asc(), v.run_no.asc())
+    valued = select(runs).join_from(summary_values, runs, runs.c.run_no == v.run_no).where(mine, *wanted)
+    others = select(runs).where(~exists().where(v.run_no == runs.c.run_no, mine), *wanted)
+    found: list[Row[Any]] = []
+    last = run_no(connection, order.after) if order.after else None
+    mean = None if last is None else connection.execute(select(v.mean).where(mine, v.run_no == last)).scalar()
+    if last is None or mean is not None:
+        if last is not None:
+            beyond = (v.mean < mean, v.run_no < last) if order.highest else (v.mean > mean, v.run_no > last)
+            valued = valued.where(or_(beyond[0], and_(v.mean == mean, beyond[1])))
+        found += connection.execute(valued.order_by(*sorting).limit(order.limit))
+    else:
+        others = others.where(runs.c.run_no < last)
+    left = None if order.limit is None else order.limit - len(found)
+    if left is None or left > 0:
+        found += connection.execute(others.order_by(runs.c.run_no.desc()).limit(left))
+    return found
+
+
+def _known(connection: Connection, metric: str, what: str, others: Sequence[str] | Mapping[str, Any]) -> None:
+    """Raises UnknownName where no run has a mean of this metric."""
+    mine = select(summary_values.c.run_no).where(summary_values.c.metric == metric).limit(1)
+    if connection.execute(mine).first() is None:
+        metrics = connection.execute(select(summary_values.c.metric).distinct()).scalars()
+        raise UnknownName(what, metric, [*others, *metrics])
+
+
+def _filtered(connection: Connection, name: str, value: str) -> Condition:
+    if name in FILTERS:
+        # lists show a version by its beginning
+        return FILTERS[name].startswith(value, autoescape=True) if name == "version" else FILTERS[name] == value
+    if name == "tag":
+        return exists().where(run_tags.c.run_no == runs.c.run_no, run_tags.c.tag == value)
+    if name == "state":
+        states = _states()
+        if value not in states:
+            raise UnknownName("state of runs", value, states)
+        return states[value]
+    start, _, rest = name.partition(".")
+    metric, _, bound = rest.rpartition(".")
+    if start != "metric" or bound not in ("lt", "gt"):
+        raise UnknownName("filter of runs", name, [*FILTERS, *OTHER_FILTERS])
+    _known(connection, metric, "mean in a list of runs", ())
+    try:
+        limit = float(value)
+    except ValueError:
+        raise UsageError(f"runs: {name} takes a number, got {value!r}. Write {name}=0.5.") from None
+    v = summary_values.c
+    beyond = v.mean < limit if bound == "lt" else v.mean > limit
+    # not asked for each run anew: what lies beyond is one stretch of an index
+    return runs.c.run_no.in_(select(v.run_no).where(v.metric == metric, v.shown == 1, beyond))
+
+
+def _states() -> dict[str, Condition]:
+    running, finished = runs.c.state == "running", runs.c.state == "finished"
+    alive, e = runs.c.heartbeat >= still_since(), evaluations.c
+    begun = exists().where(e.run_no == runs.c.run_no, e.done < e.planned)
+    judged = exists().where(e.run_no == runs.c.run_no, e.done < e.planned, e.heartbeat >= still_since())
+    return {
+        "in flight": or_(and_(running, alive), and_(finished, judged)),
+        "stopped": or_(runs.c.state == "interrupted", and_(running, ~alive), and_(finished, begun, ~judged)),
+        "finished": and_(finished, ~begun),
+        **{state: runs.c.state == state for state in ("failed", "running", "interrupted")},
+    }
+
+
+def still_since(seconds: float = STILL) -> str:
+    """The time so many seconds ago, ISO 8601: a run in flight whose last sign of life is older counts as stopped."""
+    return (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat(timespec="milliseconds")
+
+
+class RunList:
+    """What lists say of runs beside their own rows."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def prime(self, run_ids: Sequence[str]) -> None:
+        """Reads at once what is then asked of these runs one by one, where pages are served."""
+        with self._database.read() as connection:
+            prime(connection, run_ids)
+
+    def names(self, run_ids: Sequence[str]) -> dict[str, str]:
+        """Run id -> what people call the run."""
+        return {run_id: name for run_id, name, *_ in self._named(run_ids)}
+
+    def sets(self, run_ids: Sequence[str]) -> dict[str, tuple[str, str, str]]:
+        """Run id -> name and content hash of its set, and its project where it is traffic ("" = it is none)."""
+        return {run_id: (name, version, project) for run_id, _, name, version, project in self._named(run_ids)}
+
+    def oldest(self, run_ids: Sequence[str]) -> str:
+        """Which of some runs was kept first, whatever clocks say: one may be set back."""
+        with self._database.read() as connection:
+            query = select(runs.c.run_id).where(runs.c.run_id.in_(run_ids)).order_by(runs.c.run_no).limit(1)
+            return str(connection.execute(query).scalar_one())
+
+    def _named(self, run_ids: Sequence[str]) -> list[tuple[str, str, str, str, str]]:
+        c = runs.c
+        project = case((c.kind == "traffic", c.system), else_="")
+        with self._database.read() as connection:
+            query = select(c.run_id, c.name, c.set_name, c.set_version, project)
+            return [tuple(row) for row in rows_among(connection, query, c.run_id, set(run_ids))]
+
+    def facts(self, run_ids: Sequence[str]) -> dict[str, RunFacts]:
+        """Run id -> what a list says of it: a few statements, however many runs there are."""
+        found: dict[str, RunFacts] = {}
+        with self._database.read() as connection:
+            for part in chunks(run_ids):
+                found |= _facts(connection, part)
+        return found
+
+    def refuse_unknown(self, filter: Mapping[str, str]) -> None:
+        """Raises UnknownName where a filter names a value that no run has, and no set that is kept is called."""
+        with self._database.read() as connection:
+            for name, value in filter.items():
+                column = run_tags.c.tag if name == "tag" else FILTERS.get(name)
+                if column is None:
+                    continue
+                known = set(connection.execute(select(column).distinct()).scalars())
+                if name in OF_SETS:
+                    known.update(connection.execute(select(OF_SETS[name]).distinct()).scalars())
+                if not (value in known or (name == "version" and any(one.startswith(value) for one in known))):
+                    raise UnknownName(f"{name} of a stored run", value, known - {""})
+
+    def outdated(self) -> list[tuple[str, str | None]]:
+        """Run id and judge's (None = nobody) of means that may be older than the scores: an evaluation is not over.
+
+        Where a scorecard of the judge was kept after the last write, its means are those of now.
+        """
+        e, v = evaluations.c, summary_values.c
+        fresh = exists().where(
+            cards.c.run_no == v.run_no, cards.c.judge_no == v.judge_no, cards.c.writes == runs.c.writes
+        )
+        query = (
+            select(runs.c.run_id, judges.c.judge_id).distinct().join_from(evaluations, runs, runs.c.run_no == e.run_no)
+            .join(summary_values, and_(v.run_no == e.run_no, v.shown == 1))
+            .join(judges, judges.c.judge_no == v.judge_no).where(or_(e.done < e.planned, e.heartbeat != ""), ~fresh)
+        )     # fmt: skip
+        with self._database.read() as connection:
+            return [(run_id, None if judge == NOBODY else judge) for run_id, judge in connection.execute(query)]
+
+
+def _facts(connection: Connection, run_ids: Sequence[str]) -> dict[str, RunFacts]:
+    wanted = select(runs.c.run_no, runs.c.run_id).where(runs.c.run_id.in_(run_ids))
+    rows: Any = connection.execute(wanted).all()
+    numbers: dict[int, str] = dict(rows)
+
+    def by_run(query: Select[Any], column: ColumnElement[int], read: Callable[[Any], Any]) -> dict[int, list[Any]]:
+        found: dict[int, list[Any]] = {}
+        for number, *values in connection.execute(query.where(column.in_(numbers))):
+            found.setdefault(number, []).append(read(values))
+        return found
+
+    means = by_run(MEANS, summary_values.c.run_no, lambda values: MeanValue(*values))
+    judged = by_run(JUDGES, run_judges.c.run_no, _first)
+    tags = by_run(TAGS, run_tags.c.run_no, _first)
+    notes = by_run(NOTES, run_notes.c.run_no, _first)
+    tried = by_run(STUDIES, trials.c.run_no, _first)
+    costs = by_run(COSTS, calls.c.run_no, lambda values: None if values[1] else values[0])
+    evaluated = by_run(EVALUATED, evaluations.c.run_no, lambda values: EvaluationState(*values))
+    before = by_run(BEFORE, runs.c.run_no, _first)
+    return {
+        run_id: RunFacts(
+            tuple(judged.get(number, ())), tuple(means.get(number, ())), tuple(tags.get(number, ())),
+            _first(notes.get(number, ("",))), _first(tried.get(number, ("",))), _first(costs.get(number, (0.0,))),
+            _first(evaluated.get(number, (None,))), _first(before.get(number, ("",))),
+        )
+        for number, run_id in numbers.items()
+    }     # fmt: skip
+
+
+def _first(values: Sequence[Any]) -> Any:
+    return values[0]

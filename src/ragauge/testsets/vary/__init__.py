@@ -1,0 +1,1 @@
+"""Questions of a set put otherwise, a kind of variation a file."""

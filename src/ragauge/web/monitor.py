@@ -1,0 +1,63 @@
+"""The dashboard and what takes in traces, as one server."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+
+from ragauge.api.monitor_options import MonitorServeOptions
+from ragauge.api.monitor_replay import section_of
+from ragauge.api.monitor_section import judged
+from ragauge.api.queries.options import ServedOptions
+from ragauge.web.serve import listen_and_serve, require, site_of
+
+
+def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
+    """Takes in traces and serves the dashboard until it is interrupted.
+
+    Args:
+        wanted: where and how.
+        say: told where it is, when it is there.
+
+    Raises:
+        MissingExtra: the extra `monitor` is not installed.
+        ConfigError: there are mistakes in the configuration.
+        UsageError: the port is taken, or one of the options is wrong.
+        StoreError: the store cannot be opened.
+    """
+    require("Monitoring", "monitor")
+    from ragauge.monitoring.canary import JudgeCanary
+    from ragauge.monitoring.drifting import DriftWatcher
+    from ragauge.monitoring.giving_back import GivingBack
+    from ragauge.monitoring.policy import policy_of
+    from ragauge.monitoring.scheduling import Scheduler
+    from ragauge.monitoring.service import Service
+    from ragauge.monitoring.signalling import SignalWatcher
+    from ragauge.monitoring.watcher import Watcher
+    from ragauge.web.app import application
+
+    site = site_of(ServedOptions(
+        store=wanted.store, host=wanted.host, port=wanted.port, token_file=wanted.token_file,
+        allowed_host=wanted.allowed_host, no_open=True,
+    ), wanted.config)     # fmt: skip
+    kinds = (Scheduler, DriftWatcher, JudgeCanary, SignalWatcher, GivingBack)
+    timed = [one for kind in kinds if (one := kind.of(wanted.config)) is not None]
+    service = Service.of(site.store, policy_of(wanted.config), say, Watcher.of(wanted.config), timed, wanted.tail or ())
+
+    def announced(address: str) -> None:
+        service.start()
+        say(f"Traces are taken in at {address}v1/traces, the dashboard is at {address} (Ctrl-C ends it)")
+        say(f"Judged: {judged(section_of(wanted.config))}")
+        for path in wanted.tail or ():
+            say(f"Read as it grows: {path}{'' if path.exists() else ' (it is not there yet)'}")
+        say(f"Exporters find it by: OTEL_EXPORTER_OTLP_ENDPOINT={address.rstrip('/')}")
+
+    signal.signal(signal.SIGTERM, _ended)     # as Ctrl-C does, it ends the work and closes the store
+    try:
+        listen_and_serve(service.beside(application(site), site.access), site, wanted.port, announced, service.leave)
+    finally:
+        service.close()
+
+
+def _ended(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,36 @@
+"""A page that is one list: the sections that a report or the command line makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ragauge.reporting.lists import ServedLinks
+from ragauge.reporting.sections import ReportSection
+from ragauge.reporting.writers.html import sections_html
+from ragauge.web.site import Site
+
+
+@dataclass(frozen=True)
+class ListPage:
+    """Everything of a kind.
+
+    Attributes:
+        site: what is served.
+        here: path of the section of the site that it belongs to.
+        title: its heading.
+        value: what is listed, the newest first.
+        sections: makes the list of it.
+    """
+
+    site: Site
+    here: str
+    title: str
+    value: Any
+    sections: Callable[[Any], Iterable[ReportSection]]
+
+    def html(self) -> str:
+        """The page."""
+        shown = sections_html(self.sections(self.value), ServedLinks(self.site.root, ""))
+        return self.site.render("list.html", self.here, title=self.title, sections=shown)

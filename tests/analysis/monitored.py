@@ -1,0 +1,99 @@
+"""Requests for tests of monitors: days of scores in order of arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from ragauge.analysis.monitoring.arrivals import Arrival, ArrivedScore
+from ragauge.analysis.monitoring.watches import Watch
+from ragauge.analysis.monitoring.watching import Alert, Watching, WatchState
+from ragauge.data.config.gate import Drop
+from ragauge.data.example import Example
+from ragauge.data.response import Passage, Response, Run
+from ragauge.metrics.base import Measured
+from ragauge.store.open import Store
+from ragauge.store.scores import Column
+
+FIRST = datetime(2026, 1, 1, tzinfo=UTC)
+TENANTS = ("acme", "bolt")
+
+
+def monitor(**changed: Any) -> Watch:
+    """Faithfulness no more than 3 % below the 28 days before, or another monitor."""
+    usual: dict[str, Any] = {
+        "place": 1, "metric": "faithfulness", "share_above": None, "lower": False, "level": None,
+        "drop": Drop(0.03, True, "3%"), "baseline": timedelta(days=28), "segments": (), "decide": "test",
+        "wait": timedelta(0),
+    }  # fmt: skip
+    return Watch(**(usual | changed))
+
+
+def watching(watch: Watch, monitors: int = 1, cool_down: timedelta = timedelta(days=1)) -> Watching:
+    """At most 5 % of the months with a false alarm."""
+    return Watching(watch, monitors, 0.05, 30, cool_down)
+
+
+def traffic(
+    means: Sequence[float], rate: int = 100, *, failed: float = 0.0, instrument: str = "local", seed: int = 1,
+    first: int = 0,
+) -> list[Arrival]:     # fmt: skip
+    """Days of scores, each with its mean: 1 in most, lower in some."""
+    draw, out = np.random.default_rng(seed), list[Arrival]()
+    for day, mean in enumerate(means):
+        for place in range(rate):
+            x = float(draw.random()) if draw.random() < 2 * (1 - mean) else 1.0
+            fails = draw.random() < failed
+            score = ArrivedScore("failed" if fails else "scored", None if fails else x, 1.0, instrument)
+            number = first + len(out)
+            at = FIRST + timedelta(days=day, seconds=place * 86_400 / rate)
+            out.append(Arrival(number, at, f"t{number}", segments={"tenant": TENANTS[number % 2]},
+                               scores={"faithfulness": score}))     # fmt: skip
+    return out
+
+
+def batches(arrivals: Sequence[Arrival], size: int) -> Iterator[Sequence[Arrival]]:
+    """In batches of a size."""
+    for start in range(0, len(arrivals), size):
+        yield arrivals[start : start + size]
+
+
+def watched(by: Watching, arrivals: Sequence[Arrival], size: int = 10**9) -> tuple[WatchState, list[Alert]]:
+    """All of them, batch by batch."""
+    state, found = WatchState(), list[Alert]()
+    for batch in batches(arrivals, size):
+        state, alerts = by.after(state, batch)
+        found += alerts
+    return state, found
+
+
+def stored(
+    store: Store, arrivals: Sequence[Arrival], judge: str = "local", queries: Callable[[int], str] | None = None,
+    origin: Callable[[int], dict[str, str]] | None = None, project: str = "shop",
+) -> None:     # fmt: skip
+    """Runs of traffic with these requests and scores, one a day, as the server keeps them."""
+    for day, several in groupby(arrivals, key=lambda one: one.at.date().isoformat()):
+        requests = list(several)
+        made = f"{day}T12:00:00+00:00"
+        given = Run(f"{project}{day}", f"{project} {day}", kind="traffic", system=project, created_at=made)
+        run = store.collecting.open_traffic(given)
+        pairs = []
+        for one in requests:
+            passages = tuple(Passage(f"p{n}", f"d{n}", "A passage.") for n in range(2))
+            query = queries(one.number) if queries else "How long?"
+            example = Example(one.trace_id, query, segments=dict(one.segments))
+            pairs.append((example, Response(
+                one.trace_id, passages=passages, answer="Long.", origin=origin(one.number) if origin else {},
+            )))  # fmt: skip
+        store.collecting.replace(run.run_id, pairs, ())
+        ascending = sorted(number for number, _ in store.runs.order(run.run_id))
+        rows = [
+            (number, [Measured.of(score.value) if score.value is not None else Measured.failed("late", (0, 1))])
+            for number, one in zip(ascending, requests, strict=True)
+            for score in one.scores.values() if score.status != "pending"
+        ]  # fmt: skip
+        store.scores.write(run.run_id, [Column("faithfulness", 1, judge)], rows)

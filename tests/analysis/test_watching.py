@@ -1,0 +1,140 @@
+"""Monitors over days of requests: what fires, when, since when, and what makes no difference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.analysis.monitored import FIRST, monitor, traffic, watched, watching
+
+from ragauge.analysis.monitoring.arrivals import ArrivedScore
+from ragauge.analysis.monitoring.series import ALL
+from ragauge.analysis.monitoring.states import MonitorState, Seen
+
+STABLE, FALLEN = [0.9] * 40, [0.9] * 40 + [0.75] * 8
+LOOKS = st.lists(st.tuples(st.sampled_from(["ok", "off", "no_data", "error"]), st.integers(0, 90)), max_size=30)
+HOUR = timedelta(hours=1)
+
+
+@given(LOOKS, st.sampled_from([0, 30, 60]), st.sampled_from([0, 30, 60]))
+def test_laws_of_states(looks: list[tuple[Seen, int]], wait: int, cool_down: int) -> None:
+    """Nothing fires that was not off for as long as asked, and no alert ends before it was well for the cool-down.
+
+    Nothing but a look that is ok ends an alert, and no data or an error leave it open.
+    """
+    state, at = MonitorState(), FIRST
+    off_since = well_since = None
+    for seen, minutes in looks:
+        at += timedelta(minutes=minutes)
+        off_since = (off_since or at) if seen == "off" else None
+        well_since = (well_since or at) if seen == "ok" else None
+        after = state.after(seen, at, timedelta(minutes=wait), timedelta(minutes=cool_down))
+        if after.state == "firing" and not state.open:
+            assert off_since is not None
+            assert at - off_since >= timedelta(minutes=wait)
+        if state.open and not after.open:
+            assert well_since is not None
+            assert at - well_since >= timedelta(minutes=cool_down)
+        assert after.state in {"ok": ("normal", "recovering"), "off": ("pending", "firing")}.get(seen, (seen,))
+        assert not (after.state == "pending" and (after.open or not wait))
+        state = after
+
+
+def test_a_drop_fires_and_is_dated() -> None:
+    """A drop on the 41st day is an alert soon after, dated to within a day; 40 days without one have none."""
+    assert watched(watching(monitor()), traffic(STABLE))[1] == []
+    _, (alert,) = watched(watching(monitor()), traffic(FALLEN))
+    assert (alert.monitor, alert.segment, alert.series, alert.limit) == ("faithfulness", ALL, 1, 20)
+    assert FIRST + timedelta(days=40) <= alert.fired_at <= FIRST + timedelta(days=42)
+    assert abs(alert.since - date(2026, 2, 10)) <= timedelta(days=1)
+    assert alert.baseline == pytest.approx(0.9, abs=0.02)
+    assert alert.allowed == pytest.approx(0.97 * (alert.baseline or 0))
+    assert alert.mean == pytest.approx(0.75, abs=0.06)
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 1234])
+def test_batches_make_no_difference(size: int) -> None:
+    """Batches of any size come to equal alerts and states, segments and the end of an alert included."""
+    arrivals = traffic([*STABLE, *[0.55] * 6, *[0.95] * 5], rate=40)
+    by = watching(monitor(segments=("tenant",)), monitors=2)
+    whole, alerts = watched(by, arrivals)
+    assert {alert.segment for alert in alerts} == {ALL, ("tenant", "acme"), ("tenant", "bolt")}
+    assert any(alert.ended_at for alert in alerts)
+    parts, found = watched(by, arrivals, size)
+    key = [(one.alert_id, one.fired_at, one.since, one.n, one.ended_at) for one in alerts]
+    assert [(one.alert_id, one.fired_at, one.since, one.n, one.ended_at) for one in found] == key
+    assert (parts.cursor, parts.day, parts.watched) == (whole.cursor, whole.day, whole.watched)
+    assert parts.series[ALL].state == whole.series[ALL].state
+
+
+def test_scores_wait_behind_the_first_that_is_pending() -> None:
+    """What arrived after a request whose judgement is open is not looked at, and changes nothing once it is there."""
+    arrivals = traffic(FALLEN)
+    open_one = replace(arrivals[4100], scores={"faithfulness": ArrivedScore("pending")})
+    by = watching(monitor())
+    state, early = watched(by, [*arrivals[:4100], open_one, *arrivals[4101:]])
+    assert (state.cursor, early) == (4099, [])
+    _, late = by.after(state, arrivals)
+    assert list(late) == watched(by, arrivals)[1]
+
+
+def test_failed_judgements_speak_against_an_alarm() -> None:
+    """With a quarter of the judgements failed a stable mean has no alert and a drop still has one, later.
+
+    Where most fail it is an error, not an alert.
+    """
+    assert watched(watching(monitor()), traffic(STABLE, failed=0.25))[1] == []
+    _, (sound,) = watched(watching(monitor()), traffic(FALLEN))
+    _, (failing,) = watched(watching(monitor()), traffic(FALLEN, failed=0.25))
+    assert failing.fired_at > sound.fired_at
+    state, none = watched(watching(monitor()), traffic(STABLE[:30], failed=0.9))
+    assert (state.series[ALL].state.state, none) == ("error", [])
+
+
+def test_an_alert_ends_after_the_cool_down() -> None:
+    """Scores that are back within the limit for a day end the alert; a second drop is a second one."""
+    arrivals = traffic([*FALLEN, *[0.95] * 6, *[0.7] * 6])
+    _, found = watched(watching(monitor()), arrivals)
+    opened = [alert for alert in found if alert.ended_at is None]
+    ended = [alert for alert in found if alert.ended_at is not None]
+    assert len(opened) == 2
+    assert ended[0].alert_id == opened[0].alert_id
+    assert ended[0].ended_at is not None
+    assert ended[0].ended_at >= FIRST + timedelta(days=49)
+
+
+def test_another_judge_is_another_series() -> None:
+    """A stricter judge from the 41st day on is no drop: the series begins anew, and lacks a baseline at first."""
+    before = traffic(STABLE)
+    after = traffic([0.9] * 40 + [0.75] * 3, instrument="stricter", seed=2)[4000:]
+    state, found = watched(watching(monitor()), [*before, *after])
+    assert found == []
+    assert state.instrument == "stricter"
+    reference = state.series[ALL].reference
+    assert reference is not None
+    assert (reference.m, reference.needed > 200) == (None, True)
+
+
+def test_levels_and_shares() -> None:
+    """A level needs no baseline; latency is watched as the share above a value, of which less is better."""
+    lenient = watching(monitor(level=0.8, drop=None))
+    assert watched(lenient, traffic([0.9] * 6))[1] == []
+    _, (alert,) = watched(lenient, traffic([0.9, 0.6, 0.6]))
+    assert (alert.allowed, alert.fired_at < FIRST + timedelta(days=2)) == (0.8, True)
+    slow = monitor(metric="latency", share_above=4000, lower=True, level=0.05, drop=None)
+    times = [
+        replace(one, scores={"latency": ArrivedScore("scored", 5000.0 if one.number % 8 == 0 else 900.0)})
+        for one in traffic([0.9] * 8)
+    ]
+    _, (late,) = watched(watching(slow), times)
+    assert late.mean == pytest.approx(0.125, abs=0.03)
+    assert (str(slow), late.lower, late.allowed) == ("latency above 4000", True, 0.05)
+
+
+def test_the_estimate_alone_alerts_on_nothing() -> None:
+    """decide: point alerts in a stable month in which the test does not."""
+    assert watched(watching(monitor(decide="point")), traffic(STABLE))[1]
+    assert watched(watching(monitor()), traffic(STABLE))[1] == []

@@ -1,0 +1,102 @@
+"""The index that lists of examples are read from: the same as what rows of scores say, and never stale."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.api.test_baseline import METRICS, evaluated, rows
+from tests.api.test_kept_cards import WRITES
+from tests.engine.tiny_judge import SPEC
+
+import ragauge as rg
+from ragauge.analysis.scores.known import KnownScores
+from ragauge.analysis.scores.quality import Quality
+from ragauge.api.queries import example_index as module
+from ragauge.api.queries.columns import StoredColumns, failed_of, run_answers
+from ragauge.api.queries.example_index import example_index
+from ragauge.metrics.catalogue import parse
+from ragauge.store.open import open_store
+
+# what no list of examples shows, so that the next list is quick all the same
+NOT_LISTED = {
+    "a score of the baseline", "evidence", "a call", "a note", "a baseline", "a judge's spec", "a check of the judge",
+    "a label of a draw", "another run on labelled passages", "an earlier run that is gone",
+}     # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs over one set; of the second some answers were never judged."""
+    path = tmp_path_factory.mktemp("index") / "index.db"
+    url = f"sqlite:///{path}"
+    evaluated(url, "main", invented=3)
+    evaluated(url, "changed", missed=10, invented=20, segments=())
+    rg.evaluate(rows(12, prefix="p"), metrics=METRICS, judge=SPEC, store=url, name="part", workers=1, limit=7)
+    return path
+
+
+@pytest.fixture
+def store(file: Path, tmp_path: Path) -> str:
+    """A copy that a test may write to."""
+    return f"sqlite:///{shutil.copy(file, tmp_path)}"
+
+
+@pytest.mark.parametrize("name", ["main", "changed", "part"])
+@pytest.mark.parametrize("judged", [True, False])
+def test_the_index_is_what_the_scores_say(store: str, name: str, judged: bool) -> None:
+    """Status, reason, cause and quality by the database equal those that are read score by score."""
+    with open_store(store) as opened:
+        run_id = opened.runs.find(name).run_id
+        judge = opened.scores.judges(run_id)[0] if judged else None
+        found = example_index(opened, run_id, judge)
+        index = opened.runs.index(run_id, opened.runs.order(run_id).numbers)
+        quality, known = Quality(index), KnownScores(index, answered=run_answers(opened, run_id))
+        columns = StoredColumns(opened, run_id, judge, index)
+        for metric in found.metrics:
+            for reader in (quality, known):
+                reader.read(parse(metric), columns.entries(metric))
+        failed = failed_of(opened, run_id, judge, index)
+        unknown = known.unknown(failed, judge)
+        whys = {index.query_ids[index.query[at]]: found.whys[why] for at, why in enumerate(found.why) if why >= 0}
+        causes = dict(zip(failed.place.tolist(), failed.cause, strict=True))
+    assert found.metrics
+    assert whys == unknown.by_id()
+    assert {at: found.causes[cause] for at, cause in enumerate(found.cause) if cause >= 0} == causes
+    assert np.array_equal(found.quality, quality.values(), equal_nan=True)
+
+
+@pytest.mark.parametrize("what", WRITES)
+def test_nothing_stale_is_listed(store: str, what: str) -> None:
+    """After each write of what lists show, the index is made anew; after others it stays, and equals a new one."""
+    with open_store(store) as opened:
+        run_id = opened.runs.find("changed").run_id
+        judge = opened.scores.judges(run_id)[0]
+        example_index(opened, run_id, judge)
+        WRITES[what](opened)
+        kept = opened.example_indexes.read(run_id, judge)
+        again = module._made(opened, run_id, judge)
+    assert (kept is not None) == (what in NOT_LISTED)
+    if kept is not None:
+        assert kept.packed() == again.packed()
+
+
+def test_lists_after_an_evaluation_look_at_no_score(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An evaluation leaves the index behind; read back, lists are those of a store that never had one."""
+    def listed() -> list[Any]:
+        run = rg.open_run("changed", store=store)
+        return [run.examples(None, sort=sort, filter={"status": status})
+                for sort in ("quality", "cause") for status in ("failed", "passed", "unknown")]     # fmt: skip
+
+    with sqlite3.connect(store.removeprefix("sqlite:///")) as raw:
+        assert raw.execute("SELECT count(*) FROM example_indexes").fetchone()[0] >= 2
+        raw.execute("DELETE FROM example_indexes")
+    raw.close()
+    made = listed()
+    monkeypatch.setattr(module, "_made", None)
+    assert listed() == made
+    assert any(made)

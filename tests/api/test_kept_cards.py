@@ -1,0 +1,277 @@
+"""Scorecards that are kept: the same as a computed one in every form, and never given out when something changed."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event
+from tests.api.test_baseline import METRICS, evaluated, rows
+from tests.building import evidence, relevance_facts
+from tests.engine.tiny_judge import SPEC
+
+import ragauge as rg
+from ragauge.analysis.results.scorecard import Cause
+from ragauge.api import cards
+from ragauge.api.compare import comparison_state
+from ragauge.data.ask import ModelName
+from ragauge.data.document import IndexListing
+from ragauge.data.label import Label
+from ragauge.metrics.base import Measured
+from ragauge.store.calls import Call
+from ragauge.store.cards import CardKey
+from ragauge.store.evidence import PackedEvidence
+from ragauge.store.judges import LabelFile, TextScore
+from ragauge.store.labels import LabelDraw
+from ragauge.store.open import Store, open_store
+from ragauge.store.run_log import Note, Pointer
+from ragauge.store.scores import Column
+
+MOST_STATEMENTS = 25
+# what a scorecard is computed from; `store.cards` counts writes to each, or it is never changed
+READ = {
+    "baselines", "calls", "causes", "check_scores", "checks", "draws", "evidence", "example_groups", "examples",
+    "judges", "labels", "listings", "metrics", "models", "reasons", "responses", "run_evidence", "run_judges",
+    "run_names", "run_notes", "runs", "scores", "studies", "summaries", "texts", "trials",
+}     # fmt: skip
+OWN = {"cards", "example_indexes", "summary_values", "ragauge_version", "sqlite_master"}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs over one set, one on labelled passages, and one that puts nothing to the test."""
+    path = tmp_path_factory.mktemp("kept") / "kept.db"
+    evaluated(f"sqlite:///{path}", "main", invented=3)
+    evaluated(f"sqlite:///{path}", "changed", missed=10, invented=20, segments=())
+    evaluated(f"sqlite:///{path}", "given", variant="oracle")
+    return path
+
+
+@pytest.fixture
+def store(file: Path, tmp_path: Path) -> str:
+    """A copy that a test may write to."""
+    return f"sqlite:///{shutil.copy(file, tmp_path)}"
+
+
+def forms(card: rg.Scorecard) -> tuple[str, ...]:
+    return card.to_json(), card.to_markdown(), repr(card), card.to_html(), repr(card.failures), repr(card.to_polars())
+
+
+@pytest.mark.parametrize(("name", "baseline"), [
+    ("main", None), ("changed", None), ("given", None), ("changed", "main"), ("main", "changed"), ("main", "main"),
+])     # fmt: skip
+def test_a_kept_scorecard_is_the_computed_one(
+    store: str, name: str, baseline: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read back, a scorecard is equal to the computed one, in every form byte for byte; nothing is computed again."""
+    run = rg.open_run(name, store=store)
+    computed = run.scorecard(baseline=baseline)
+    monkeypatch.setattr(cards, "card_of", None)
+    kept = run.scorecard(baseline=baseline)
+    assert kept.card == computed.card
+    assert forms(kept) == forms(computed)
+    assert list(kept.summaries) == list(computed.summaries)
+
+
+def test_what_is_read_is_counted(store: str) -> None:
+    """Scorecards with a baseline and comparisons are computed from no other tables than those whose writes count."""
+    tables: set[str] = set()
+
+    def connected(connection: Any, _: object) -> None:
+        def allowed(action: int, table: str | None, *_: object) -> int:
+            if action == sqlite3.SQLITE_READ and table:
+                tables.add(table)
+            return sqlite3.SQLITE_OK
+
+        connection.set_authorizer(allowed)
+
+    event.listen(Engine, "connect", connected)
+    try:
+        rg.open_run("changed", store=store).scorecard(baseline="main")
+        rg.compare("main", "changed", store=store)
+    finally:
+        event.remove(Engine, "connect", connected)
+    assert tables >= {"scores", "run_evidence", "causes", "baselines"}
+    assert tables - OWN <= READ
+
+
+def _first(store: Store, name: str) -> tuple[str, int]:
+    run_id = store.runs.find(name).run_id
+    return run_id, store.runs.order(run_id).numbers[0]
+
+
+def _score(store: Store) -> None:
+    run_id, number = _first(store, "changed")
+    store.scores.write(run_id, [Column("mrr", 1)], [(number, [Measured("scored", 0.25, 1.0, 4.0)])])
+
+
+def _score_of_the_baseline(store: Store) -> None:
+    run_id, number = _first(store, "main")
+    store.scores.write(run_id, [Column("mrr", 1)], [(number, [Measured("scored", 0.25, 1.0, 4.0)])])
+
+
+def _cause(store: Store) -> None:
+    run_id, number = _first(store, "changed")
+    store.causes.write(run_id, store.scores.judges(run_id)[0], {number: Cause("hallucinated")})
+
+
+def _evidence(store: Store) -> None:
+    run_id, number = _first(store, "changed")
+    (found,) = evidence(relevance_facts(True)).values()
+    mine = replace(found, key="ab" * 32, judge_id=store.scores.judges(run_id)[0])
+    store.evidence.add([(number, PackedEvidence.of(mine))])
+
+
+def _draw_and_label(store: Store) -> None:
+    run_id, number = _first(store, "changed")
+    store.draws.add(LabelDraw(run_id, "support", "", "random", "sentence", {number: 1.0}, frozenset({number})))
+    store.labels.add([Label("ab" * 32, None, "support", "supported", "ann", "2026-01-02", "")])
+
+
+def _check(store: Store) -> None:
+    judge = store.scores.judges(store.runs.find("changed").run_id)[0]
+    file = LabelFile(judge, "verify_answer", 1, b"f" * 32, "labels.jsonl")
+    store.checks.keep(file, [TextScore("faithfulness", b"i" * 32, b"e" * 32, 1.0, 0.5, 1)])
+
+
+def _oracle(store: Store) -> None:
+    evaluated(store.url, "given again", variant="oracle", invented=9)
+
+
+WRITES: dict[str, Callable[[Store], object]] = {
+    "a score": _score, "a score of the baseline": _score_of_the_baseline, "a cause": _cause, "evidence": _evidence,
+    "a call": lambda store: store.calls.add(
+        [Call("ab" * 32, "verify_answer", ModelName("p", "m"), "ok", run_id=_first(store, "changed")[0])]
+    ),
+    "a listing": lambda store: store.listings.write(_first(store, "changed")[0], IndexListing(3, frozenset({"d1"}))),
+    "a note": lambda store: store.run_log.note(_first(store, "main")[0], Note("the first")),
+    "a baseline": lambda store: store.baselines.set(Pointer("old", _first(store, "main")[0])),
+    "a judge's spec": lambda store: store.judges.keep(store.scores.judges(_first(store, "main")[0])[0], "other"),
+    "a check of the judge": _check,
+    "a label of a draw": _draw_and_label,
+    "a state": lambda store: store.collecting.mark(_first(store, "changed")[0], "interrupted"),
+    "a heartbeat": lambda store: store.runs.import_run(
+        store.runs.find("changed"), store.runs.pairs(_first(store, "changed")[0])
+    ),
+    "another run on labelled passages": _oracle,
+    "an earlier run that is gone": lambda store: store.runs.delete(_first(store, "main")[0]),
+}     # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRITES)
+def test_nothing_stale_is_given_out(store: str, what: str) -> None:
+    """After each kind of write, a scorecard is no longer given out as it was kept."""
+    gone = what.endswith("is gone")
+    with open_store(store) as opened:
+        base = "" if gone else opened.runs.find("main").run_id
+        run = opened.runs.find("changed")
+        key = CardKey(run.run_id, opened.scores.judges(run.run_id)[0], base)
+        rg.open_run("changed", store=store).scorecard(baseline=base or None)
+        assert opened.cards.read(key) is not None
+        WRITES[what](opened)
+        assert opened.cards.read(key) is None
+
+
+def test_no_stale_comparison_is_given_out(store: str) -> None:
+    """After each kind of write, what says that a comparison is the same is another, and then stays."""
+    with open_store(store) as opened:
+        base, run = opened.runs.find("main"), opened.runs.find("changed")
+        for what, write in WRITES.items():
+            before = comparison_state(base, [run], store=store)
+            if not what.endswith("is gone"):     # a page of a run that is gone is none
+                write(opened)
+                assert comparison_state(base, [run], store=store) != before, what
+            assert comparison_state(base, [run], store=store) == comparison_state(base, [run], store=store)
+
+
+@pytest.mark.parametrize("what", ["a score", "a score of the baseline", "a note", "a state", "a cause"])
+def test_after_a_write_the_scorecard_is_that_of_a_store_without_any(store: str, what: str) -> None:
+    """What is shown after a write equals what is computed where no scorecard was ever kept."""
+    run = rg.open_run("changed", store=store)
+    run.scorecard(baseline="main")
+    with open_store(store) as opened:
+        WRITES[what](opened)
+    run = rg.open_run("changed", store=store)
+    again = run.scorecard(baseline="main").to_json()
+    with sqlite3.connect(store.removeprefix("sqlite:///")) as raw:
+        raw.execute("DELETE FROM cards")
+    raw.close()
+    assert again == run.scorecard(baseline="main").to_json()
+
+
+def test_other_runs_leave_a_scorecard_fresh(store: str) -> None:
+    """A newer run, of this set or another, changes no scorecard: pages stay quick while something is evaluated."""
+    with open_store(store) as opened:
+        run = opened.runs.find("changed")
+        key = CardKey(run.run_id, opened.scores.judges(run.run_id)[0])
+        rg.open_run("changed", store=store).scorecard()
+        evaluated(store, "newer", invented=5)
+        rg.evaluate(rows(3, prefix="x"), metrics=METRICS, judge=SPEC, store=store, name="elsewhere", workers=1)
+        assert opened.cards.read(key) is not None
+
+
+def test_other_judges_leave_a_scorecard_fresh(store: str) -> None:
+    """What is kept of a judge that did not judge the run changes neither its scorecard nor its verdict in lists."""
+    with open_store(store) as opened:
+        base, run = opened.runs.find("main"), opened.runs.find("changed")
+        key = CardKey(run.run_id, opened.scores.judges(run.run_id)[0], base.run_id)
+        rg.open_run("changed", store=store).scorecard(baseline="main")
+        kept, told = opened.cards.read(key), opened.cards.verdicts([run.run_id])
+        opened.judges.keep("stranger@1", "stranger")
+        file = LabelFile("stranger@1", "verify_answer", 1, b"f" * 32, "labels.jsonl")
+        opened.checks.keep(file, [TextScore("faithfulness", b"i" * 32, b"e" * 32, 1.0, 0.5, 1)])
+        assert kept is not None
+        assert told[run.run_id]
+        assert (opened.cards.read(key), opened.cards.verdicts([run.run_id])) == (kept, told)
+
+
+@contextmanager
+def counted() -> Iterator[list[str]]:
+    """The statements that are executed meanwhile."""
+    statements: list[str] = []
+
+    def executed(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if not statement.startswith(("BEGIN", "PRAGMA")):
+            statements.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", executed)
+    try:
+        yield statements
+    finally:
+        event.remove(Engine, "before_cursor_execute", executed)
+
+
+@pytest.mark.parametrize("baseline", [None, "main"])
+def test_a_kept_scorecard_takes_few_statements(store: str, baseline: str | None) -> None:
+    """A scorecard that is kept is read in at most 25 statements, with the run looked up; none lists all runs."""
+    rg.open_run("changed", store=store).scorecard(baseline=baseline)
+    with counted() as statements:
+        rg.open_run("changed", store=store).scorecard(baseline=baseline)
+    assert len(statements) <= MOST_STATEMENTS
+    assert not [one for one in statements if "FROM runs" in one and "WHERE" not in one]
+
+
+def test_a_list_of_runs_takes_few_statements(store: str) -> None:
+    """A page of runs takes as many statements for three runs as for two, the one with a verdict among them."""
+    counts = []
+    for limit in (2, 3):
+        with counted() as statements:
+            assert len(rg.runs(limit=limit, store=store)) == limit
+        counts.append(len(statements))
+    assert counts[0] == counts[1] <= MOST_STATEMENTS
+
+
+def test_a_run_says_how_it_compares(store: str) -> None:
+    """The verdict of a comparison that was made stands in the list, until one of its runs is scored again."""
+    rg.open_run("changed", store=store).scorecard(baseline="main")
+    listed = {run.name: (run.verdict, run.baseline) for run in rg.runs(store=store)}
+    assert listed == {"given": ("", ""), "changed": ("worse", "main"), "main": ("", "")}
+    with open_store(store) as opened:
+        _score_of_the_baseline(opened)
+    assert {run.verdict for run in rg.runs(store=store)} == {""}

@@ -1,0 +1,208 @@
+"""Traces by hand: dialects that no recorded file speaks, and shapes of traces that the pipeline does not have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.data.spans import TRACE, read, span
+
+from ragauge.data.readers.traces import langfuse
+from ragauge.data.readers.traces.spans import TraceSpan
+from ragauge.data.response import REDACTED, Response
+from ragauge.errors import DataError
+
+ASKED = "How long do refunds take?"
+KIND = "openinference.span.kind"
+
+
+def one(path: Path, *spans: dict[str, Any]) -> Response:
+    (record,) = read(path, *spans)
+    assert record.response is not None
+    return record.response
+
+
+def chain(n: int = 1, parent: int = 0, named: dict[str, Any] | None = None) -> dict[str, Any]:
+    return span(n, parent, {KIND: "CHAIN", "input.value": ASKED, "output.value": "14 days.", **(named or {})})
+
+
+def finder(n: int, parent: int, *doc_ids: str, kind: str = "RETRIEVER", head: str = "retrieval.documents.") -> Any:
+    named: dict[str, Any] = {KIND: kind, "input.value": ASKED}
+    for place, doc_id in enumerate(doc_ids):
+        named |= {f"{head}{place}.document.id": doc_id, f"{head}{place}.document.content": f"Text of {doc_id}."}
+    return span(n, parent, named)
+
+
+def ids(response: Response, field: str = "passages") -> list[str]:
+    return [passage.doc_id for passage in getattr(response, field)]
+
+
+def test_genai_conventions(tmp_path: Path) -> None:
+    """Query, documents, messages, tokens and model by the semantic conventions, as texts of JSON or structured."""
+    found = [{"id": "a.md", "score": 0.5, "content": "A."}, {"id": "b.md"}]
+    asked = [{"role": "system", "parts": [{"type": "text", "content": "Be brief."}]},
+             {"role": "user", "parts": [{"type": "text", "content": "Passages … " + ASKED}]}]  # fmt: skip
+    came = [{"role": "assistant", "parts": [{"type": "tool_call", "id": "1"}, {"type": "text", "content": "14 days."}]}]
+    for shape in (json.dumps, lambda value: value):
+        response = one(
+            tmp_path,
+            span(1, 0, {"gen_ai.operation.name": "invoke_agent"}),
+            span(2, 1, {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.query.text": ASKED,
+                        "gen_ai.retrieval.documents": shape(found)}),
+            span(3, 1, {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.usage.prompt_tokens": 9,
+                        "gen_ai.usage.output_tokens": 3, "gen_ai.input.messages": shape(asked),
+                        "gen_ai.output.messages": shape(came)}),
+        )  # fmt: skip
+        assert response.passages is not None
+        assert [(p.doc_id, p.text, p.score) for p in response.passages] == [("a.md", "A.", 0.5), ("b.md", None, None)]
+        assert (response.answer, dict(response.tokens)) == ("14 days.", {"input": 9, "output": 3})
+
+
+def test_genai_events(tmp_path: Path) -> None:
+    """Instrumentations of version 1.36 and before send the texts as events of the model's span."""
+    response = one(
+        tmp_path,
+        span(1, 0, {KIND: "RETRIEVER", "output.value": "[]"}),
+        span(2, 0, {"gen_ai.operation.name": "chat"}, events=[
+            ("gen_ai.user.message", {"content": ASKED}),
+            ("gen_ai.choice", {"message": json.dumps({"role": "assistant", "content": "I do not know."})}),
+        ]),
+    )  # fmt: skip
+    assert (response.passages, response.answer) == ((), "I do not know.")
+
+
+def test_openllmetry_results_are_events(tmp_path: Path) -> None:
+    """A vector database's results stand in events; a distance is a score with its sign turned."""
+    head = "db.query.result."
+    response = one(
+        tmp_path,
+        span(1, 0, {"traceloop.span.kind": "workflow",
+                    "traceloop.entity.input": json.dumps({"inputs": {"question": ASKED}}),
+                    "traceloop.entity.output": json.dumps({"outputs": {"answer": "14 days."}})}),
+        span(2, 1, {"db.system": "chroma"}, events=[
+            ("db.query.result", {f"{head}id": "c1", f"{head}document": "A.", f"{head}distance": 0.25,
+                                 f"{head}metadata": json.dumps({"source": "a.md"})}),
+        ]),
+    )  # fmt: skip
+    assert response.passages is not None
+    assert [(p.doc_id, p.text, p.score) for p in response.passages] == [("c1", "A.", -0.25)]
+    assert response.answer == "14 days."
+
+
+def test_mlflow(tmp_path: Path) -> None:
+    """MLflow writes every value as JSON, texts with their quotes; a retriever's outputs are its documents."""
+    def said(kind: str, sent: Any, came: Any) -> dict[str, str]:
+        held = {"spanType": kind, "spanInputs": sent, "spanOutputs": came}
+        return {f"mlflow.{name}": json.dumps(value) for name, value in held.items()}
+
+    found = [{"page_content": "A.", "metadata": {"doc_uri": "a.md", "chunk_id": "a-1"}}]
+    response = one(
+        tmp_path,
+        span(1, 0, said("CHAIN", {"question": ASKED}, "14 days.")),
+        span(2, 1, said("RETRIEVER", ASKED, found)),
+        span(3, 1, {**said("CHAT_MODEL", {"messages": [{"role": "user", "content": "…"}]}, {"content": "Fourteen."}),
+                    "mlflow.chat.tokenUsage": json.dumps({"input_tokens": 7, "output_tokens": 2})}),
+    )  # fmt: skip
+    assert response.passages is not None
+    assert [p.text for p in response.passages] == ["A."]
+    assert (response.answer, dict(response.tokens)) == ("14 days.", {"input": 7, "output": 2})
+
+
+def test_two_searches_are_hops(tmp_path: Path) -> None:
+    """What several searches found comes in order of time, the first copy kept, each with the number of its hop."""
+    response = one(tmp_path, chain(), finder(3, 1, "b.md", "c.md"), finder(2, 1, "a.md", "b.md"))
+    assert response.passages is not None
+    assert [(p.doc_id, p.hop) for p in response.passages] == [("a.md", 0), ("b.md", 0), ("c.md", 1)]
+    assert response.candidates is None
+
+
+def test_wrappers_do_not_count_twice(tmp_path: Path) -> None:
+    """Of a retriever around a retriever the outer one counts, in passages and in time."""
+    response = one(tmp_path, chain(), finder(2, 1, "a.md"), finder(3, 2, "a.md", "b.md"))
+    assert ids(response) == ["a.md"]
+    assert response.latency_ms == {"total": 98_000.0, "retrieval": 96_000.0}
+
+
+def test_reranker(tmp_path: Path) -> None:
+    """A reranker's output is what the model saw; its input, or what was found before it, are the candidates."""
+    ranked = finder(3, 1, "b.md", kind="RERANKER", head="reranker.output_documents.")
+    response = one(tmp_path, chain(), finder(2, 1, "a.md", "b.md"), ranked)
+    assert (ids(response), ids(response, "candidates")) == (["b.md"], ["a.md", "b.md"])
+
+
+def test_documents_are_sorted_by_number(tmp_path: Path) -> None:
+    """The tenth document comes after the ninth."""
+    names = [f"d{n}.md" for n in range(12)]
+    assert ids(one(tmp_path, chain(), finder(2, 1, *names))) == names
+
+
+def test_a_web_server_around_it(tmp_path: Path) -> None:
+    """Spans that say nothing are looked through: search and model under a web server's span are one request."""
+    spoken = span(3, 1, {KIND: "LLM", "llm.output_messages.0.message.content": "14 days."})
+    response = one(tmp_path, span(1, 0, {"http.route": "/ask"}), finder(2, 1, "a.md"), spoken)
+    assert (ids(response), response.answer, response.query_id) == (["a.md"], "14 days.", TRACE)
+    assert response.latency_ms["total"] == 98_000.0
+
+
+def test_turns_of_a_conversation(tmp_path: Path) -> None:
+    """Several requests in one trace are a response each, of one cluster, named by trace and span."""
+    first, second = chain(2, 1, {"session.id": "s"}), chain(4, 1, {"session.id": "s", "input.value": "And when?"})
+    found = read(tmp_path, span(1), first, finder(3, 2, "a.md"), second, finder(5, 4, "b.md"))
+    assert [record.example.query_id for record in found] == [f"{TRACE}:{n:016x}" for n in (2, 4)]
+    assert {record.example.cluster for record in found} == {"s"}
+    assert [ids(record.response) for record in found if record.response] == [["a.md"], ["b.md"]]
+
+
+def test_missing_is_not_empty(tmp_path: Path) -> None:
+    """Documents that are not recorded, redacted or cut off are missing with the reason, never an empty retrieval."""
+    bare = one(tmp_path, chain(), span(2, 1, {KIND: "RETRIEVER"}))
+    assert (bare.passages, bare.missing["passages"]) == (None, "the retriever's documents are not recorded")
+    hidden = one(tmp_path, chain(), span(2, 1, {KIND: "RETRIEVER", "output.value": REDACTED}))
+    assert (hidden.passages, hidden.missing["passages"]) == (None, "redacted")
+    cut = one(tmp_path, chain(), {**finder(2, 1, "a.md"), "droppedAttributesCount": 3})
+    assert (cut.passages, cut.missing["passages"]) == (None, "truncated")
+    empty = one(tmp_path, chain(), span(2, 1, {KIND: "RETRIEVER", "output.value": '{"documents": []}'}))
+    assert (empty.passages, dict(empty.missing)) == ((), {})
+    silent = one(tmp_path, chain(named={"output.value": REDACTED}), finder(2, 1, "a.md"))
+    assert (silent.answer, silent.missing["answer"]) == (None, "redacted")
+
+
+def test_failed_request(tmp_path: Path) -> None:
+    """A request that failed before it searched is kept, with what was thrown."""
+    thrown = ("exception", {"exception.type": "TimeoutError", "exception.message": "index"})
+    root = span(1, 0, {KIND: "CHAIN", "input.value": ASKED}, events=[thrown], status={"code": 2})
+    failed = one(tmp_path, root)
+    assert (failed.error, failed.passages, failed.answer) == ("TimeoutError: index", None, None)
+
+
+@pytest.mark.parametrize(("state", "weight"), [("", 1.0), ("ot=th:c", 4.0), ("x=1,ot=rv:1;th:e", 8.0), ("x=th:8", 1.0)])
+def test_sampled_by_the_exporter(state: str, weight: float, tmp_path: Path) -> None:
+    """The probability in the tracestate (th: the share that is not kept) makes the weight: th:c is 12/16, so 4."""
+    assert one(tmp_path, {**chain(), "traceState": state}, finder(2, 1, "a.md")).weight == weight
+
+
+def test_own_calls_and_evaluations_are_no_traffic(tmp_path: Path) -> None:
+    """Traces of evaluators are left out; the question that is redacted cannot be answered about."""
+    judged = span(1, 0, {KIND: "EVALUATOR", "input.value": ASKED})
+    with pytest.raises(DataError, match="an evaluation"):
+        read(tmp_path, judged, finder(2, 1, "a.md"))
+    hidden = {KIND: "CHAIN", "input.value": REDACTED}
+    with pytest.raises(DataError, match="the question is redacted"):
+        read(tmp_path, span(1, 0, hidden), span(2, 1, {KIND: "RETRIEVER", "input.value": REDACTED}))
+
+
+def test_spans_in_a_circle_end(tmp_path: Path) -> None:
+    """Spans that name each other as parents are read, each once."""
+    response = one(tmp_path, finder(1, 2, "a.md"), chain(2, 1))
+    assert ids(response) == ["a.md"]
+
+
+def test_langfuse_metadata_is_plain() -> None:
+    """A text that the SDK wrote as JSON is the same segment as one that it wrote as it is; other quotes stay."""
+    said = {"langfuse.trace.metadata.tenant": '"acme"', "langfuse.observation.metadata.plan": "pro",
+            "langfuse.trace.metadata.quote": '"', "langfuse.trace.metadata.said": '"a" and "b"'}     # fmt: skip
+    step = langfuse.read(TraceSpan("t", "s", attributes=said))
+    assert step is not None
+    assert step.metadata == {"tenant": "acme", "plan": "pro", "quote": '"', "said": '"a" and "b"'}

@@ -1,0 +1,109 @@
+"""The judge canary: a judge that changes is told from one that is never sure, and its monitors wait."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from tests.analysis.monitored import FIRST, stored, traffic
+from tests.monitoring.test_watcher import configured
+
+from ragauge.analysis.monitoring.canary import FIRST_DAYS, canary_day
+from ragauge.api.monitor_alerts import resolve_alert
+from ragauge.data.config.reading import read_config
+from ragauge.data.response import Run
+from ragauge.metrics.base import Measured
+from ragauge.monitoring.canary import CANARY, JudgeCanary
+from ragauge.monitoring.watcher import judge_series
+from ragauge.store.inbox import DAY
+from ragauge.store.open import Store
+from ragauge.store.scores import Column
+
+DAYS = traffic([0.9] * 3 + [0.4] * 3, rate=60)
+
+
+class Canary(JudgeCanary):
+    """A canary whose judge is a function of the day and the number of the response."""
+
+    now, day = 0.0, 0
+
+    def __init__(self, judge: Callable[[int, int], float]) -> None:
+        monitor = read_config({"monitor": {"metrics": ["faithfulness"]}}).checked().monitor
+        assert monitor is not None
+        super().__init__(monitor, lambda: self.now)
+        self.says = judge
+
+    def _judge(self, store: Store, run: Run, repeat: int) -> None:
+        numbers = sorted(store.runs.order(run.run_id).numbers)
+        asked = self._plan(store, run, repeat)
+        rows = [(number, [Measured.of(self.says(self.day, place))]) for place, number in enumerate(numbers)]
+        store.scores.write(run.run_id, [Column("faithfulness", 1, asked.judge_id, repeat)], rows)
+
+    def on(self, store: Store, day: int) -> int:
+        """How many alerts were raised or ended on a day."""
+        self.day, self.now = day, FIRST.timestamp() + (20 + day) * DAY + 2 * 3600
+        return self.look(store, threading.Event())
+
+
+def test_a_judge_that_changed_pauses_its_monitors(store: Store) -> None:
+    """A judge that judges otherwise after seven days raises one alert; its monitor waits until a word is said."""
+    stored(store, DAYS)
+    canary = Canary(lambda day, place: 1.0 if day < 9 or place % 3 else 0.0)
+    assert [canary.on(store, day) for day in range(9)] == [0] * 9
+    assert (canary.on(store, 9), canary.on(store, 9), canary.on(store, 10)) == (1, 0, 0)
+    (kept,) = store.monitors.alerts()
+    assert kept.alert.said.startswith("the judge changed: 17 of 50 frozen responses are judged otherwise")
+    assert judge_series(store, *configured(), 0.0) == ()
+    resolve_alert(kept.alert.alert_id, store=store.url)
+    assert judge_series(store, *configured(), 0.0)
+    assert sum(run.name == CANARY for run in store.runs.list()) == 1
+
+
+def test_a_judge_that_is_itself_again_ends_the_alert(store: Store) -> None:
+    """The first day without more flips than before ends it."""
+    stored(store, DAYS[:60])
+    canary = Canary(lambda day, place: float(day != 8 or place % 2))
+    assert [canary.on(store, day) for day in range(10)] == [0] * 8 + [1, 1]
+    (kept,) = store.monitors.alerts()
+    assert kept.alert.ended_at is not None
+
+
+def test_a_judge_that_is_never_sure_has_not_changed() -> None:
+    """Of 300 days of a judge that flips a fifth of its verdicts at random at most 2 % count as changed at p 0.0017."""
+    draw = np.random.default_rng(3)
+
+    def day(flips: float) -> dict[tuple[str, str], float]:
+        return {(f"q{n}", "faithfulness"): float(draw.random() >= flips) for n in range(50)}
+
+    changed = [canary_day([day(0.0), *(day(0.2) for _ in range(6))], day(0.2), 0.05 / 30).changed for _ in range(300)]
+    assert sum(map(bool, changed)) <= 6
+    seen = [canary_day([day(0.0), *(day(0.2) for _ in range(6))], day(0.6), 0.05 / 30).changed for _ in range(50)]
+    assert sum(map(bool, seen)) >= 45
+
+
+def test_the_judge_is_asked_anew(store: Store) -> None:
+    """Each day's judgements stand beside the others, under the judge's own name."""
+    stored(store, DAYS[:60])
+    monitor = read_config({"monitor": {"metrics": ["faithfulness"], "canary": 5}}).checked().monitor
+    assert monitor is not None
+    now = [FIRST.timestamp() + 20 * DAY + 7200]
+    canary = JudgeCanary(monitor, lambda: now[0])
+    for _ in range(2):
+        canary.look(store, threading.Event())
+        now[0] += DAY
+    (run,) = [run for run in store.runs.list() if run.name == CANARY]
+    (judge_id,) = store.scores.judges(run.run_id)
+    assert [len(store.scores.frame(run.run_id, judge_id, repeat)) for repeat in range(4)] == [0, 5, 5, 0]
+    told = store.jobs.newest(JudgeCanary.name)
+    assert told is not None
+    assert told.said == f"not enough data: day 2 of the first {FIRST_DAYS}"
+
+
+@pytest.mark.parametrize(("judge", "there"), [("local", False), ("openai:gpt-5-mini", True)])
+def test_only_a_model_is_looked_at(judge: str, there: bool, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The local judge cannot change by itself."""
+    path = tmp_path_factory.mktemp("config") / "ragauge.yaml"
+    path.write_text(f"monitor: {{judge: {judge}}}\n")
+    assert (JudgeCanary.of(path) is not None) == there

@@ -1,0 +1,147 @@
+"""The judge canary where a model judges: no stored reply is used, and a model exchanged under its name is told."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from tests.analysis.monitored import FIRST
+from tests.loopback.answers import answer
+from tests.loopback.server import FaultyServer
+
+from ragauge.analysis.monitoring import canary as flips
+from ragauge.analysis.monitoring.watches import Watches, watches
+from ragauge.analysis.monitoring.watching import Alert
+from ragauge.api.monitor_alerts import account_of, resolve_alert
+from ragauge.data.config.monitor import MonitorSection
+from ragauge.data.config.reading import read_config
+from ragauge.monitoring import canary, lines
+from ragauge.monitoring.canary import CANARY, JudgeCanary
+from ragauge.monitoring.policy import Policy
+from ragauge.monitoring.scoring import TrafficScorer
+from ragauge.monitoring.settling import settle
+from ragauge.monitoring.watcher import judge_series
+from ragauge.store.inbox import DAY, Batch
+from ragauge.store.open import Store
+
+FROZEN, A_DAY = 8, 16
+
+
+@dataclass
+class Model:
+    """A model that can be exchanged under its name: then it finds no claim supported."""
+
+    swapped: bool = False
+
+    def __call__(self, system: str, user: str, schema: Mapping[str, Any]) -> Mapping[str, Any] | str:
+        found = answer(system, user, schema)
+        if self.swapped:
+            for sentence in found.get("sentences", []):
+                for claim in sentence["claims"]:
+                    claim |= {"verdict": "absent", "by": []}
+        return found
+
+
+@dataclass
+class Judged:
+    """Traffic that a model on this machine judges, day by day, under a clock of its own.
+
+    Attributes:
+        store: with everything.
+        model: who answers.
+        server: where it does.
+        now: seconds since 1970.
+    """
+
+    store: Store
+    model: Model
+    server: FaultyServer
+    now: float = FIRST.timestamp()
+    asked: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        rule = {"metric": "faithfulness", "min": 0.7}
+        self.judge = f"openai-chat:any@{self.server.url}"
+        wanted = {"judge": self.judge, "metrics": ["faithfulness"], "canary": FROZEN, "monitors": [rule]}
+        file = read_config({"monitor": wanted})
+        monitor = file.checked().monitor
+        assert monitor is not None
+        self.monitor: MonitorSection = monitor
+        self.watches: Watches = watches(file)[0]
+        self.looks = JudgeCanary(monitor, lambda: self.now)
+        self.policy = Policy(judge=self.judge, metrics=("faithfulness",))
+        self.scorer = TrafficScorer(self.store, self.policy, print)
+
+    def day(self, day: int, *, swap: bool = False) -> tuple[Alert, ...]:
+        """A day's look of the canary, then its requests and what the monitors raise; asked notes the canary's calls.
+
+        Args:
+            day: from 0.
+            swap: the model is exchanged ten hours after the look; requests are new ones, so that it is asked.
+        """
+        self.now = FIRST.timestamp() + day * DAY + 2 * 3600
+        before = len(self.server.requests)
+        self.looks.look(self.store, threading.Event())
+        self.asked.append(len(self.server.requests) - before)
+        if swap:
+            self.model.swapped, self.now = True, self.now + 10 * 3600
+        asked = [request(f"{day:016x}{n:016x}", n, "in June" if swap else "and are free") for n in range(A_DAY)]
+        found = lines.parse(b"\n".join(asked))
+        self.store.inbox.add([Batch(self.now, "responses", found.body, found.parts)])
+        assert settle(self.store, self.policy, self.now + 60) == A_DAY
+        self.scorer.score()
+        return self.watched()
+
+    def watched(self) -> tuple[Alert, ...]:
+        """What the monitors raise, as the server has them look."""
+        return judge_series(self.store, self.monitor, self.watches, self.now, self.looks)
+
+
+def request(name: str, n: int, how: str) -> bytes:
+    """A right answer, the same every day: all of it is in the cache from the second day on."""
+    text = f"Refunds take {n} days {how}."
+    passages = [{"doc_id": "d", "text": text}]
+    return json.dumps({"query_id": name, "query": "How long?", "answer": text, "passages": passages}).encode()
+
+
+@pytest.fixture
+def judged(store: Store) -> Iterator[Judged]:
+    with FaultyServer(reply=Model()) as server:
+        assert isinstance(server.reply, Model)
+        yield Judged(store, server.reply, server)
+
+
+@pytest.mark.parametrize("first_days", [2, pytest.param(flips.FIRST_DAYS, marks=pytest.mark.prove)])
+def test_a_model_that_is_exchanged_pauses_what_it_judges(
+    judged: Judged, first_days: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look asks the model about every frozen response anew.
+
+    A model that is exchanged between two looks is looked at once its scores would raise an alert: that it changed is
+    the one alert, until a word is said of it. Then the monitor takes what waited, and its alert names the judge.
+    """
+    for module in (flips, canary):
+        monkeypatch.setattr(module, "FIRST_DAYS", first_days)
+    swapped = first_days + 2     # the day from which another model answers
+    for day in range(swapped):
+        assert judged.day(day) == ()
+    assert judged.asked[0] == 0                                  # nothing had come that could be frozen
+    assert set(judged.asked[1:]) == {judged.asked[1]}            # as much every day: nothing stored is used
+    assert judged.asked[1] >= FROZEN
+    assert judged.day(swapped, swap=True) == ()
+    (kept,) = judged.store.monitors.alerts()
+    assert kept.alert.said.startswith(f"the judge changed: {FROZEN} of {FROZEN} frozen responses are judged otherwise")
+    assert judged.day(swapped + 1) == ()
+    assert [one.alert for one in judged.store.monitors.alerts()] == [kept.alert]
+    state = judged.store.monitors.state("faithfulness at least 0.7; ; test 0:00:00; 30 days")
+    resolve_alert(kept.alert.alert_id, store=judged.store.url)
+    (raised,) = judged.watched()
+    told = account_of(judged.store, raised, judged.watches.metrics[0])
+    assert told.blame == ("judge", f"the judge changed at that time (alert {kept.alert.alert_id})")
+    after = judged.store.monitors.state("faithfulness at least 0.7; ; test 0:00:00; 30 days")
+    assert after.cursor - state.cursor == 2 * A_DAY
+    assert sum(run.name == CANARY for run in judged.store.runs.list()) == 1

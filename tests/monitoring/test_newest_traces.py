@@ -1,0 +1,71 @@
+"""Finding a trace: by how its id begins, in the list of the newest, and among the worst of an alert."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import timedelta
+
+import pytest
+from tests.analysis.monitored import FIRST, monitor, traffic, watched, watching
+
+from ragauge.analysis.monitoring.accounts import account, looked_at
+from ragauge.api.traffic import trace, trace_list
+from ragauge.errors import UnknownName, UsageError
+from ragauge.monitoring.policy import Policy
+from ragauge.monitoring.settling import settle
+from ragauge.monitoring.taking import Sent, Taking
+from ragauge.store.inbox import Patience
+from ragauge.store.open import Store
+
+ASKED = ("How long do refunds take?", "Where is the shop?")
+
+
+def taken(store: Store) -> None:
+    """Two responses, the second a minute later, and read."""
+    for n, query in enumerate(ASKED):
+        line = {"query_id": f"refund-{n}-of-2", "query": query, "answer": "14 days.", "passages": [{"text": "A."}]}
+        batch = Taking().responses(Sent("json", json.dumps(line).encode(), 1_700_000_000.0 + 60 * n, "")).batch
+        assert batch is not None
+        store.inbox.add([batch], Patience())
+    while settle(store, Policy(), time.time()):
+        pass
+
+
+def test_a_trace_is_found_by_how_it_begins(store: Store) -> None:
+    """The beginning of an id is enough where one trace begins so; of several one is named."""
+    taken(store)
+    assert trace("refund-1", store=store.url).found.trace_id == "refund-1-of-2"
+    with pytest.raises(UnknownName, match=r"2 begin so, such as refund-0-of-2\. Give more of it"):
+        trace("refund", store=store.url)
+    with pytest.raises(UnknownName, match="Nothing of it has come in"):
+        trace("return", store=store.url)
+
+
+def test_the_newest_traces_say_when_and_what(store: Store) -> None:
+    """The list has the time of arrival and the question of each, of one outcome where that is asked for."""
+    taken(store)
+    found = trace_list(store=store.url)
+    assert {(one.at, one.query) for one in found.found.rows} == {
+        ("2023-11-14T22:13:20+00:00", ASKED[0]), ("2023-11-14T22:14:20+00:00", ASKED[1]),
+    }  # fmt: skip
+    assert "2023-11-14 22:13" in repr(found)
+    assert trace_list(outcome="to score", limit=1, store=store.url).found.matching == 2
+    with pytest.raises(UnknownName, match="outcome of a trace here"):
+        trace_list(outcome="scred", store=store.url)
+    with pytest.raises(UsageError, match="--limit must be at least 1, got 0"):
+        trace_list(limit=0, store=store.url)
+
+
+def test_an_alert_says_since_what_time() -> None:
+    """Where scores fell at noon, the time of the day is noon, give or take an hour; the worst say when they came."""
+    watch = monitor(level=0.8, drop=None)
+    calm, fallen = traffic([0.95] * 4, rate=240), traffic([0.95] * 3 + [0.3] * 3, rate=240)
+    noon = FIRST + timedelta(days=3, hours=12)
+    came = [one if one.at < noon else other for one, other in zip([*calm, *fallen[960:]], fallen, strict=True)]
+    alert = next(one for one in watched(watching(watch), came)[1] if one.ended_at is None)
+    told = account(alert, watch, looked_at(alert, watch, came), {})
+    assert alert.since == noon.date()
+    assert told.since_at is not None
+    assert abs(told.since_at - noon) <= timedelta(hours=1)
+    assert {one.at.date() for one in told.traces if one.at is not None} == {noon.date()}

@@ -1,0 +1,187 @@
+"""What a schedule does besides a run and a gate: reported failures, a heartbeat, an index, another served model."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.monitoring.test_scheduling import NIGHTLY, NOON, Server, project
+
+import ragauge as rg
+from ragauge.api.scheduled import ScheduledOutcome, ScheduledRun
+from ragauge.data.config.reading import read_config
+from ragauge.data.example import Example
+from ragauge.data.response import Passage, Response, Run
+from ragauge.engine.drift_measures import golden_run
+from ragauge.store.open import Store, open_store
+
+__all__ = ["project"]
+TODAY = f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def outcome(folder: Path, entry: dict[str, Any]) -> ScheduledOutcome:
+    """What comes of one entry."""
+    monitor = read_config({"monitor": {"schedules": [entry]}}).checked().monitor
+    assert monitor is not None
+    url = f"sqlite:///{folder / 'store.db'}"
+    return ScheduledRun(monitor.schedules[0], entry["name"], "ragauge.yaml", "local", url).outcome()
+
+
+def complaints(store: Store) -> None:
+    """Traffic of today: two bad answers, one of them to a golden question, and one good."""
+    run = store.collecting.open_traffic(Run("t", f"shop {TODAY}", kind="traffic", created_at=f"{TODAY}T00:00:00+00:00"))
+    said: dict[str, str | bool] = {"How dark is it?": "thumbs_down", "what 3?": False, "How light is it?": "thumbs_up"}
+    pairs = [
+        (Example(f"t{n}", query), Response(f"t{n}", passages=(), answer="Dark.", outcome={"thumbs": value}))
+        for n, (query, value) in enumerate(said.items())
+    ]  # fmt: skip
+    store.collecting.replace(run.run_id, pairs, ())
+
+
+def test_what_users_reported_joins_the_set(project: Path) -> None:
+    """Questions with a thumbs-down and of the regression set are asked too, each once; else they are not."""
+    (project / "regressions.jsonl").write_text('{"query_id": "r1", "query": "Is it late?"}\n')
+    (project / "ragauge.yaml").write_text(
+        "ui: {regression_set: regressions.jsonl}\n"
+        "gate: {rules: [{metric: recall@1, min: 0.5, decide: point}]}\n"
+    )
+    url = f"sqlite:///{project / 'store.db'}"
+    with open_store(url) as store:
+        complaints(store)
+    entry = {**NIGHTLY, "run": "scheduled_app:answer"}
+    plain, joined = outcome(project, entry), outcome(project, {**entry, "reported": "28d"})
+    assert (plain.state, joined.state) == ("pass", "pass"), joined.said
+    assert joined.said.endswith("With 1 question reported by users and 1 question of the regression set.")
+    with open_store(url) as store:
+        asked = {one.run_id: [example for example, _ in store.runs.pairs(one.run_id)] for one in store.runs.list()}
+    assert len(asked[plain.run_id]) == 12
+    more = {one.query: one.tags for one in asked[joined.run_id][-2:] if len(asked[joined.run_id]) == 14}
+    assert more == {"How dark is it?": {"reported"}, "Is it late?": frozenset()}
+
+
+@pytest.mark.parametrize(("file", "alive"), [("d1.md", 1.0), ("other.md", None), ("d1.pdf", None)])
+def test_the_corpus_says_which_gold_documents_are_alive(project: Path, file: str, alive: float | None) -> None:
+    """A corpus that names documents as the labels do says which are there; any other says nothing."""
+    (project / "docs").mkdir()
+    (project / "docs" / file).write_bytes(b"%PDF-1.7 a document")
+    found = outcome(project, {**NIGHTLY, "run": "scheduled_app:answer", "corpus": "docs"})
+    assert found.state == "pass", found.said
+    with open_store(f"sqlite:///{project / 'store.db'}") as store:
+        run = golden_run(store, found.run_id)
+    assert run is not None
+    assert (run.recall, run.alive) == (1.0, alive)
+
+
+RAISED = "gate:\n  rules:\n    - {metric: context_recall, max_drop: 5%}\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("lost", "state"), [(0, "pass"), (24, "fail")])
+def test_a_monthly_suite_is_blocked_by_lost_recall(project: Path, lost: int, state: str) -> None:
+    """A fifth of the passages needed that is lost does not pass a rule of 5 % of context_recall; none lost passes."""
+    rows = [
+        {"query_id": f"q{n}", "query": f"What is part {n} of the router?", "reference": f"Part {n} is a blue valve."}
+        for n in range(120)
+    ]  # fmt: skip
+    (project / "suite.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (project / "monthly.yaml").write_text(RAISED)
+    body = """
+def answer(query):
+    n = int(query.split()[3])
+    text = "The canteen opens at noon on Fridays." if n < LOST else f"Part {n} is a blue valve."
+    return {"answer": text, "passages": [{"doc_id": str(n), "text": text}]}
+"""
+    for name, count in (("kept", 0), (f"lost{lost}", lost)):
+        (project / f"suite_{name}.py").write_text(f"LOST = {count}\n{body}")
+    url = f"sqlite:///{project / 'store.db'}"
+    base = rg.run("suite_kept:answer", "suite.jsonl", name="main", store=url)
+    rg.evaluate(base, metrics="context_recall", store=url)
+    entry = {**NIGHTLY, "set": "suite.jsonl", "rules": "monthly.yaml", "baseline": base.run.run_id}
+    found = outcome(project, {**entry, "run": f"suite_lost{lost}:answer"})
+    assert found.state == state, found.said
+
+
+@pytest.mark.parametrize(("says", "state"), [("a", "pass"), ("", "fail")])
+def test_a_heartbeat_asks_a_few_questions(project: Path, says: str, state: str) -> None:
+    """Three questions are asked and nothing is judged; an answer that is missing is a failure that names it."""
+    system = f"def answer(query):\n    return {{'answer': {says!r}, 'passages': []}}\n"
+    (project / f"beats_{state}.py").write_text(system)
+    found = outcome(project, {**NIGHTLY, "run": f"beats_{state}:answer", "heartbeat": 3})
+    assert found.state == state, found.said
+    assert found.said == "all 3 answered" if state == "pass" else "3 of 3 unanswered: q" in found.said
+    with open_store(f"sqlite:///{project / 'store.db'}") as store:
+        assert store.runs.size(found.run_id) == 3
+        assert not store.scores.versions(found.run_id, None)
+
+
+EXACT = """
+import numpy as np
+
+class Exact:
+    def build(self, vectors, metric):
+        self.vectors = np.asarray(vectors)
+
+    def search(self, query, k):
+        return np.argsort(-self.vectors @ query)[:k]
+"""
+
+
+def test_an_index_is_checked(project: Path) -> None:
+    """A study's index is built again over the vectors as they are and held to a recall; one that misses most fails."""
+    draw = np.random.default_rng(0)
+    for name, n in (("v", 300), ("q", 40)):
+        np.save(project / f"{name}.npy", draw.normal(size=(n, 8)).astype("float32"))
+    (project / "scheduled_index.py").write_text(EXACT)
+    url = f"sqlite:///{project / 'store.db'}"
+    for name, index in (("good", "scheduled_index:Exact"), ("poor", "null")):
+        rg.ann("v.npy", index, queries="q.npy", metric="ip", k=5, name=name, rounds=1, store=url)
+    entry = {"name": "recall", "cron": "0 3 * * *"}
+    good, poor = (outcome(project, {**entry, "ann": {"study": name, "queries": "q.npy", "min": 0.9}})
+                  for name in ("good", "poor"))     # fmt: skip
+    assert (good.state, poor.state) == ("pass", "fail"), f"{good.said} {poor.said}"
+    assert "ann_recall" in poor.said
+    kept = {**entry, "baseline": good.run_id, "ann": {"study": "poor", "queries": "q.npy", "max_drop": "5 points"}}
+    assert outcome(project, kept).state == "fail"
+
+
+def served(store: Store, models: list[str], day: str) -> None:
+    """A day's requests, each by a model."""
+    run = store.collecting.open_traffic(Run(day, f"shop {day}", kind="traffic", created_at=f"{day}T00:00:00+00:00"))
+    asked = [Example(f"{day}t{n}", "How?", segments={"model": name}) for n, name in enumerate(models)]
+    pairs = [(one, Response(one.query_id, passages=(Passage("p", "p", "t"),))) for one in asked]
+    store.collecting.replace(run.run_id, pairs, ())
+
+
+def test_another_served_model_makes_a_run(store: Store) -> None:
+    """A model that is new among the newest requests makes one run; one that goes, or that few have, makes none."""
+    server = Server(store, cron=None, on=["model"], monitor={"segments": {"model": "model"}})
+    assert server.at(NOON) == 0
+    served(store, ["m1"] * 100, "2026-01-05")
+    assert (server.at(NOON + 60), server.at(NOON + 120)) == (0, 0)
+    served(store, ["m1"] * 97 + ["rare"] * 3, "2026-01-06")
+    assert server.at(NOON + 180) == 0
+    served(store, ["m2"] * 100, "2026-01-07")
+    assert (server.at(NOON + 240), server.at(NOON + 300)) == (1, 0)
+    served(store, ["m2"] * 200, "2026-01-08")
+    assert server.at(NOON + 360) == 0
+    newest = store.jobs.newest("nightly")
+    assert newest is not None
+    assert newest.why == "model changed"
+
+
+@pytest.mark.parametrize(("entry", "said"), [
+    ({"run": None}, "nightly has no run"),
+    ({"on": ["model"]}, "segments: {model: model}"),
+    ({"heartbeat": 3, "reported": "7d"}, "judges nothing; leave out reported"),
+    ({"ann": {"study": "n", "queries": "q", "min": 0.9}}, "run and set beside ann, which exclude each other"),
+    ({"run": None, "set": None, "ann": {"study": "n", "queries": "q"}}, "an ann without a limit"),
+    ({"run": None, "set": None, "ann": {"study": "n", "queries": "q", "max_drop": "1%"}}, "baseline beside it"),
+])     # fmt: skip
+def test_what_makes_no_sense_is_refused(entry: dict[str, object], said: str) -> None:
+    """Schedules that say two things, or too little, are refused when the configuration is read."""
+    problems = read_config({"monitor": {"schedules": [{**NIGHTLY, **entry}]}}).problems
+    assert said in str(problems[0])

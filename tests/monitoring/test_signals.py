@@ -1,0 +1,120 @@
+"""Gauges that come in with the traces: kept by name, watched, and told of once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from ragauge.analysis.monitoring.signals import SignalPoint
+from ragauge.analysis.monitoring.watches import watches
+from ragauge.api.monitor_alerts import monitors
+from ragauge.data.config.reading import read_config
+from ragauge.monitoring.signalling import SignalWatcher
+from ragauge.store.open import Store
+
+MONITOR: dict[str, Any] = {
+    "monitors": [{"signal": "shard_load", "skew_max": 3, "for": "30m"}], "cool_down": "1h",
+    "notify": [{"webhook": "http://127.0.0.1:9/"}],
+}  # fmt: skip
+
+
+def gauge(name: str, *values: float) -> dict[str, Any]:
+    """A request with one value for each shard."""
+    points = [
+        {"asDouble": value, "attributes": [{"key": "shard", "value": {"intValue": str(n)}}]}
+        for n, value in enumerate(values)
+    ]
+    metric = {"name": name, "gauge": {"dataPoints": points}}
+    other = {"name": "elsewhere", "sum": {"dataPoints": [{"asInt": "1"}]}}
+    return {"resourceMetrics": [{"scopeMetrics": [{"metrics": [metric, other]}]}]}
+
+
+def test_a_skew_that_lasts_is_one_alert(sender: Callable[..., TestClient], store: Store) -> None:
+    """Gauges that are named are kept by source; a skew of 30 minutes raises one alert, which ends after the cool-down.
+
+    However often the server looks, by one watcher or by a new one after each value, the alert is the same.
+    """
+    answer = sender(signals=frozenset({"shard_load"})).post("/v1/metrics", json=gauge("shard_load", 1, 1, 1, 1, 1))
+    assert answer.json()["partialSuccess"]["rejectedDataPoints"] == "1"
+    kept = store.inbox.signal("shard_load", 0.0)
+    assert [(one.source, one.value) for one in kept] == [(f"shard={n}", 1.0) for n in range(5)]
+    file = read_config({"monitor": MONITOR})
+    monitor = file.checked().monitor
+    assert monitor is not None
+    start, counts, loads = kept[0].at, list[int](), [1.0, *[30.0] * 5, *[1.0] * 8]
+    for n, load in enumerate(loads):
+        now = start + 600 * (n + 1)
+        store.inbox.add_signals([
+            ("shard_load", replace_point(one, now, load if one.source == "shard=4" else 1.0)) for one in kept
+        ])     # fmt: skip
+        for _ in range(2):
+            SignalWatcher(monitor, watches(file)[0].signals, partial(float, now)).look(store, threading.Event())
+        counts.append(len([one for one in store.monitors.alerts() if one.alert.ended_at is None]))
+    assert counts == [0, 0, 0, 0, 1, 1, *[1] * 6, 0, 0]     # off from the second on, 30 minutes later an alert
+    (told,) = store.monitors.alerts()
+    assert told.alert.mean == 30 / (34 / 5)
+    assert told.alert.said.endswith("it is 4.41 over 5 sources; the greatest is that of shard=4, 30")
+
+
+def test_an_alert_of_a_gauge_names_its_source(sender: Callable[..., TestClient], store: Store) -> None:
+    """The least value is named with the attributes of its source; a gauge without attributes has a value alone."""
+    client = sender(signals=frozenset({"load", "ctr"}))
+    client.post("/v1/metrics", json=gauge("load", 5, 1, 5))
+    store.inbox.add_signals([("ctr", SignalPoint(store.inbox.signal("load", 0.0)[0].at, "", 0.25))])
+    file = read_config({"monitor": {"monitors": [{"signal": "load", "min": 2}, {"signal": "ctr", "min": 0.5}]}})
+    monitor = file.checked().monitor
+    assert monitor is not None
+    assert SignalWatcher(monitor, watches(file)[0].signals).look(store, threading.Event()) == 2
+    assert [one.alert.said.partition("does not hold: ")[2] for one in store.monitors.alerts()] == [
+        "it is 1 over 3 sources; the least is that of shard=1, 1", "it is 0.25"
+    ]  # fmt: skip
+
+
+def test_a_gauge_that_comes_no_more(sender: Callable[..., TestClient], store: Store) -> None:
+    """Six hours without a value are one alert, which ends with the next; the page shows both."""
+    sender(signals=frozenset({"shard_load"})).post("/v1/metrics", json=gauge("shard_load", 1, 2))
+    file = read_config({"monitor": MONITOR})
+    monitor = file.checked().monitor
+    assert monitor is not None
+    now = [store.inbox.signal("shard_load", 0.0)[0].at]
+    watcher = SignalWatcher(monitor, watches(file)[0].signals, lambda: now[0])
+    counts = []
+    for hours in (1, 5.5, 6.5, 8):
+        now[0] = store.inbox.signal("shard_load", 0.0)[0].at + 3600 * hours
+        counts.append(watcher.look(store, threading.Event()))
+    assert counts == [0, 0, 1, 0]
+    store.inbox.add_signals([("shard_load", replace_point(store.inbox.signal("shard_load", 0.0)[0], now[0], 1.0))])
+    assert (watcher.look(store, threading.Event()), watcher.look(store, threading.Event())) == (1, 0)
+    (told,) = store.monitors.alerts()
+    assert told.alert.said.startswith("no value of shard_load has come since")
+
+
+def test_gauges_stand_beside_the_monitors(
+    sender: Callable[..., TestClient], store: Store, tmp_path: Path
+) -> None:
+    """Where monitors stand says of each gauge its newest values, its limit and its state, with or without a monitor."""
+    answer = sender(signals=frozenset({"shard_load", "ctr"})).post("/v1/metrics", json=gauge("shard_load", 1, 1, 1, 9))
+    assert answer.status_code == 200
+    path = tmp_path / "ragauge.yaml"
+    path.write_text("monitor: {signals: [ctr], monitors: [{signal: shard_load, skew_max: 2}]}")
+    shown = monitors(config=path, store=store.url)
+    assert [(one.name, one.state, one.value, one.limit) for one in shown.found.gauges] == [
+        ("shard_load", "pending", 3.0, 2.0), ("ctr", "no_data", None, None)
+    ]  # fmt: skip
+    assert "greatest over mean at most 2" in shown.to_markdown()
+
+
+def replace_point(point: Any, at: float, value: float) -> Any:
+    return point._replace(at=at, value=value)
+
+
+def test_gauges_that_nobody_names(sender: Callable[..., TestClient], store: Store) -> None:
+    """Without names nothing is kept, and the exporter is told so with 200."""
+    answer = sender().post("/v1/metrics", json=gauge("shard_load", 1))
+    assert (answer.status_code, answer.json()["partialSuccess"]["rejectedDataPoints"]) == (200, "2")
+    assert store.inbox.signal("shard_load", 0.0) == []

@@ -1,0 +1,72 @@
+"""The contract of monitors: where they stand, what they raised, what is to be told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.analysis.monitored import FIRST, monitor, traffic, watched, watching
+
+from ragauge.analysis.monitoring.watching import WatchState
+from ragauge.errors import UnknownName
+from ragauge.store.monitors import Delivery, KeptAlert
+from ragauge.store.open import Store, open_store
+
+BY = watching(monitor(level=0.8, drop=None, segments=("tenant",)))
+STATE, ALERTS = watched(BY, traffic([0.9, 0.9, 0.5, 0.5], rate=60))
+DELIVERY = Delivery("d1", ALERTS[0].alert_id, "t1", {"title": "it fell"}, 100.0)
+
+
+class MonitorsContract:
+    """What every store of monitors does. A back end supplies `store`."""
+
+    def test_a_state_is_read_back(self, store: Store) -> None:
+        """Where a monitor stands comes back equal, by another connection too; a new one stands at its beginning."""
+        assert store.monitors.state("m") == WatchState()
+        assert store.monitors.advance("m", WatchState(), STATE, ALERTS)
+        with open_store(store.url) as again:
+            found = again.monitors.state("m")
+            assert replace(found, series={}) == replace(STATE, series={})
+            for segment, series in STATE.series.items():
+                other = found.series[segment]
+                assert replace(other, evidence=None) == replace(series, evidence=None)
+                assert other.evidence is not None
+                assert series.evidence is not None
+                assert other.evidence.wealth == series.evidence.wealth
+            assert {one.alert.alert_id for one in again.monitors.alerts()} == {one.alert_id for one in ALERTS}
+
+    def test_of_two_one_is_first(self, store: Store) -> None:
+        """Who comes from a place where the monitor no longer stands keeps nothing."""
+        assert store.monitors.advance("m", WatchState(), STATE, ())
+        assert not store.monitors.advance("m", WatchState(), replace(STATE, cursor=9), ALERTS)
+        assert store.monitors.alerts() == []
+        assert store.monitors.state("m").cursor == STATE.cursor
+
+    def test_alerts_end_and_are_resolved(self, store: Store) -> None:
+        """An alert that ends is the same one; what people said of it stays; the last word counts."""
+        store.monitors.advance("m", WatchState(), STATE, ALERTS[:1])
+        name = ALERTS[0].alert_id
+        assert store.monitors.resolve(name[:4], "false_alarm").resolution == "false_alarm"
+        ended = replace(ALERTS[0], ended_at=FIRST)
+        store.monitors.advance("m", STATE, replace(STATE, cursor=STATE.cursor + 1), [ended])
+        assert store.monitors.alerts() == [KeptAlert(ended, "false_alarm")]
+        with pytest.raises(UnknownName):
+            store.monitors.resolve("zzz", "acknowledged")
+
+    def test_deliveries_wait_until_they_arrive(self, store: Store) -> None:
+        """A delivery is due until an attempt arrives or nothing more is tried; the same is kept once."""
+        store.monitors.advance("m", WatchState(), STATE, ALERTS[:1])
+        store.monitors.tell([DELIVERY, DELIVERY])
+        assert store.monitors.due(99.0) == []
+        assert store.monitors.due(100.0) == [DELIVERY]
+        store.monitors.attempted(DELIVERY, "HTTP 500", 130.0)
+        (again,) = store.monitors.due(130.0)
+        assert (again.attempts, again.error) == (1, "HTTP 500")
+        store.monitors.attempted(again, "", None)
+        assert store.monitors.due(1e12) == []
+
+
+class TestSqliteMonitors(MonitorsContract):
+    @pytest.fixture
+    def store(self, sqlite_store: Store) -> Store:
+        return sqlite_store

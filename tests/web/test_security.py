@@ -1,0 +1,172 @@
+"""Who is let in: every refusal of the guard, and what every answer tells a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from ragauge.api.queries.options import UiOptions
+from ragauge.errors import StoreError, UsageError
+from ragauge.web.security import COOKIE, POLICY, Access, is_loopback, local, read_token
+from ragauge.web.serve import site_of
+
+Opened = Callable[..., TestClient]
+TOKEN = "a-word-of-some-length"  # noqa: S105 - known to nobody but these tests
+ANYWHERE = "0.0.0.0"  # noqa: S104 - nothing listens
+
+
+def form(client: TestClient, path: str = "/login", origin: str | None = "http://127.0.0.1:7471", **fields: str) -> int:
+    """The status of a form that was sent."""
+    headers = {} if origin is None else {"origin": origin}
+    return client.post(path, data=fields, headers=headers).status_code
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "evil.example:7471", "", "[::", "10.0.0.7"])
+def test_foreign_hosts_are_refused(opened: Opened, host: str) -> None:
+    """A name that leads here without being known, as in DNS rebinding, gets no page, and learns of no run."""
+    answer = opened().get("/runs", headers={"host": host})
+    assert answer.status_code == 421
+    assert "good" not in answer.text
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "LOCALHOST", "[::1]:7471", "ragauge.example:443"])
+def test_known_hosts_are_let_in(opened: Opened, host: str) -> None:
+    """This machine's own names and those that were allowed are let in, with any port."""
+    assert opened(allowed=("ragauge.example",)).get("/runs", headers={"host": host}).status_code == 200
+
+
+def test_every_answer_binds_the_browser(opened: Opened) -> None:
+    """Pages, files, refusals and errors carry the policy, and none lets another site read."""
+    client = opened()
+    for path in ("/runs", "/runs.json", "/runs/none", "/nothing", "/static/x/ui.css", "/static/x/none", "/favicon.ico"):
+        headers = client.get(path, headers={"origin": "https://evil.example"}).headers
+        assert headers["content-security-policy"] == POLICY, path
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert not [name for name in headers if name.startswith("access-control")]
+    assert client.get("/runs", headers={"host": "evil.example"}).headers["content-security-policy"] == POLICY
+
+
+@pytest.mark.parametrize("origin", [None, "null", "https://evil.example", "http://127.0.0.1:7472", "http://localhost:7471"])
+def test_forms_of_other_sites_are_refused(opened: Opened, origin: str | None) -> None:
+    """A POST from another origin, or from none, is refused even with the right token."""
+    access = Access(token=TOKEN)
+    client = opened(token=TOKEN, csrf=access.csrf)
+    assert form(client, origin=origin, csrf=access.csrf, token=TOKEN) == 403
+
+
+def test_forms_need_what_only_this_server_knows(opened: Opened) -> None:
+    """A POST without the CSRF token, with a wrong one, or as another type is refused; the right one is taken."""
+    client = opened(token=TOKEN, csrf="known")
+    assert form(client, token=TOKEN) == 403
+    assert form(client, token=TOKEN, csrf="other") == 403
+    own = {"origin": "http://127.0.0.1:7471"}
+    assert client.post("/login", json={"csrf": "known"}, headers=own).status_code == 415
+    assert client.post("/login", content=b"x" * 1_100_000, headers=own).status_code == 413
+    assert form(client, token=TOKEN, csrf="known") == 303
+
+
+def test_own_forms_under_no_referrer_are_taken(opened: Opened) -> None:
+    """Browsers say that the origin of our own forms is null; where they add that it is the same, it is taken."""
+    client = opened(token=TOKEN, csrf="known")
+    fields = {"token": TOKEN, "csrf": "known"}
+    for site, status in (("same-origin", 303), ("cross-site", 403), ("same-site", 403), ("none", 403)):
+        headers = {"origin": "null", "sec-fetch-site": site}
+        assert client.post("/login", data=fields, headers=headers).status_code == status
+
+
+def test_a_token_is_asked_for(opened: Opened) -> None:
+    """Without the token every page is a log-in; with it as a bearer, or with the log-in's cookie, it is shown."""
+    client = opened(token=TOKEN, csrf="known")
+    page = client.get("/runs?sort=name", headers={"accept": "text/html"})
+    assert page.status_code == 401
+    assert 'name="next" value="/runs?sort=name"' in page.text
+    assert "good" not in page.text
+    assert client.get("/openapi.json").status_code == client.get("/runs.json").status_code == 401
+    for given in ("Bearer", "Bearer ", f"Bearer {TOKEN}x", f"Basic {TOKEN}", TOKEN):
+        assert client.get("/runs", headers={"authorization": given}).status_code == 401, given
+    assert client.get("/runs", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+    own = {"origin": "http://127.0.0.1:7471"}
+    wrong = client.post("/login", data={"token": "no", "csrf": "known"}, headers=own)
+    assert (wrong.status_code, "set-cookie" in wrong.headers) == (401, False)
+    done = client.post("/login", data={"token": TOKEN, "csrf": "known", "next": "/runs?sort=name"}, headers=own)
+    assert (done.status_code, done.headers["location"]) == (303, "/runs?sort=name")
+    cookie = done.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    assert TOKEN not in cookie
+    assert client.get("/runs").status_code == 200
+    client.cookies.set(COOKIE, "0" * 64)
+    client.cookies.clear()
+    assert client.get("/runs", headers={"cookie": f"{COOKIE}={'0' * 64}"}).status_code == 401
+
+
+@pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", ""])
+def test_a_log_in_leads_nowhere_else(opened: Opened, to: str) -> None:
+    """After the log-in a reader stays on this server, whatever the address asked for."""
+    client = opened(token=TOKEN, csrf="known")
+    done = client.post("/login", data={"token": TOKEN, "csrf": "known", "next": to},
+                       headers={"origin": "http://127.0.0.1:7471"})     # fmt: skip
+    assert done.headers["location"] == "/" == local(to, "")
+
+
+def test_nothing_but_reading_and_forms(opened: Opened) -> None:
+    """Other methods are refused, and every POST where the server only reads."""
+    client = opened(csrf="known", read_only=True)
+    for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
+        assert client.request(method, "/runs").status_code == 405
+    assert form(client, "/runs/good/tags", csrf="known") == 403
+
+
+@pytest.mark.parametrize("path", ["/static/x/../../app.py", "/static/x/..%2F..%2Fapp.py", "/static/%2e%2e/security.py",
+                                  "/../../etc/passwd", "/runs/..%2f..%2fetc%2fpasswd"])     # fmt: skip
+def test_paths_do_not_climb(opened: Opened, path: str) -> None:
+    """No path leads to a file beside those that pages load."""
+    answer = opened().get(path)
+    assert answer.status_code == 404
+    assert "import" not in answer.text
+
+
+def test_pages_live_below_the_base_path(opened: Opened) -> None:
+    """Behind a proxy every page stands below the base path, and all its links lead there."""
+    client = opened(base_path="/p")
+    page = client.get("/p/runs")
+    assert page.status_code == 200
+    assert 'href="/p/runs/' in page.text
+    assert 'href="/runs' not in page.text
+    assert client.get("/runs").status_code == client.get("/pruns").status_code == 404
+
+
+def test_other_machines_need_a_token(tmp_path: Path) -> None:
+    """A host beyond this machine is refused without a token, and with one that is short; this machine needs none."""
+    file = tmp_path / "token"
+    for host in (ANYWHERE, "::", "10.0.0.7", "box.example"):
+        with pytest.raises(UsageError, match="--token-file"):
+            read_token(None, host)
+    assert is_loopback("127.0.0.2")
+    assert read_token(None, "127.0.0.1") == ""
+    for short in ("", "fifteen-letters", "with blanks in it, and long"):
+        file.write_text(short)
+        with pytest.raises(UsageError, match="at least 16"):
+            read_token(file, ANYWHERE)
+    file.write_text(f"{TOKEN}\n")
+    assert read_token(file, ANYWHERE) == TOKEN
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_token(tmp_path / "none", "127.0.0.1")
+    assert TOKEN not in repr(Access(token=TOKEN))
+
+
+def test_options_are_checked_before_listening(tmp_path: Path) -> None:
+    """A base path that is none and a store that is to be read but not there are refused."""
+    url = f"sqlite:///{tmp_path}/store.db"
+    for base in ("ragauge", "/a b", "/../x", "//evil", "/a?b"):
+        with pytest.raises(UsageError, match="base-path"):
+            site_of(UiOptions(store=url, base_path=base))
+    with pytest.raises(StoreError, match="no store to read"):
+        site_of(UiOptions(store=url, read_only=True))
+    assert not (tmp_path / "store.db").exists()
+    assert site_of(UiOptions(store=url, base_path="/p/")).root == "/p"
+    assert site_of(UiOptions(store=url, read_only=True)).store == f"sqlite+read:///{tmp_path}/store.db"
