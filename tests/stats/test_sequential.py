@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from math import prod
+from math import isfinite, prod
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +94,17 @@ def test_since_when() -> None:
         evidence, _ = evidence.next_day().after(draw.random(50) < (0.9 if day < 10 else 0.6))
     assert evidence.value > alarm_limit(0.05)
     assert evidence.likeliest_day in (9, 10, 11)
+
+
+def test_an_outage_overflows_nothing() -> None:
+    """Thousands of failures in a row leave a number that is finite, and the day on which they began."""
+    evidence = DropEvidence(0.9, 30).next_day().after([1.0] * 50)[0].next_day()
+    evidence, course = evidence.after([0.0] * 5_000)
+    evidence = evidence.next_day().after([0.0] * 5_000)[0]
+    assert isfinite(evidence.value)
+    assert np.isfinite(course).all()
+    assert course[-1] >= alarm_limit(0.05, 10_000)
+    assert evidence.likeliest_day == 1
 
 
 def test_what_is_refused() -> None:

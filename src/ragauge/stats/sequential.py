@@ -7,7 +7,7 @@ so that wealth of K / α is seen with a chance of at most α / K, at any time (V
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import ceil, log, sqrt
+from math import ceil, exp, log, sqrt
 from typing import TYPE_CHECKING
 
 from ragauge.errors import UsageError
@@ -27,6 +27,7 @@ DOUBT = 0.25             # of a series' chance of a false alarm: that its baseli
 UNSEEN = 0.22            # with it a baseline without one failure is doubted as much as Bernoulli's exact bound does
 WIDEST = 2.0             # the allowed drop times this: more doubt about a baseline is not enough data
 LARGEST = 0.9            # of what a score of 1 could lose: the wealth never reaches 0
+MOST = 700.0             # log of the greatest M that is told: a week of nothing but failures would end above any number
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +224,7 @@ class DropEvidence:
         begun = np.asarray(self.wealth)
         by_bet = won + logsumexp(begun, axis=0) - log(BETS)     # days share what is won from here on
         waiting = self.days - len(self.wealth)
-        course = (np.exp(logsumexp(by_bet, axis=1)) + waiting) / self.days
+        course = (np.exp(np.minimum(logsumexp(by_bet, axis=1), MOST)) + waiting) / self.days
         if not len(x):
             return self, course
         return replace(self, wealth=tuple(map(tuple, (begun + won[-1]).tolist()))), course
@@ -231,14 +232,16 @@ class DropEvidence:
     @property
     def value(self) -> float:
         """M now; 1 before the first day."""
-        import numpy as np
+        from scipy.special import logsumexp
 
-        total = float(np.exp(np.asarray(self.wealth)).sum()) / BETS
+        if not self.wealth:
+            return 1.0
+        total = exp(min(float(logsumexp(self.wealth)) - log(BETS), MOST))
         return (total + self.days - len(self.wealth)) / self.days
 
     @property
     def likeliest_day(self) -> int | None:
         """The day from which the bet won most, from 0; None before the first day."""
-        import numpy as np
+        from scipy.special import logsumexp
 
-        return int(np.exp(np.asarray(self.wealth)).mean(axis=1).argmax()) if self.wealth else None
+        return int(logsumexp(self.wealth, axis=1).argmax()) if self.wealth else None
