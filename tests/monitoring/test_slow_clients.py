@@ -1,25 +1,45 @@
-"""Clients that send a byte at a time: they wait alone, cost next to nothing, and are told when their time is over."""
+"""Clients that send slowly, nothing or without end: they wait alone, cost little, and are told when it is over."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import select
 import socket
 import time
-from collections.abc import Callable, MutableMapping
+import zlib
+from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from tests.monitoring.conftest import traces
-from tests.monitoring.serving import Server
+from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_settling import chain
 
 from ragauge.monitoring import bodies
 from ragauge.monitoring.bodies import Refused, read_body
 
-SLOW = 100
+SLOW, SILENT = 100, 200
+MIB, PACKED = 1 << 20, "\r\nContent-Encoding: gzip"
+
+
+@contextmanager
+def clients(server: Server, several: int, more: str) -> Iterator[tuple[list[socket.socket], bytes]]:
+    """Connections to a server, and the head of a request whose body they may begin, with further headers."""
+    where = urlsplit(server.address)
+    head = f"POST /v1/traces HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/json\r\n{more}\r\n\r\n"
+    with ExitStack() as opened:
+        found = [opened.enter_context(socket.create_connection((where.hostname, where.port))) for _ in range(several)]
+        yield found, head.encode()
+
+
+def resident(server: Server) -> float:
+    """MB of memory that a server's process has."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return next(int(row.split()[1]) for row in status.splitlines() if row.startswith("VmRSS")) / 1024
 
 
 def test_a_body_that_does_not_come_in_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +51,7 @@ def test_a_body_that_does_not_come_in_time_is_refused(monkeypatch: pytest.Monkey
         return {"type": "http.request", "body": b" ", "more_body": True}
 
     with pytest.raises(Refused, match=r"not whole after 0\.1 seconds") as refused:
-        asyncio.run(read_body(receive, "", ""))
+        asyncio.run(read_body(receive, "", "", lambda _: None))
     assert refused.value.status == 408
 
 
@@ -39,20 +59,12 @@ def test_a_body_that_does_not_come_in_time_is_refused(monkeypatch: pytest.Monkey
 def test_slow_clients_wait_alone(served: Callable[..., Server]) -> None:
     """While a hundred clients drip their bodies, others are answered within two seconds, and memory stays as it was."""
     server = served()
-    where = urlsplit(server.address)
     body = json.dumps(traces(chain())).encode()
-    head = f"POST /v1/traces HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/json\r\n"
-    status = Path(f"/proc/{server.process.pid}/status")
-
-    def resident() -> float:
-        return next(int(row.split()[1]) for row in status.read_text().splitlines() if row.startswith("VmRSS")) / 1024
-
     assert server.post(traces(chain(trace_id="0" * 31 + "1"))) == 200
-    before = resident()
-    slow = [socket.create_connection((where.hostname, where.port)) for _ in range(SLOW)]
-    try:
+    before = resident(server)
+    with clients(server, SLOW, f"Content-Length: {len(body)}") as (slow, head):
         for one in slow:
-            one.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode())
+            one.sendall(head)
         longest = 0.0
         for turn in range(10):
             for one in slow:
@@ -61,11 +73,47 @@ def test_slow_clients_wait_alone(served: Callable[..., Server]) -> None:
             assert server.post(traces(chain(trace_id=f"{turn + 2:032x}"))) == 200
             longest = max(longest, time.monotonic() - began)
         assert longest < 2
-        assert resident() < before + 20
+        assert resident(server) < before + 20
         slow[0].sendall(body[10:])     # whoever goes on is answered all the same
         slow[0].settimeout(20)
         assert slow[0].recv(64).startswith(b"HTTP/1.1 200")
-    finally:
-        for one in slow:
-            one.close()
     assert server.end() == 0
+
+
+@pytest.mark.server
+def test_what_is_declared_and_not_sent_takes_no_room(served: Callable[..., Server]) -> None:
+    """While two hundred clients declare the longest body and send nothing of it, others get 200 at once.
+
+    What is sent takes room: packed or not, 128 MiB of bodies that do not end are held and no more, who sends more is
+    answered with 429, and with 200 once they are gone.
+    """
+    server = served()
+    assert server.post(traces(chain(trace_id="0" * 31 + "1"))) == 200
+    with ExitStack() as opened:
+        for packing in ("", PACKED):
+            silent, head = opened.enter_context(clients(server, SILENT // 2, f"Content-Length: {16 * MIB}{packing}"))
+            for one in silent:
+                one.sendall(head)
+        for turn in range(10):
+            began = time.monotonic()
+            assert server.post(traces(chain(trace_id=f"{turn + 2:032x}"))) == 200
+            assert time.monotonic() - began < 2
+    packer = zlib.compressobj(1, wbits=31)
+    zeros = packer.compress(bytes(60 * MIB)) + packer.flush(zlib.Z_SYNC_FLUSH)
+    _fill(server, bytes(15 * MIB), "", 8)
+    _fill(server, zeros, PACKED, 2)
+    assert server.end() == 0
+
+
+def _fill(server: Server, body: bytes, packing: str, within: int) -> None:
+    """Sends more bodies than there is room for, of which so many fit."""
+    before = resident(server)
+    with clients(server, within + 4, f"Content-Length: {16 * MIB}{packing}") as (several, head):
+        for one in several:
+            one.sendall(head)
+            with suppress(ConnectionError):     # who is refused is not read to the end
+                one.sendall(body)
+        waits(lambda: len(select.select(several, [], [], 0.1)[0]) == 4, 20)
+        assert all(one.recv(64).startswith(b"HTTP/1.1 429") for one in select.select(several, [], [], 0)[0])
+        assert resident(server) < before + 128 + 40
+    waits(lambda: server.post(traces(chain(trace_id="0" * 31 + "2"))) == 200, 10)

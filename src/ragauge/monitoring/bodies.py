@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -50,20 +51,21 @@ def encoding_of(header: str) -> str:
     raise Refused(415, f"Content-Encoding {named[:40]!r} is not read here; send gzip, deflate or none.")
 
 
-async def read_body(receive: Receive, encoding: str, declared: str) -> bytes:
+async def read_body(receive: Receive, encoding: str, declared: str, grow: Callable[[int], None]) -> bytes:
     """The unpacked body of a request.
 
     Args:
         receive: gives the parts.
         encoding: gzip, deflate or "".
         declared: Content-Length, "" where there is none.
+        grow: takes room for so many bytes more, or raises Refused where there is none.
 
     Raises:
-        Refused: it is too long, packed or unpacked; it cannot be unpacked; it does not arrive in time.
+        Refused: it is too long, packed or unpacked; it cannot be unpacked; it does not arrive in time; no room.
     """
     if declared.isdecimal() and int(declared) > PACKED:
         raise _too_long("packed" if encoding else "long", PACKED)
-    unpacking = Unpacking(encoding)
+    unpacking = Unpacking(encoding, grow)
     size = 0
     try:
         async with asyncio.timeout(PATIENCE):
@@ -83,10 +85,16 @@ async def read_body(receive: Receive, encoding: str, declared: str) -> bytes:
 
 
 class Unpacking:
-    """Unpacks a body as it comes; what is too long is refused before it is in memory."""
+    """Unpacks a body as it comes; what is too long is refused before it is in memory.
 
-    def __init__(self, encoding: str) -> None:
+    Args:
+        encoding: gzip, deflate or "".
+        grow: told of so many unpacked bytes before they are kept; it may raise Refused.
+    """
+
+    def __init__(self, encoding: str, grow: Callable[[int], None]) -> None:
         self._encoding, self._parts, self._size = encoding, list[bytes](), 0
+        self._grow = grow
         self._unpacker = zlib.decompressobj(AUTO) if encoding else None
         self._begun = False
 
@@ -125,6 +133,7 @@ class Unpacking:
         self._size += len(part)
         if self._size > UNPACKED:
             raise _too_long("unpacked", UNPACKED)
+        self._grow(len(part))
         self._parts.append(part)
 
 

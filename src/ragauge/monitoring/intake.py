@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from ragauge.analysis.monitoring.signals import SignalPoint
 from ragauge.engine.group_commit import GroupCommitWriter
@@ -11,7 +12,7 @@ from ragauge.monitoring.bodies import MEBIBYTE, Refused
 from ragauge.store.inbox import Batch, Patience
 from ragauge.store.open import Store
 
-MOST_WAITING = 128 * MEBIBYTE     # bytes of bodies that are read or wait for the disk
+MOST_WAITING = 128 * MEBIBYTE     # bytes of bodies, unpacked, that have come and are read or wait for the disk
 AGAIN_SOON, AGAIN_LATER = "1", "10"     # seconds
 
 
@@ -29,21 +30,30 @@ class Intake:
         self._bytes = 0
         self.taken = 0     # batches since the start
 
-    def reserve(self, size: int) -> None:
-        """Takes room for a body that is about to be read.
+    @contextmanager
+    def room(self) -> Iterator[Callable[[int], None]]:
+        """Room for one body: called with a size, it grows by so many bytes; at the end all of it is given back.
+
+        It grows as bytes come, so who declares much and sends nothing takes nothing.
 
         Raises:
-            Refused: 429, where too much waits already.
+            Refused: 429 where it would grow and too much waits already.
         """
-        if self._bytes + size > MOST_WAITING:
-            raise Refused(
-                429, "too much is waiting to be written; send it again in a second.", retry_after=AGAIN_SOON
-            )
-        self._bytes += size
+        mine = 0
 
-    def release(self, size: int) -> None:
-        """Gives room back."""
-        self._bytes -= size
+        def grow(size: int) -> None:
+            nonlocal mine
+            if self._bytes + size > MOST_WAITING:
+                raise Refused(
+                    429, "too much is waiting to be written; send it again in a second.", retry_after=AGAIN_SOON
+                )
+            self._bytes += size
+            mine += size
+
+        try:
+            yield grow
+        finally:
+            self._bytes -= mine
 
     async def keep(self, batch: Batch) -> None:
         """Returns when the batch is on disk.

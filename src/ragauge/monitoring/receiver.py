@@ -11,9 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from ragauge.monitoring.bodies import (
-    PACKED,
     TYPES,
-    UNPACKED,
     Form,
     Refused,
     encoding_of,
@@ -95,11 +93,8 @@ class Receiver:
         form = _lines_form(headers) if take == self._taking.responses else form_of(headers.get("content-type", ""))
         encoding = encoding_of(headers.get("content-encoding", ""))
         declared = headers.get("content-length", "")
-        room = int(declared) if declared.isdecimal() else PACKED
-        room = min(UNPACKED, 8 * room) if encoding else min(room, PACKED)
-        self._intake.reserve(room)
-        try:
-            body = await read_body(receive, encoding, declared)
+        with self._intake.room() as grow:
+            body = await read_body(receive, encoding, declared, grow)
             sent = Sent(form, body, time.time(), headers.get("x-project-name", "").strip())
             taken = await asyncio.to_thread(take, sent) if len(body) > APART else take(sent)
             if taken.batch is not None:
@@ -107,8 +102,6 @@ class Receiver:
             if taken.points:
                 await asyncio.to_thread(self._intake.keep_points, taken.points)
             return taken.reply
-        finally:
-            self._intake.release(room)
 
     def _let_in(self, headers: dict[str, str]) -> None:
         if not self._access.token:
