@@ -12,7 +12,7 @@ from ragauge.api.inputs.typed import keywords
 from ragauge.api.judge_check import rows_of
 from ragauge.api.options import CalibrateJudgeOptions
 from ragauge.api.results.files import check, write_text
-from ragauge.api.results.shown import PageResult
+from ragauge.api.results.shown import Found, PageResult
 from ragauge.api.verbs import plain
 
 if TYPE_CHECKING:
@@ -21,26 +21,16 @@ if TYPE_CHECKING:
     from ragauge.reporting.sections import ReportSection
 
 
-class CalibrationResult(PageResult):
-    """What calibrating a judge is worth, in every form.
-
-    Attributes:
-        found: every number as plain frozen values.
-    """
+class CalibrationResult(Found, PageResult):
+    """What calibrating a judge is worth, in every form."""
 
     _what = "calibration of a judge"
-
-    def __init__(self, found: JudgeCalibration) -> None:
-        self.found = found
+    found: JudgeCalibration
 
     @property
     def judge(self) -> str:
         """What `evaluate` takes as its judge."""
         return f"calibrated:{self.found.path}"
-
-    @property
-    def _value(self) -> JudgeCalibration:
-        return self.found
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.judge_calibrate import sections

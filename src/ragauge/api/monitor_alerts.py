@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragauge.api.inputs.sources import store_url
 from ragauge.api.monitor_replay import SAMPLED, accounted, monitor_of, read_monitor, section_of
 from ragauge.api.monitor_silences import standing
-from ragauge.api.results.shown import ShownResult
+from ragauge.api.results.shown import Found
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -65,19 +65,10 @@ class ToldAlert:
     silenced: SilencedNow | None = None
 
 
-class MonitorsResult(ShownResult):
-    """Where monitors stand, in every form.
+class MonitorsResult(Found):
+    """Where monitors stand, in every form."""
 
-    Attributes:
-        found: as plain frozen values.
-    """
-
-    def __init__(self, found: Monitored) -> None:
-        self.found = found
-
-    @property
-    def _value(self) -> Monitored:
-        return self.found
+    found: Monitored
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.alerts import monitored_sections
@@ -85,19 +76,10 @@ class MonitorsResult(ShownResult):
         return monitored_sections(self.found)
 
 
-class AlertsResult(ShownResult):
-    """Every alert, in every form.
+class AlertsResult(Found):
+    """Every alert, in every form."""
 
-    Attributes:
-        found: as plain frozen values.
-    """
-
-    def __init__(self, found: AlertList) -> None:
-        self.found = found
-
-    @property
-    def _value(self) -> AlertList:
-        return self.found
+    found: AlertList
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.alerts import list_sections
@@ -105,19 +87,10 @@ class AlertsResult(ShownResult):
         return list_sections(self.found)
 
 
-class AlertResult(ShownResult):
-    """One alert, in every form.
+class AlertResult(Found):
+    """One alert, in every form."""
 
-    Attributes:
-        found: as plain frozen values.
-    """
-
-    def __init__(self, found: ToldAlert) -> None:
-        self.found = found
-
-    @property
-    def _value(self) -> ToldAlert:
-        return self.found
+    found: ToldAlert
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.alerts import kept_sections

@@ -13,7 +13,7 @@ from ragauge.analysis.monitoring.drift import DriftReport, Texts
 from ragauge.api.inputs.sources import store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.monitor_options import MonitorDriftOptions, MonitorMarkOptions
-from ragauge.api.results.shown import PageResult, ShownResult
+from ragauge.api.results.shown import Found, PageResult
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -121,19 +121,10 @@ class MarkedDays:
     least: int = LEAST_GOOD
 
 
-class MarksResult(ShownResult):
-    """What people said of days, in every form.
+class MarksResult(Found):
+    """What people said of days, in every form."""
 
-    Attributes:
-        found: as plain frozen values.
-    """
-
-    def __init__(self, found: MarkedDays) -> None:
-        self.found = found
-
-    @property
-    def _value(self) -> MarkedDays:
-        return self.found
+    found: MarkedDays
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.drift import marked_sections

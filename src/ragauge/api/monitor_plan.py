@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ragauge.api.inputs.sources import run_of, store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.monitor_options import MonitorPlanOptions
-from ragauge.api.results.shown import PageResult
+from ragauge.api.results.shown import Found, PageResult
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.messages import command
 
@@ -21,21 +21,11 @@ if TYPE_CHECKING:
     from ragauge.reporting.sections import ReportSection
 
 
-class MonitorPlanResult(PageResult):
-    """What a monitor can see, in every form.
-
-    Attributes:
-        found: every number as plain frozen values.
-    """
+class MonitorPlanResult(Found, PageResult):
+    """What a monitor can see, in every form."""
 
     _what = "plan of a monitor"
-
-    def __init__(self, plan: MonitorPlan) -> None:
-        self.found = plan
-
-    @property
-    def _value(self) -> MonitorPlan:
-        return self.found
+    found: MonitorPlan
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.monitor_plan import sections

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.api.inputs.sources import store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.monitor_options import MonitorReplayOptions
-from ragauge.api.results.shown import PageResult
+from ragauge.api.results.shown import Found, PageResult
 from ragauge.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -26,21 +26,11 @@ if TYPE_CHECKING:
 SAMPLED = 200     # responses on a side whose facts are looked at
 
 
-class ReplayResult(PageResult):
-    """Monitors over what came in before, in every form.
-
-    Attributes:
-        found: every number as plain frozen values.
-    """
+class ReplayResult(Found, PageResult):
+    """Monitors over what came in before, in every form."""
 
     _what = "replay of monitors"
-
-    def __init__(self, replay: Replay) -> None:
-        self.found = replay
-
-    @property
-    def _value(self) -> Replay:
-        return self.found
+    found: Replay
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.alerts import replay_sections

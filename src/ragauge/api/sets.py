@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.sources import named
 from ragauge.api.inputs.typed import keywords
-from ragauge.api.results.shown import ShownResult
+from ragauge.api.results.shown import Found
 from ragauge.api.set_options import ExportSetOptions, MarkSetOptions
 from ragauge.errors import UsageError
 
@@ -18,19 +18,10 @@ if TYPE_CHECKING:
     from ragauge.testsets.curate import SetDifference
 
 
-class SetDiff(ShownResult):
-    """What differs between two versions of a set, in every form.
+class SetDiff(Found):
+    """What differs between two versions of a set, in every form."""
 
-    Attributes:
-        found: added, removed and changed examples.
-    """
-
-    def __init__(self, found: SetDifference) -> None:
-        self.found = found
-
-    @property
-    def _value(self) -> SetDifference:
-        return self.found
+    found: SetDifference
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.sets import difference_sections

@@ -11,7 +11,7 @@ from ragauge.api.inputs.sources import run_of, store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.queries.columns import StoredColumns, visits
 from ragauge.api.queries.options import ThresholdsOptions
-from ragauge.api.results.shown import ShownResult
+from ragauge.api.results.shown import Found
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.messages import command
 
@@ -25,19 +25,10 @@ if TYPE_CHECKING:
     from ragauge.store.open import Store
 
 
-class ThresholdsResult(ShownResult):
-    """Which level of a metric serves, in every form.
+class ThresholdsResult(Found):
+    """Which level of a metric serves, in every form."""
 
-    Attributes:
-        found: every number as plain frozen values.
-    """
-
-    def __init__(self, thresholds: Thresholds) -> None:
-        self.found = thresholds
-
-    @property
-    def _value(self) -> Thresholds:
-        return self.found
+    found: Thresholds
 
     @property
     def verdict(self) -> str:

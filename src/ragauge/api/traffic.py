@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.analysis.results.traffic import JobLine, TraceList, TraceRow, TraceStory, TrafficDay, TrafficStatus
 from ragauge.api.inputs.sources import store_url
-from ragauge.api.results.shown import ShownResult
+from ragauge.api.results.shown import Found
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -26,19 +26,10 @@ if TYPE_CHECKING:
 SHOWN_JOBS = 3     # occurrences of each schedule
 
 
-class TraceResult(ShownResult):
-    """What became of one trace, in every form.
+class TraceResult(Found):
+    """What became of one trace, in every form."""
 
-    Attributes:
-        found: as plain frozen values.
-    """
-
-    def __init__(self, found: TraceStory) -> None:
-        self.found = found
-
-    @property
-    def _value(self) -> TraceStory:
-        return self.found
+    found: TraceStory
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.traffic import trace_sections
@@ -46,19 +37,10 @@ class TraceResult(ShownResult):
         return trace_sections(self.found)
 
 
-class TrafficResult(ShownResult):
-    """What came in and what became of it, in every form.
+class TrafficResult(Found):
+    """What came in and what became of it, in every form."""
 
-    Attributes:
-        found: as plain frozen values.
-    """
-
-    def __init__(self, found: TrafficStatus) -> None:
-        self.found = found
-
-    @property
-    def _value(self) -> TrafficStatus:
-        return self.found
+    found: TrafficStatus
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.traffic import status_sections
@@ -66,19 +48,10 @@ class TrafficResult(ShownResult):
         return status_sections(self.found)
 
 
-class TraceListResult(ShownResult):
-    """Some traces, in every form.
+class TraceListResult(Found):
+    """Some traces, in every form."""
 
-    Attributes:
-        found: as plain frozen values.
-    """
-
-    def __init__(self, found: TraceList) -> None:
-        self.found = found
-
-    @property
-    def _value(self) -> TraceList:
-        return self.found
+    found: TraceList
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.traffic import list_sections
@@ -218,19 +191,10 @@ class MonitorStatus:
     returns: ReturnCounts
 
 
-class MonitorStatusResult(ShownResult):
-    """How the monitoring stands, in every form.
+class MonitorStatusResult(Found):
+    """How the monitoring stands, in every form."""
 
-    Attributes:
-        found: as plain frozen values.
-    """
-
-    def __init__(self, found: MonitorStatus) -> None:
-        self.found = found
-
-    @property
-    def _value(self) -> MonitorStatus:
-        return self.found
+    found: MonitorStatus
 
     def _sections(self) -> Iterable[ReportSection]:
         from ragauge.reporting.alerts import monitored_sections

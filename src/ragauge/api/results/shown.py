@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ragauge.reporting.sections import ReportSection
 
+
 class ShownResult(ABC):
     """A result of sections, with a machine-readable form; in a Python shell it shows itself as the command line does.
 
@@ -84,6 +85,23 @@ class ShownResult(ABC):
         with console.capture() as captured:
             console.print(self.to_terminal())
         return captured.get()
+
+
+class Found(ShownResult):
+    """A result that is one frozen value; a subclass says of which type.
+
+    Attributes:
+        found: every number as plain frozen values.
+    """
+
+    found: Any
+
+    def __init__(self, found: Any) -> None:
+        self.found = found
+
+    @property
+    def _value(self) -> Any:
+        return self.found
 
 
 class PageResult(ShownResult):
