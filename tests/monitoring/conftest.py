@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from ragauge.monitoring.intake import Intake
 from ragauge.monitoring.receiver import Receiver
 from ragauge.monitoring.redaction import Redaction
 from ragauge.monitoring.taking import Taking
+from ragauge.store.inbox import DAY
 from ragauge.store.open import Store, open_store
 from ragauge.web.security import Access
 
@@ -61,8 +64,13 @@ def store(tmp_path: Path, empty: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def sender(store: Store) -> Iterator[Callable[..., TestClient]]:
-    """Makes a client that sends to the store, as who may send and with what is taken out."""
+def sender(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., TestClient]]:
+    """Makes a client that sends to the store, as who may send and with what is taken out.
+
+    What is sent comes yesterday from noon on: traffic is a run a UTC day, and no test is to cross midnight.
+    """
+    ago = time.time() % DAY + DAY / 2
+    monkeypatch.setattr("ragauge.monitoring.receiver.time", SimpleNamespace(time=lambda: time.time() - ago))
     made: list[tuple[TestClient, Intake]] = []
 
     def client(redaction: Redaction | None = None, intake: Intake | None = None, signals: frozenset[str] = frozenset(),

@@ -13,6 +13,8 @@ from typing import Any
 
 import httpx
 
+PATIENCE = 200.0     # seconds, of a machine at whatever load; what never comes is told before pytest's own time-out
+
 
 class Server:
     """A server of its own process on a store, to be killed at any moment."""
@@ -38,18 +40,18 @@ class Server:
     def send(self, path: str, body: bytes, content_type: str) -> int:
         """Sends a body; returns the status."""
         headers = {"content-type": content_type}
-        return httpx.post(self.address + path, content=body, headers=headers, timeout=20).status_code
+        return httpx.post(self.address + path, content=body, headers=headers, timeout=PATIENCE).status_code
 
     def end(self, how: int = signal.SIGTERM) -> int:
         self.process.send_signal(how)
-        code = self.process.wait(30)
+        code = self.process.wait(PATIENCE)
         assert self.process.stderr is not None
         self.told += self.process.stderr.readlines()
         self.process.stderr.close()
         return code
 
 
-def waits(for_: Callable[[], bool], seconds: float = 60.0) -> None:
+def waits(for_: Callable[[], bool], seconds: float = PATIENCE) -> None:
     until = time.monotonic() + seconds
     while not for_():
         assert time.monotonic() < until

@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,6 @@ from ragauge.metrics.catalogue import parse, questions
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.scoring import TrafficScorer
 from ragauge.store.collecting import Arrived
-from ragauge.store.database import now as moment
 from ragauge.store.inbox import DAY
 from ragauge.store.open import Store
 
@@ -212,7 +212,9 @@ def priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultySe
         yield server
 
 
-def test_what_no_money_was_left_for_is_judged_once_on_another_day(store: Store, priced: FaultyServer) -> None:
+def test_what_no_money_was_left_for_is_judged_once_on_another_day(
+    store: Store, priced: FaultyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The bound of a day holds; the rest waits with its chance and free scores, and is judged once on a later day."""
     policy = Policy(metrics=("faithfulness", "latency"), judge=judge_spec(priced), max_cost=9.0)
     found = (Passage("p", "a", "text of a"),)
@@ -222,12 +224,17 @@ def test_what_no_money_was_left_for_is_judged_once_on_another_day(store: Store, 
     ]
     traffic(store, records, policy)
     clock = [time.time()]
+
+    def at() -> str:
+        return datetime.fromtimestamp(clock[0], UTC).isoformat(timespec="milliseconds")
+
+    monkeypatch.setattr("ragauge.store.calls.now", at)     # what a call costs counts on the day of this clock too
     scorer = TrafficScorer(store, policy, print, lambda: clock[0])
     scorer.score()
     today, asked = outcomes(store), len(priced.requests)
     assert set(today) == {"scored", "over budget"}
     assert sum(today.values()) == 40
-    assert 0 < store.calls.spent_on_traffic(moment()[:10])[0] <= 9.0
+    assert 0 < store.calls.spent_on_traffic(at()[:10])[0] <= 9.0
     assert store.scores.frame(RUN, None).filter(metric="latency").height == 40
     scorer.score()
     assert (outcomes(store), len(priced.requests)) == (today, asked)     # a look, and nothing is asked
