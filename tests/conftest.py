@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,6 +24,9 @@ from ragauge.text.messages import speaking_of
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 # pytest loads readline, which tells every process it starts the width of a terminal that is not there
 os.environ.pop("COLUMNS", None)
+# whoever starts the tests in the background has Ctrl-C ignored, and so would have every process that a test starts
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("fixed", derandomize=True, deadline=None)      # the same draws on every machine
 settings.load_profile("fixed")
 
