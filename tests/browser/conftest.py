@@ -33,6 +33,7 @@ SCHEMES = ("light", "dark")
 LOOKS = tuple((width, scheme) for width in WIDTHS for scheme in SCHEMES)
 DEMO = ("good", "broken-retrieval", "corrupted-generation")
 STORY = "The appliance keeps a copy of every file for the days that the plan names and then archives it. "
+PATIENCE = 120_000     # ms for what a page is to do; Playwright's 30 s are too few on a machine that others use too
 LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 12
 HOSTILE = (
     "\"'`><script>document.title='ran';alert(1)</script><img src={trap}/img onerror=alert(2)><svg/onload=alert(3)>"
@@ -235,6 +236,7 @@ class Window:
             viewport={"width": width, "height": WIDTHS.get(width, 900)}, bypass_csp=bypass, reduced_motion="reduce",
             color_scheme="dark" if scheme == "dark" else "light",
         )  # fmt: skip
+        context.set_default_timeout(PATIENCE)
         seen = Seen(context.new_page())
         context.on("request", lambda request: seen.asked.append(request.url))
         context.on("console", lambda message: seen.said.append(message.text))

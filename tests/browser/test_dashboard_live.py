@@ -134,12 +134,12 @@ def test_a_run_goes_on_while_its_page_is_open(browser: Browser, served: Served) 
         page.evaluate("window.scrollTo(0, 1500)")
         seen = page.locator("#scores, h2").nth(3).bounding_box()
         store.evaluations.move(run_id, 20)
-        page.locator(".live:has-text('60 of 113')").wait_for(timeout=10_000)
+        page.locator(".live:has-text('60 of 113')").wait_for()
         assert "left" in page.inner_text(".live")
         assert page.evaluate("window.scrollY") == 1500
         assert page.locator("#scores, h2").nth(3).bounding_box() == seen
         store.evaluations.end(run_id)
         store.evaluations.move(run_id, 53)
-        page.locator(".live:has-text('finished')").wait_for(timeout=10_000)
+        page.locator(".live:has-text('finished')").wait_for()
         assert page.locator(".live a").count() == 1
         assert wrong == []

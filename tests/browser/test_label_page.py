@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 from playwright.sync_api import Browser, Page
+from tests.browser.conftest import PATIENCE
 
 from ragauge.data.label import LabelTask, label_key
 from ragauge.data.readers.labels import LabelSource, read_labels
@@ -41,6 +42,7 @@ def tasks(n: int, text: str = "") -> list[LabelTask]:
 def page(browser: Browser) -> Any:
     """A page of a context that keeps its storage, with everything asked for and said written down."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    context.set_default_timeout(PATIENCE)
     found = context.new_page()
     seen: list[str] = []
     context.on("request", lambda request: seen.append(request.url))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 from tests.browser.conftest import LOOKS, WIDTHS
 
 pytestmark = pytest.mark.browser
@@ -15,6 +17,7 @@ INTRUDER = (
     "<link rel=stylesheet href={0}/css><iframe src={0}/frame></iframe><p style='background: url({0}/style)'>p</p>"
     "<style>body {{ background: url({0}/sheet) }}</style></body>"
 )
+LOADED = {"/img", "/css", "/frame", "/style", "/sheet"}     # what the intruder asks for, where it can
 OUR_OWN = {
     "a", "article", "bdi", "body", "br", "circle", "clipPath", "code", "dd", "defs", "details", "div", "dl", "dt", "em",
     "figcaption", "figure", "g", "h1", "h2", "h3", "h4", "head", "header", "html", "li", "line", "main", "mark", "meta",
@@ -81,12 +84,21 @@ def test_policy_stops_what_gets_in(reports: Any, window: Any, trap: Any, tmp_pat
     bad.write_text(text.replace("</body>", INTRUDER.format(trap.address)), encoding="utf-8")
     trap.asked.clear()
     with window.open(bad) as seen:
+        until(seen.page, lambda: any("Content Security Policy" in said for said in seen.said))
         seen.page.wait_for_timeout(200)
         title = seen.page.title()
     assert title != "ran"
     assert trap.asked == []
     assert any("Content Security Policy" in said for said in seen.said)
     with window.open(bad, bypass=True) as seen:
-        seen.page.wait_for_timeout(200)
+        until(seen.page, lambda: seen.page.title() == "ran" and LOADED & set(trap.asked))
         assert seen.page.title() == "ran"
-    assert {"/img", "/css", "/frame", "/style", "/sheet"} & set(trap.asked)
+    assert LOADED & set(trap.asked)
+
+
+def until(page: Page, done: Callable[[], object]) -> None:
+    """Lets the page go on until that is so, for a minute at most."""
+    for _ in range(600):
+        if done():
+            return
+        page.wait_for_timeout(100)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
+from tests.browser.conftest import PATIENCE
 
 pytestmark = pytest.mark.browser
 REPORTS = ("good", "broken-retrieval", "corrupted-generation", "thousand", "hostile", "bare", "nothing")
@@ -86,7 +88,7 @@ def test_links_of_a_notebook_stay_in_its_frame(reports: Any, window: Any) -> Non
         frame = page.frame_locator("iframe")
         frame.locator(".toc a").last.click()
         target = frame.locator("h2[id='configuration']")
-        page.wait_for_timeout(100)
+        expect(target).to_be_in_viewport(timeout=PATIENCE)
         assert target.bounding_box() is not None
         top = target.evaluate("(node) => node.getBoundingClientRect().top")
         assert -20 <= top < 720

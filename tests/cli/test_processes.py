@@ -67,7 +67,7 @@ def test_streams_and_exit_codes(small: Path) -> None:
 def test_module_form(small: Path) -> None:
     """`python -m ragauge` is the same program."""
     words = [sys.executable, "-m", "ragauge", "metrics", "mrr", "--json"]
-    done = subprocess.run(words, cwd=small.parent, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(words, cwd=small.parent, capture_output=True, text=True, timeout=240, check=True)
     assert json.loads(done.stdout)["name"] == "mrr"
 
 
@@ -77,7 +77,7 @@ def test_broken_pipe_is_silent(small: Path, command: str) -> None:
     for _ in range(2):
         done = subprocess.run(
             ["bash", "-c", f"{shlex.quote(str(RAGAUGE))} {command} | head -1"],
-            cwd=small.parent, env=environment(), capture_output=True, text=True, timeout=60, check=False,
+            cwd=small.parent, env=environment(), capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
         assert len(done.stdout.splitlines()) == 1
@@ -104,12 +104,12 @@ def test_ctrl_c(cli: Cli, tmp_path: Path) -> None:
     first = process.stderr.readline()          # a batch is done
     assert first.startswith("evaluated ")
     os.killpg(process.pid, signal.SIGINT)      # as a terminal does: the whole group
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=200)
     assert process.returncode == 130
     assert out == ""
     assert "Everything evaluated so far is kept." in err
     assert "Traceback" not in err
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while (left := group_left(process.pid)) and time.monotonic() < until:
         time.sleep(0.1)
     assert left == []
@@ -146,11 +146,11 @@ def test_impatient_ctrl_c(tmp_path: Path) -> None:
     process.stderr.readline()
     for _ in range(3):
         os.killpg(process.pid, signal.SIGINT)
-        time.sleep(0.02)
-    _, err = process.communicate(timeout=60)
+        time.sleep(0.02)     # signals that come before one was taken are one
+    _, err = process.communicate(timeout=200)
     assert process.returncode in (130, -signal.SIGINT)
     assert "Traceback" not in err
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while (left := group_left(process.pid)) and time.monotonic() < until:
         time.sleep(0.1)
     assert left == []

@@ -235,7 +235,7 @@ def test_ctrl_c_keeps_what_is_done_and_prints_the_command(folder: Path) -> None:
     process.stderr.readline()     # the first progress: a tenth is done
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=200)
     assert process.returncode == 130
     assert "Every response so far is kept." in said
     assert "Go on with: python -m ragauge run numbers_app:slow many.jsonl --store s.db" in said

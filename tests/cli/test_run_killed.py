@@ -20,12 +20,12 @@ from ragauge.store.open import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 CONCURRENCY = 32
-FAULTS = {"server": 0.1, "broken_connection": 0.1, "hang": 0.05}
+FAULTS = {"server": 0.1, "broken_connection": 0.1, "hang": 0.03}
 
 
 def command(service: FlakyService, folder: Path, *more: str) -> list[str]:
     words = ["run", service.url, str(folder / "set.jsonl"), "--store", str(folder / "s.db"), "--json"]
-    words += ["--concurrency", str(CONCURRENCY), "--timeout", "1.5", *more]
+    words += ["--concurrency", str(CONCURRENCY), "--timeout", "4", *more]
     return [sys.executable, "-m", "ragauge", *words]
 
 
@@ -47,7 +47,7 @@ def killed(words: list[str], service: FlakyService, after: int) -> bool:
 def test_killed_at_any_moment(
     tmp_path: Path, questions: int, kills: int, record_property: Callable[[str, object], None]
 ) -> None:
-    """With 20 % errors and 5 % hangs, killed at any moment: every question has one response; asked twice: in flight."""
+    """With 20 % errors and 3 % hangs, killed at any moment: every question has one response; asked twice: in flight."""
     rows = ({"query_id": f"q{i}", "query": f"question {i}"} for i in range(questions))
     (tmp_path / "set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     draw = random.Random(6)
@@ -57,6 +57,8 @@ def test_killed_at_any_moment(
         assert all(killed(command(service, tmp_path), service, moment) for moment in moments)
         done = subprocess.run(command(service, tmp_path), capture_output=True, text=True, check=True)
         told = json.loads(done.stdout)
+        last = {str(request.body["query"]): request.fault for request in service.requests}
+        hung = sum(fault == "hang" for fault in last.values())
         asked = Counter(str(request.body["query"]) for request in service.requests if request.fault in ("", "hang"))
         again = json.loads(
             subprocess.run(
@@ -69,7 +71,8 @@ def test_killed_at_any_moment(
     assert (told["state"], told["planned"], told["responses"]) == ("finished", questions, questions)
     assert told["answered"] + sum(told["failed"].values()) == questions
     assert set(told["failed"]) <= {"timeout", "server", "connection"}
-    assert 0.02 * questions < told["failed"]["timeout"] < 0.09 * questions     # 5 % and what a loaded machine adds
+    assert hung > 0.01 * questions
+    assert hung <= told["failed"]["timeout"] < hung + 0.04 * questions     # what a loaded machine adds
     # answered or hung, a question is done: it is asked again only where a kill fell before it was stored
     twice = sum(times - 1 for times in asked.values())
     assert len(asked) >= questions - sum(told["failed"].values())

@@ -429,7 +429,7 @@ def test_write_that_fails_after_the_end_is_not_complained_of(
 
     def full(*_: object) -> None:
         begun.set()
-        go.wait(5)
+        go.wait(60)
         raise OSError("disk full")
 
     monkeypatch.setattr(type(store.scores), "write", full)
@@ -438,7 +438,7 @@ def test_write_that_fails_after_the_end_is_not_complained_of(
 
     async def stopped() -> None:
         task = asyncio.create_task(execute(found, store))
-        assert await asyncio.to_thread(begun.wait, 5)
+        assert await asyncio.to_thread(begun.wait, 60)
         task.cancel()
         threading.Timer(0.1, go.set).start()
         with pytest.raises(asyncio.CancelledError):

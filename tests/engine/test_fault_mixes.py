@@ -36,7 +36,7 @@ SPECS = [
 def judged(server: FaultyServer, spec: str, data: list[dict[str, Any]], store: Path) -> Any:
     """The scorecard of rows by a judge at the server."""
     judge = spec.format(f"openai-chat:any@{server.url}")
-    return rg.evaluate(data, judge=judge, metrics=",".join(NAMES), store=f"sqlite:///{store}", name="r", timeout=5)
+    return rg.evaluate(data, judge=judge, metrics=",".join(NAMES), store=f"sqlite:///{store}", name="r", timeout=60)
 
 
 def scores(card: Any) -> dict[tuple[str, str], tuple[str, float | None]]:
@@ -115,7 +115,7 @@ def test_no_passages_and_very_many(tmp_path: Path, spec: str) -> None:
 def prepared(server: FaultyServer, examples: list[Example], store: Path) -> PreparedSet:
     """What a model at the server makes of examples."""
     judge = ModelJudge.of(f"openai-chat:any@{server.url}")
-    calling = Calling(build_model, Budget(None, lambda *_: None), 8, RetryPolicy(call=5.0, total=5.0, attempts=2))
+    calling = Calling(build_model, Budget(None, lambda *_: None), 8, RetryPolicy(call=60.0, total=60.0, attempts=2))
     with open_store(f"sqlite:///{store}") as opened:
         return asyncio.run(prepare_examples(examples, judge, opened, calling))
 

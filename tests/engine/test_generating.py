@@ -76,7 +76,7 @@ def test_run_and_evaluate(pages: Path) -> None:
                 "system.json", "--evaluate", "-m", "recall@5,faithfulness,refusal_correctness", "--judge", "local",
                 "--store", "sqlite:///store.db", "--json", "--quiet",
             ],
-            capture_output=True, text=True, check=False, cwd=pages, env=os.environ | {"NO_COLOR": "1"}, timeout=100,
+            capture_output=True, text=True, check=False, cwd=pages, env=os.environ | {"NO_COLOR": "1"}, timeout=250,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     metrics = json.loads(done.stdout)["evaluation"]["metrics"]

@@ -24,7 +24,7 @@ class Log:
             self.gate.set()
 
     def write(self, batch: Sequence[int]) -> list[int]:
-        self.gate.wait(10)
+        self.gate.wait(100)
         if any(number < 0 for number in batch):
             raise ValueError(f"{min(batch)} cannot be kept")
         self.batches.append(list(batch))

@@ -36,7 +36,7 @@ def store(tmp_path: Path) -> str:
 def judged(server: FaultyServer, store: str, metrics: str, row: Mapping[str, Any] = ROW) -> Any:
     """The scorecard of one example."""
     judge = f"openai-chat:any@{server.url}"
-    return rg.evaluate([row], judge=judge, metrics=metrics, store=store, name="r", timeout=5)
+    return rg.evaluate([row], judge=judge, metrics=metrics, store=store, name="r", timeout=60)
 
 
 def score(card: Any, metric: str) -> dict[str, Any]:

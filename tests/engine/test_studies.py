@@ -155,7 +155,10 @@ def test_killed_study_loses_nothing_complete(tmp_path: Path, trials: int, kills:
     depths = [n for n in range(1, trials) if n != 3]
     for kill in range(kills):
         child = subprocess.Popen([sys.executable, __file__, url, str(log), ",".join(map(str, depths))])
-        time.sleep(0.9 + 0.05 * (kill % 7))
+        until = 2 + kill % 4     # trials begun: the last of them is under way
+        while child.poll() is None and (not log.exists() or len(log.read_text().split()) < until):
+            time.sleep(0.005)
+        time.sleep(0.01 * (kill % 7))
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
         with open_store(url) as store:
@@ -166,6 +169,7 @@ def test_killed_study_loses_nothing_complete(tmp_path: Path, trials: int, kills:
         again = {f"depth={line}" for line in log.read_text().split()} if log.exists() else set()
         assert not complete & again
         assert complete <= done
+        assert len(done) > len(complete) or child.returncode == 0
         complete = done
         log.unlink(missing_ok=True)
     with open_store(url) as store:

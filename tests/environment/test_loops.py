@@ -198,7 +198,7 @@ def kernel(tmp_path: Path) -> Iterator[Any]:
     client = manager.client()
     client.start_channels()
     try:
-        client.wait_for_ready(timeout=60)
+        client.wait_for_ready(timeout=200)
         yield client
     finally:
         client.stop_channels()
@@ -211,7 +211,7 @@ def cell(client: Any, code: str) -> dict[str, Any]:
     shown: dict[str, Any] = {}
     while True:
         try:
-            message = client.get_iopub_msg(timeout=90)
+            message = client.get_iopub_msg(timeout=200)
         except queue.Empty:
             pytest.fail(f"the cell did not end: {code}")
         kind, content = message["msg_type"], message["content"]

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import random
 import ssl
+import time
 import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -63,7 +64,7 @@ async def trouble(provider: str, model: str, url: str) -> str:
     made = build_model(ModelName(provider, model, url))
     try:
         with pytest.raises(CallError) as caught:
-            await made.reply(ASK, 10.0)
+            await made.reply(ASK, 60.0)
     finally:
         await made.close()
     return caught.value.trouble
@@ -130,6 +131,9 @@ def test_calls_given_up_at_any_moment_leave_no_socket(host: str) -> None:
 
             await asyncio.gather(*(call() for _ in range(30)))
             await made.close()
+        until = time.monotonic() + 60
+        while len(asyncio.all_tasks()) > 1 and time.monotonic() < until:
+            await asyncio.sleep(0.05)
         await asyncio.sleep(0.05)
 
     with FaultyServer() as server, warnings.catch_warnings(record=True) as told:

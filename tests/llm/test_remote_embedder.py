@@ -126,7 +126,7 @@ def store(tmp_path: Path) -> str:
 def relevance(server: FaultyServer, store: str, embed: str, **more: Any) -> Any:
     """Answer relevance by questions, of eight rows."""
     judge = f"openai-chat:any@{server.url},embed={embed}"
-    return rg.evaluate(rows(8), judge=judge, metrics=METRIC, store=store, name="m", timeout=5.0, **more)
+    return rg.evaluate(rows(8), judge=judge, metrics=METRIC, store=store, name="m", timeout=60.0, **more)
 
 
 @pytest.mark.server
@@ -179,7 +179,7 @@ def test_the_hybrid_judge_keeps_its_local_vectors(store: str) -> None:
     """A hybrid judge asks the remote embedder for guessed questions only: its local half is calibrated with its own."""
     with FaultyServer() as server:
         judge = f"hybrid:openai-chat:any@{server.url},embed=openai:small@{server.url}"
-        rg.evaluate(rows(4), judge=judge, metrics=f"faithfulness,{METRIC}", store=store, name="m", timeout=5.0)
+        rg.evaluate(rows(4), judge=judge, metrics=f"faithfulness,{METRIC}", store=store, name="m", timeout=60.0)
         asked = [request.body["input"] for request in server.requests if request.path.endswith("/embeddings")]
     assert [len(found) for found in asked] == [4] * 4
 
@@ -190,13 +190,13 @@ def test_similarity_takes_vectors_only(store: str) -> None:
     given: Any = {"metrics": "semantic_similarity", "store": store, "name": "m"}
     with FaultyServer() as server:
         judge = f"openai-chat:any@{server.url},embed=openai:small@{server.url}"
-        planned = rg.evaluate(rows(6), judge=judge, timeout=5.0, **given)["semantic_similarity"]
+        planned = rg.evaluate(rows(6), judge=judge, timeout=60.0, **given)["semantic_similarity"]
         assert Counter(request.path for request in server.requests) == {"/v1/embeddings": 6}
         assert {tuple(request.body["input"]) for request in server.requests} == {
             (row["answer"], row["reference_answer"]) for row in rows(6)
         }
         (one, other) = embedded(server, texts(rows(1)[0]["answer"]), texts(rows(1)[0]["reference_answer"]))
-        alone = rg.evaluate(rows(1), judge=judge, timeout=5.0, **(given | {"name": "n"}))["semantic_similarity"]
+        alone = rg.evaluate(rows(1), judge=judge, timeout=60.0, **(given | {"name": "n"}))["semantic_similarity"]
     a, b = one.vectors[0].astype(float), other.vectors[0].astype(float)
     assert alone.mean == pytest.approx(float(a @ b) / float(np.linalg.norm(a) * np.linalg.norm(b)), abs=1e-5)
     local = rg.evaluate(rows(6), judge="local", **given)["semantic_similarity"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.monitoring.conftest import traces
-from tests.monitoring.serving import Server, waits
+from tests.monitoring.serving import PATIENCE, Server, waits
 from tests.monitoring.test_settling import chain, finder
 
 from ragauge.store.open import Store
@@ -23,7 +23,7 @@ def sent(server: Server) -> tuple[str, httpx.Response]:
     """Sends a trace of some kilobytes; its id and the answer."""
     name = secrets.token_hex(16)
     spans = chain(secrets.token_hex(4_000), trace_id=name), finder(trace_id=name)
-    return name, httpx.post(f"{server.address}/v1/traces", json=traces(*spans), timeout=30)
+    return name, httpx.post(f"{server.address}/v1/traces", json=traces(*spans), timeout=PATIENCE)
 
 
 @pytest.mark.server
@@ -47,7 +47,7 @@ def test_a_full_disk(served: Callable[..., Server], store: Store, tmp_path: Path
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
             assert "Nothing of this request is kept" in answer.json()["message"]
         assert len(acknowledged) < 1_000
-    assert httpx.get(f"{server.address}/metrics", timeout=30).status_code == 200
+    assert httpx.get(f"{server.address}/metrics", timeout=PATIENCE).status_code == 200
     resource.prlimit(pid, resource.RLIMIT_FSIZE, unlimited)
     waits(lambda: sent(server)[1].status_code == 200)
     every = dict.fromkeys(acknowledged, "scored")

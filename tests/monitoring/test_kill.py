@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.monitoring.conftest import traces
-from tests.monitoring.serving import Server
+from tests.monitoring.serving import Server, waits
 from tests.monitoring.test_settling import LATER, chain, finder
 
 from ragauge.monitoring.policy import policy_of
@@ -38,9 +38,12 @@ def sending(server: Server, acknowledged: list[str], over: threading.Event) -> N
 
 
 def killed(start: Callable[..., Server], store: Store, config: Path, moments: list[float]) -> None:
-    """Kills a server under load so many seconds after the first answer, again and again, and looks at what is there."""
+    """Kills a server under load so many seconds after the first answer, again and again, and looks at what is there.
+
+    The last one is killed only once something was read, which comes late where the machine is slow.
+    """
     acknowledged: list[str] = []
-    for moment in moments:
+    for place, moment in enumerate(moments, 1):
         server, over = start("--config", str(config)), threading.Event()
         senders = [threading.Thread(target=sending, args=(server, acknowledged, over)) for _ in range(SENDERS)]
         before = len(acknowledged)
@@ -49,13 +52,14 @@ def killed(start: Callable[..., Server], store: Store, config: Path, moments: li
         while len(acknowledged) == before:
             time.sleep(0.01)
         time.sleep(moment)
+        if place == len(moments):
+            waits(lambda: (there := store.inbox.counts()).traces > there.waiting)
         server.end(signal.SIGKILL)
         over.set()
         for sender in senders:
             sender.join()
     policy = policy_of(config)
     with open_store(store.url) as again:
-        read_before = again.inbox.counts().traces - again.inbox.counts().waiting
         while settle(again, policy, LATER):
             pass
         TrafficScorer(again, policy, print).score()
@@ -68,7 +72,6 @@ def killed(start: Callable[..., Server], store: Store, config: Path, moments: li
         scores = [one for run in runs for one in again.scores.frame(run.run_id, None)["query_id"]]
         assert sorted(scores) == sorted(found)     # one score a response
         assert {count.outcome for count in again.ledger.counts()} == {"scored"}
-    assert max(moments) < 1 or read_before     # the worker had begun when it was killed
 
 
 @pytest.fixture

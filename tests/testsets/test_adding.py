@@ -108,7 +108,7 @@ def test_a_set_that_another_process_changes_is_waited_for(store: str, tmp_path: 
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(timeout=4)
         path.write_text(json.dumps({"query_id": "mine", "query": "Mine?"}) + "\n", encoding="utf-8")
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=200) == 0
     assert [row["query_id"] for row in _rows(path)] == ["mine", "q1"]
     with alone(tmp_path / "lock"), pytest.raises(StoreError, match="Is another ragauge at work"), alone(
         tmp_path / "lock", 0.05

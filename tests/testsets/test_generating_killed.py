@@ -40,7 +40,7 @@ def test_killed_at_any_moment(tmp_path: Path, questions: int, kills: int) -> Non
     pages = (json.dumps({"_id": one.doc_id, "text": one.text}) + "\n" for one in corpus(40))
     (tmp_path / "pages.jsonl").write_text("".join(pages), encoding="utf-8")
     with FaultyServer(reply=writing(), latency=0.05) as server:
-        assert _started(_command(server, tmp_path, "whole", questions)).wait(timeout=60) == 0
+        assert _started(_command(server, tmp_path, "whole", questions)).wait(timeout=250) == 0
         asked = Counter(json.dumps(request.body, sort_keys=True) for request in server.requests)
         assert set(asked.values()) == {1}
         moments = sorted(random.Random(24).sample(range(1, len(asked)), kills))
@@ -59,7 +59,7 @@ def test_killed_at_any_moment(tmp_path: Path, questions: int, kills: int) -> Non
             assert process.wait() == -signal.SIGKILL
             under_way.append(len(server.requests))
             assert not (tmp_path / "killed.jsonl").exists()
-        assert _started(words).wait(timeout=60) == 0
+        assert _started(words).wait(timeout=250) == 0
         seen = bodies()
     assert (tmp_path / "killed.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     assert set(seen) == set(asked)

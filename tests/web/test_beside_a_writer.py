@@ -125,7 +125,7 @@ def _killed(host: str, started: Started, store: str, file: str) -> None:
         (done,) = raw.execute("SELECT max(done) FROM evaluations").fetchone()
     assert 0 < done < ROWS
     while "stopped</span>" not in get(host, "/runs/killed/state")[1]:
-        assert time.monotonic() - ended <= SECONDS + 2
+        assert time.monotonic() - ended <= SECONDS + 30     # a minute, and what a page takes on a slow machine
         time.sleep(1)
     assert "stopped</span>" in get(host, "/")[1]
 
