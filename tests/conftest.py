@@ -176,7 +176,7 @@ def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Demonstrated:
     """`ragauge demo` as people type it, with sockets blocked: run once, by the first worker that needs it."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "demonstrated"
-    found, end = Demonstrated(folder), time.monotonic() + 240
+    found, end = Demonstrated(folder), time.monotonic() + 540
     try:
         folder.mkdir()
     except FileExistsError:
