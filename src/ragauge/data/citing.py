@@ -93,6 +93,11 @@ def numbered(answer: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     return tuple(dict.fromkeys(out))
 
 
+def may_cite(answer: str) -> bool:
+    """Whether the answer holds a bracket of any kind: without one it cites nothing, whatever the passages are."""
+    return "[" in answer or "【" in answer or "(" in answer
+
+
 def _marks(answer: str, passages: Sequence[Passage]) -> Iterator[CitationMark]:
     """What cites: not what stands in code, and not the text of a footnote."""
     if "[" not in answer and "【" not in answer and not (passages and "(" in answer):

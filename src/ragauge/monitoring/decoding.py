@@ -75,7 +75,14 @@ def attributes(sent: Any, depth: int = 0) -> dict[str, Any]:
     Raises:
         BadSpan: a value is nested too deeply.
     """
-    return {one.key: value(one.value, depth) for one in sent if not one.key.startswith(VECTORS)}
+    found = {}
+    for one in sent:     # each field of a message is made anew wherever it is named, so it is named once
+        name = one.key
+        if not name.startswith(VECTORS):
+            held = one.value
+            # most are texts
+            found[name] = held.string_value or value(held, depth)
+    return found
 
 
 def value(sent: Any, depth: int) -> Any:

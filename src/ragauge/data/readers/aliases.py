@@ -132,7 +132,12 @@ class RowPlan:
 
 def plan_for(names_there: Iterable[str], mapped: Mapping[str, str]) -> RowPlan:
     """Which column is read as which field: what the user mapped, then our names, then the tools' names."""
-    names_there = tuple(names_there)
+    return _plan(tuple(names_there), tuple(mapped.items()))
+
+
+@lru_cache(maxsize=256)     # most rows have the columns of those before them; what is returned is only read
+def _plan(names_there: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> RowPlan:
+    mapped = dict(pairs)
     columns = {ours: theirs for ours, theirs in mapped.items() if theirs in names_there}
     used = set(mapped.values())
     spelled: dict[str, str] = {}

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, TypeVar
 
-from ragauge.data.citing import cites
+from ragauge.data.citing import cites, may_cite
 from ragauge.data.example import Span
 from ragauge.data.identity import text_id
 from ragauge.data.readers.lines import Row
@@ -92,6 +92,7 @@ KNOWN_KEYS = frozenset(
     | {"metadata", "meta", "title", "type"}      # metadata is searched for an id; title and type carry nothing to judge
 )
 PLAIN_KEYS = frozenset({"passage_id", "doc_id", "text", "score"})
+TRACED_KEYS = frozenset({"id", "content", "score"})     # as OpenInference names the same
 PASSAGES = "a text, a list of texts, or a list of objects with doc_id and text"
 
 
@@ -119,7 +120,7 @@ def passages(value: Any, name: str, notes: Notes, ids: Any = None, ids_name: str
         item = unwrapped(given)
         plain = _plain(item)
         if plain is not None:
-            notes.identified("doc_id")
+            notes.identified("doc_id" if "doc_id" in item else "id")
         read.append(plain or _passage(item, n, name, notes))
     return _distinct(read)
 
@@ -130,9 +131,14 @@ def _with_id(item: Any, doc_id: str) -> dict[str, Any]:
 
 def _plain(item: Any) -> tuple[Passage, bool] | None:
     """The shape that nearly every passage has, read in a tenth of the time; None for any other."""
-    if type(item) is not dict or not item.keys() <= PLAIN_KEYS:
+    if type(item) is not dict:
         return None
-    doc_id, content, score = item.get("doc_id"), item.get("text"), item.get("score")
+    if item.keys() <= PLAIN_KEYS:
+        doc_id, content, score = item.get("doc_id"), item.get("text"), item.get("score")
+    elif item.keys() <= TRACED_KEYS:
+        doc_id, content, score = item.get("id"), item.get("content"), item.get("score")
+    else:
+        return None
     if type(doc_id) is not str or type(content) is not str or not doc_id.strip():
         return None
     if score is not None and (type(score) is not float or not isfinite(score)):
@@ -337,7 +343,7 @@ class Ahead:
         except Exception as error:
             self._broken = error
         rows = [
-            cites(answer) or cites(answer, self._passages(row))
+            cites(answer) or (may_cite(answer) and cites(answer, self._passages(row)))
             for _, row in held
             if isinstance(answer := self._answer(row), str) and answer.strip()
         ]

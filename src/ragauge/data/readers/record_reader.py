@@ -18,14 +18,14 @@ from ragauge.data.readers.fields import example_of, query_id_in, query_of, respo
 from ragauge.data.readers.lines import Row, Rows
 from ragauge.data.readers.passages import Ahead, passages
 from ragauge.data.readers.payloads import conversation, messages_in, returned
-from ragauge.data.readers.relevance import Parting, ids_of, marked
+from ragauge.data.readers.relevance import LABEL_FIELDS, Parting, ids_of, marked
 from ragauge.data.readers.values import BadValue, Notes, scalar_text
 from ragauge.data.response import Passage, Record, Response
 from ragauge.errors import nearest
 from ragauge.text.messages import plural
 
 Warn = Callable[[str], None]
-RESPONSE = frozenset(RESPONSE_FIELDS)
+RESPONSE, LABELS = frozenset(RESPONSE_FIELDS), frozenset(LABEL_FIELDS)
 MANY_LABELS = 5      # from so many labelled and answered examples on, no match at all is worth a word
 
 
@@ -114,7 +114,8 @@ class RecordReader:
             response = None
             if not RESPONSE.isdisjoint(values):
                 response = self._cited(response_of(values, names, example.query_id, self.notes, self.rows.blank))
-            example = self.parting.example(example, values, names, (ids_of(response), self._answers.marked_ids))
+            if not LABELS.isdisjoint(values):
+                example = self.parting.example(example, values, names, (ids_of(response), self._answers.marked_ids))
         except BadValue as bad:
             self._fail(bad, n, names)
         if self._repeats(n, example, response, given is None, twice=self._tool == "ragchecker"):

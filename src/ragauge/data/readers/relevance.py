@@ -103,7 +103,7 @@ def relevant_texts(value: Any, name: str, notes: Notes) -> tuple[Relevant, ...]:
     return tuple(Relevant((doc_id,)) for doc_id in dict.fromkeys(ids))
 
 
-FIELDS = ("relevant", "relevant_chunks")
+LABEL_FIELDS = ("relevant", "relevant_chunks")
 MARKS = (";", "|", "\n", ",")            # the first that a text holds parts it
 FIRM = frozenset(";|\n")                 # titles and names hold commas, seldom these
 ID_LIKE = re.compile(r"[^\s]*[\d._/:#\\-][^\s]*|[^\sA-Z]+|[^\sa-z]+")     # with a digit or a mark, or in one case
@@ -138,7 +138,7 @@ class Parting:
             ids: of the passages beside it; and of the first passages of the source, of which those with a mark count.
         """
         changed: dict[str, Any] = {}
-        for name in FIELDS:
+        for name in LABEL_FIELDS:
             value = values.get(name)
             if isinstance(value, str) and _holds_mark(value) and opened(value, name, Notes(cells=True)) is value:
                 parts = self._parts(value, names[name], ids)

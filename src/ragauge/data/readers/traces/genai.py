@@ -16,6 +16,7 @@ from ragauge.data.readers.traces.step import (
     first,
     last_asked,
     number,
+    speaks,
     word,
 )
 from ragauge.data.response import REDACTED
@@ -31,7 +32,7 @@ ASKED_EVENT, CHOICE_EVENT = "gen_ai.user.message", "gen_ai.choice"
 def read(span: TraceSpan) -> Step | None:
     """What the span says; None where it does not speak this dialect."""
     said = span.attributes
-    if not any(name.startswith("gen_ai.") for name in said):
+    if not speaks(said, "gen_ai."):
         return None
     kind = KINDS.get(str(said.get("gen_ai.operation.name", "")), "")
     sent, came = _messages(said.get("gen_ai.input.messages")), _messages(said.get("gen_ai.output.messages"))

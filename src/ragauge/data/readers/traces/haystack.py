@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragauge.data.readers.traces.spans import TraceSpan
-from ragauge.data.readers.traces.step import Kind, Step, answered, asked, decoded, documents
+from ragauge.data.readers.traces.step import Kind, Step, answered, asked, decoded, documents, speaks
 
 PARTS: Mapping[str, Kind] = {
     "Retriever": "retriever", "Ranker": "reranker", "Generator": "llm", "Embedder": "embedding",
@@ -17,7 +17,7 @@ PARTS: Mapping[str, Kind] = {
 def read(span: TraceSpan) -> Step | None:
     """What the span says; None where it does not speak this dialect."""
     said = span.attributes
-    if not any(name.startswith("haystack.") for name in said):
+    if not speaks(said, "haystack."):
         return None
     component = str(said.get("haystack.component.type", ""))
     kind: Kind = next((kind for part, kind in PARTS.items() if part in component), "chain")

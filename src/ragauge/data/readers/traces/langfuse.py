@@ -17,6 +17,7 @@ from ragauge.data.readers.traces.step import (
     documents,
     first,
     number,
+    speaks,
     under,
     word,
 )
@@ -30,7 +31,7 @@ KINDS: Mapping[str, Kind] = {
 def read(span: TraceSpan) -> Step | None:
     """What the span says; None where it does not speak this dialect."""
     said = span.attributes
-    if not any(name.startswith("langfuse.") for name in said):
+    if not speaks(said, "langfuse."):
         return None
     kind = KINDS.get(str(said.get("langfuse.observation.type", "")).lower(), "")
     sent = first(said, "langfuse.trace.input", "langfuse.observation.input")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragauge.data.readers.traces.spans import TraceSpan
-from ragauge.data.readers.traces.step import Kind, Step, answered, asked, counts, documents, word
+from ragauge.data.readers.traces.step import Kind, Step, answered, asked, counts, documents, speaks, word
 
 KINDS: Mapping[str, Kind] = {
     "RETRIEVER": "retriever", "RERANKER": "reranker", "LLM": "llm", "CHAT_MODEL": "llm", "EMBEDDING": "embedding",
@@ -18,9 +18,9 @@ KINDS: Mapping[str, Kind] = {
 
 def read(span: TraceSpan) -> Step | None:
     """What the span says; None where it does not speak this dialect."""
-    said = {name: _said(value) for name, value in span.attributes.items() if name.startswith("mlflow.")}
-    if not said:
+    if not speaks(span.attributes, "mlflow."):
         return None
+    said = {name: _said(value) for name, value in span.attributes.items() if name.startswith("mlflow.")}
     kind = KINDS.get(str(said.get("mlflow.spanType", "")).upper(), "chain")
     found = kind in ("retriever", "reranker")
     usage = said.get("mlflow.chat.tokenUsage")

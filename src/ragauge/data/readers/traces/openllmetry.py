@@ -18,6 +18,7 @@ from ragauge.data.readers.traces.step import (
     first,
     indexed,
     last_asked,
+    speaks,
     under,
     word,
 )
@@ -31,7 +32,7 @@ def read(span: TraceSpan) -> Step | None:
     """What the span says; None where it does not speak this dialect."""
     said = span.attributes
     results = [event.attributes for event in span.events if event.name in RESULTS]
-    if not results and not any(name.startswith(OWN) for name in said):
+    if not results and not speaks(said, *OWN):
         return None
     sent, came = first(said, "traceloop.entity.input"), first(said, "traceloop.entity.output", "gen_ai.task.output")
     kind = _kind(said, bool(results))

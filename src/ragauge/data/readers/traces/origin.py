@@ -22,6 +22,7 @@ MODEL = (
     "gen_ai.request.model", "ai.model.id",
 )  # fmt: skip
 EMBEDDER = ("embedding.model_name", *MODEL)
+LINKED = "mlflow.linkedPrompts"
 PROMPT = (     # name, version and text of a prompt, as the dialects write them
     ("langfuse.observation.prompt.name", "langfuse.observation.prompt.version", ""),
     ("traceloop.prompt.key", "traceloop.prompt.version", "traceloop.prompt.template"),
@@ -38,8 +39,11 @@ K = (
     "db.chroma.query.n_results", "db.milvus.search.limit", "db.qdrant.search.limit",
 )  # fmt: skip
 VERSION = ("service.version", "langfuse.version", "langfuse.release", "deployment.version", "app.version")
-LINKED = "mlflow.linkedPrompts"
 RETRIEVING = frozenset({"retrieval", "vector_db_retrieve"})
+FACTS = frozenset({
+    *EMBEDDER, *INDEX, *K, *VERSION, *(name for one in PROMPT for name in one if name), LINKED,
+    "gen_ai.operation.name", "gen_ai.request.top_k", "openinference.span.kind",
+})  # fmt: skip
 LONGEST = 120     # characters of a value; a longer one is known by its hash
 
 
@@ -52,7 +56,8 @@ def origin_of(spans: Sequence[TraceSpan], span_id: str = "") -> dict[str, str]:
     >>> origin_of(spans)
     {'model': 'm-2026', 'index': 'docs-v2'}
     """
-    ordered = [span.attributes for span in sorted(spans, key=lambda span: (span.start, span.span_id))]
+    said = [_facts(span.attributes) for span in sorted(spans, key=lambda span: (span.start, span.span_id))]
+    ordered = [one for one in said if one]
     asking, embedding = [one for one in ordered if not _embeds(one)], [one for one in ordered if _embeds(one)]
     retrieving = [one for one in ordered if one.get("gen_ai.operation.name") in RETRIEVING]
     found = {
@@ -61,10 +66,15 @@ def origin_of(spans: Sequence[TraceSpan], span_id: str = "") -> dict[str, str]:
         "embedder": _first(embedding, EMBEDDER),
         "index": _first(ordered, INDEX),
         "k": _first(ordered, K) or _first(retrieving, ("gen_ai.request.top_k",)),
-        "version": _first([*(span.resource for span in spans), *ordered], VERSION),
+        "version": _first([*(span.resource for span in spans if span.resource), *ordered], VERSION),
         "span": span_id,
     }
     return {fact: _short(value) for fact, value in found.items() if value}
+
+
+def _facts(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a span's attributes that are looked at here: most spans have few of these and many others."""
+    return {name: said[name] for name in FACTS.intersection(said)}
 
 
 def _embeds(said: Mapping[str, Any]) -> bool:
@@ -77,7 +87,7 @@ def _first(each: Iterable[Mapping[str, Any]], names: Sequence[str]) -> str:
     several = list(each)
     for name in names:
         for said in several:
-            text = word(said.get(name))
+            text = word(said[name]) if name in said else None
             if text and text != REDACTED:
                 return text.strip()
     return ""

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from ragauge.data.readers.passages import DOC_KEYS, PASSAGE_KEYS, SCORE_KEYS, TEXT_KEYS, unwrapped
 from ragauge.data.readers.payloads import QUERY_KEYS, entered, returned
+from ragauge.data.readers.values import NUMBER, SINGLE
 from ragauge.data.response import REDACTED
 
 Kind = Literal["retriever", "reranker", "llm", "embedding", "evaluator", "prompt", "tool", "chain", ""]
@@ -66,6 +67,14 @@ def merged(steps: Sequence[Step]) -> Step:
         if said:
             chosen[part.name] = (seen or said)[0]
     return Step(**chosen)
+
+
+def speaks(said: Mapping[str, Any], *heads: str) -> bool:
+    """Whether the name of any attribute begins with one of the heads."""
+    for name in said:     # noqa: SIM110 - any() takes three times as long, and this is asked of each span five times
+        if name.startswith(heads):
+            return True
+    return False
 
 
 def decoded(value: Any) -> Any:
@@ -150,23 +159,29 @@ def document(item: Any) -> Document | None:
     if isinstance(item.get("payload"), Mapping):
         item = {**item["payload"], **{key: value for key, value in item.items() if key != "payload"}}
     out = {key: value for key, value in item.items() if key in KEPT and value is not None}
-    notes = decoded(item.get("metadata") or item.get("meta"))
-    flat = {key: value for key, value in item.items() if key not in KEPT and isinstance(value, str | int | float)}
-    if isinstance(notes, Mapping) or flat:
-        out["metadata"] = {**flat, **(notes if isinstance(notes, Mapping) else {})}
-    distance = item.get("distance")
-    if isinstance(distance, int | float) and not any(key in out for key in SCORE_KEYS):
-        out["score"] = -distance      # a score is higher where it is better
+    if not item.keys() <= KEPT:
+        _noted(item, out)
     for key in SCORE_KEYS:
         if key in out and number(out[key]) is None:
             del out[key]
     return out if any(isinstance(out.get(key), str) for key in (*TEXT_KEYS, *DOC_KEYS)) else None
 
 
+def _noted(item: Mapping[str, Any], out: dict[str, Any]) -> None:
+    """Adds what else a document says: its metadata, and a score for its distance."""
+    notes = decoded(item.get("metadata") or item.get("meta"))
+    flat = {key: value for key, value in item.items() if key not in KEPT and isinstance(value, SINGLE)}
+    if isinstance(notes, Mapping) or flat:
+        out["metadata"] = {**flat, **(notes if isinstance(notes, Mapping) else {})}
+    distance = item.get("distance")
+    if isinstance(distance, NUMBER) and not any(key in out for key in SCORE_KEYS):
+        out["score"] = -distance      # a score is higher where it is better
+
+
 def number(value: Any) -> float | None:
     """A finite number, or a text that reads as one."""
     try:
-        read = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+        read = float(value) if isinstance(value, SINGLE) and not isinstance(value, bool) else None
     except (ValueError, OverflowError):
         return None
     return read if read is not None and isfinite(read) else None
@@ -174,7 +189,7 @@ def number(value: Any) -> float | None:
 
 def counts(**given: Any) -> dict[str, int]:
     """Counts of tokens by kind, without those that are not there; a total only where its parts are not."""
-    read = {kind: number(value) for kind, value in given.items()}
+    read = {kind: number(value) for kind, value in given.items() if value is not None}
     known = {kind: int(value) for kind, value in read.items() if value is not None and value >= 0}
     return {kind: count for kind, count in known.items() if kind != "total" or not {"input", "output"} <= known.keys()}
 
@@ -187,7 +202,9 @@ def first(attributes: Mapping[str, Any], *names: str) -> Any:
 
 def word(value: Any) -> str | None:
     """A text that says something, or a number as one."""
-    return str(value) if isinstance(value, str | int | float) and str(value).strip() else None
+    if type(value) is str:
+        return value if value.strip() else None
+    return str(value) if isinstance(value, SINGLE) and str(value).strip() else None
 
 
 def indexed(attributes: Mapping[str, Any], head: str) -> list[dict[str, Any]]:
@@ -217,7 +234,7 @@ def under(attributes: Mapping[str, Any], *heads: str) -> dict[str, Any]:
         name[len(head) :]: value
         for head in heads
         for name, value in attributes.items()
-        if name.startswith(head) and isinstance(value, str | int | float) and value != REDACTED
+        if name.startswith(head) and isinstance(value, SINGLE) and value != REDACTED
     }
 
 
@@ -226,4 +243,4 @@ def named(value: Any) -> dict[str, Any]:
     value = decoded(value)
     if not isinstance(value, Mapping):
         return {}
-    return {str(key): item for key, item in value.items() if isinstance(item, str | int | float)}
+    return {str(key): item for key, item in value.items() if isinstance(item, SINGLE)}
