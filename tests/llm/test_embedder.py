@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -220,6 +221,13 @@ def test_texts_are_not_kept() -> None:
     """Another 2,000 different texts leave no memory behind: the tokenizer would keep about 5 kB of each."""
     done = subprocess.run([sys.executable, "-c", GROWTH], capture_output=True, text=True, check=True)
     assert float(done.stdout) < 2
+
+
+def test_what_is_loaded_is_shared() -> None:
+    """Embedders of a process have one matrix, however often they are made and from how many threads at once."""
+    with ThreadPoolExecutor(8) as threads:
+        made = list(threads.map(lambda _: WordLlamaEmbedder()._loaded(), range(8)))
+    assert {id(one.matrix) for one in made} == {id(SHARED._loaded().matrix)}
 
 
 def test_missing_file_ends_an_evaluation_and_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

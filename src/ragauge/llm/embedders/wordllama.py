@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +21,7 @@ PIECE = 8_192     # characters given to the tokenizer at once; its working memor
 MOST_HEADER = 10_000     # bytes; this one has 88
 WEIGHTS = Path(__file__).parent / "weights"     # what tools/embedder_files.py puts there
 MATRIX, TOKENIZER = "l2_supercat_256.safetensors", "l2_supercat_tokenizer_config.json"
+LOADING = Lock()
 NEXT = (
     "A wheel of ragauge has it: install it anew with pip install --force-reinstall --no-deps ragauge. "
     "In a source tree run python tools/embedder_files.py, or pip install -e . as make does."
@@ -36,9 +38,9 @@ class EmbeddingModel(NamedTuple):
 class WordLlamaEmbedder:
     """Vectors of 256 numbers from wordllama (MIT): the mean of its token vectors, scaled to length 1.
 
-    Nothing is loaded before the first text, and nothing is ever fetched. A text's vector depends on that text alone,
-    not on the others of the call. Meant for similarity, deduplication and retrieval; maximum cosine is a poor judge
-    of groundedness.
+    Nothing is loaded before the first text, what is loaded is shared by all embedders of a process, and nothing is ever
+    fetched. A text's vector depends on that text alone, not on the others of the call. Meant for similarity,
+    deduplication and retrieval; maximum cosine is a poor judge of groundedness.
 
     A text that is empty or blank has a row of zeros. Characters that UTF-8 cannot carry count as question marks.
     """
@@ -47,7 +49,6 @@ class WordLlamaEmbedder:
     dimensions = DIMENSIONS
 
     def __init__(self) -> None:
-        self._lock = Lock()
         self._model: EmbeddingModel | None = None
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -82,10 +83,10 @@ class WordLlamaEmbedder:
         return total / length if length > 0 else total
 
     def _loaded(self) -> EmbeddingModel:
-        with self._lock:
-            if self._model is None:
-                self._model = _load()
-            return self._model
+        if self._model is None:
+            with LOADING:     # one that finds it loading waits for it
+                self._model = _load(WEIGHTS)
+        return self._model
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -100,16 +101,17 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-def _load() -> EmbeddingModel:
-    """The model from the package's own files.
+@cache
+def _load(weights: Path) -> EmbeddingModel:
+    """The model from the package's own files; once, since a server that judges for months would load it every minute.
 
     Raises:
         MissingFile: one of them is not there, or is not what it must be.
     """
     from tokenizers import Tokenizer
 
-    matrix = _matrix(_there(WEIGHTS / MATRIX))
-    path = _there(WEIGHTS / TOKENIZER)
+    matrix = _matrix(_there(weights / MATRIX))
+    path = _there(weights / TOKENIZER)
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:     # the library raises no narrower one
