@@ -32,6 +32,15 @@ class _ArrivedScores(NamedTuple):
     judged: bool
 
 
+def watched_project(store: Store, named: str = "") -> str:
+    """The project that is watched: the one that is named, else the one whose traffic came first; "" = none came yet."""
+    return named or _first_project(store.runs.list(filter={"kind": "traffic"}, sort="oldest"))
+
+
+def _first_project(oldest_first: Sequence[Run]) -> str:
+    return oldest_first[0].system if oldest_first else ""
+
+
 def traffic_runs(store: Store, since: str = "", *, project: str = "") -> list[Run]:
     """The runs of one project's traffic that began on a day (ISO) or later, the oldest first.
 
@@ -41,7 +50,7 @@ def traffic_runs(store: Store, since: str = "", *, project: str = "") -> list[Ru
         project: whose traffic; "" = that of the project whose traffic came first.
     """
     found = store.runs.list(filter={"kind": "traffic"}, sort="oldest")
-    meant = project or (found[0].system if found else "")
+    meant = project or _first_project(found)
     return [run for run in found if run.system == meant and day_of(run) >= since]
 
 

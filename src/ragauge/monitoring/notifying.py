@@ -1,4 +1,4 @@
-"""Tells people of alerts: by webhook and by mail, again until it arrives, under one id, without a user's words."""
+"""Tells of alerts: by webhook, mail and OTLP, again until it arrives, under one id, without a user's words."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.monitoring.silences import configured, silenced
 from ragauge.data.identity import digest
+from ragauge.engine.arrivals import watched_project
 from ragauge.errors import UsageError
+from ragauge.monitoring.alert_records import alert_request, severity
 from ragauge.monitoring.posting import TIMEOUT, post, secret
+from ragauge.monitoring.sending_logs import send_records
 from ragauge.reporting.alerts import headline
 from ragauge.store.monitors import Delivery
 
@@ -32,18 +35,14 @@ HELD, UNHEARD = "silenced", "not told: it began and ended in a silence"
 
 
 def deliveries(store: Store, monitor: MonitorSection, told: AlertAccount, now: float) -> list[Delivery]:
-    """What has to be told of an alert that fired, or has ended: a delivery for each receiver of the configuration.
-
-    A receiver by OTLP gets results, not alerts.
-    """
+    """What has to be told of an alert that fired, or has ended: a delivery for each receiver of the configuration."""
     event = "fired" if told.alert.ended_at is None else "ended"
+    project = watched_project(store, monitor.project) if monitor.notify else ""
     found = []
     for receiver in monitor.notify:
-        if receiver.otlp is not None:
-            continue
         target = target_of(receiver)
         delivery_id = _delivery_id(told.alert.alert_id, event, target)
-        body = {"id": delivery_id, "event": event, **_said(told)}
+        body = {"id": delivery_id, "event": event, "project": project, **_said(told, event)}
         if receiver.text:
             body["examples"] = _examples(store, told)
         found.append(Delivery(delivery_id, told.alert.alert_id, target, body, now))
@@ -56,13 +55,16 @@ def _delivery_id(alert_id: str, event: str, target: str) -> str:
 
 def target_of(receiver: NotifySection) -> str:
     """What a receiver is known by: its address may hold a secret, and is not kept."""
+    if receiver.otlp is not None:
+        return digest(["otlp", receiver.otlp, receiver.text])[:16]
     return digest([receiver.webhook, receiver.format, receiver.email, receiver.text])[:16]
 
 
-def _said(told: AlertAccount) -> dict[str, Any]:
+def _said(told: AlertAccount, event: str) -> dict[str, Any]:
     alert = told.alert
     return {
         "alert": alert.alert_id, "title": headline(alert), "monitor": alert.monitor, "asked": alert.asks,
+        "metric": "" if alert.said else alert.monitor, "severity": severity(alert.decide, event),
         "segment": {alert.segment[0]: alert.segment[1]} if alert.segment[0] else {},
         "fired_at": alert.fired_at.isoformat(), "ended_at": alert.ended_at.isoformat() if alert.ended_at else None,
         "since": alert.since.isoformat(),
@@ -97,9 +99,10 @@ def deliver(store: Store, monitor: MonitorSection, now: float) -> int:
         waited = time.monotonic() - began     # for receivers before it
         if not store.monitors.claimed(delivery, now + waited + ALONE):
             continue
-        error = _attempt(receiver, delivery.body)
+        error, final = _attempt(receiver, delivery.body)
         again = now + min(LONGEST, FIRST * 2.0**delivery.attempts)
-        store.monitors.attempted(delivery, error, again if error and delivery.attempts + 1 < ATTEMPTS else None)
+        more = error and not final and delivery.attempts + 1 < ATTEMPTS
+        store.monitors.attempted(delivery, error, again if more else None)
         arrived += not error
     return arrived
 
@@ -118,8 +121,10 @@ def _kept_back(store: Store, silences: Sequence[Silence], delivery: Delivery, no
     return held is not None
 
 
-def _attempt(receiver: NotifySection, body: Mapping[str, Any]) -> str:
-    """Tells one receiver; why it failed, without the address, or ""."""
+def _attempt(receiver: NotifySection, body: Mapping[str, Any]) -> tuple[str, bool]:
+    """Tells one receiver; why it failed, without the address, or "", and whether that is the last word."""
+    if receiver.otlp is not None:
+        return send_records(receiver, alert_request(body), str(body["id"]))
     try:
         if receiver.webhook is not None:
             sent = body if receiver.format == "generic" else {"text": slack_text(body)}
@@ -130,10 +135,10 @@ def _attempt(receiver: NotifySection, body: Mapping[str, Any]) -> str:
         else:
             _mail(receiver, body)
     except urllib.error.HTTPError as error:
-        return f"HTTP {error.code}"
+        return f"HTTP {error.code}", False
     except (OSError, smtplib.SMTPException, UsageError) as error:
-        return f"{type(error).__name__}: {getattr(error, 'reason', None) or type(error).__doc__ or ''}"[:200]
-    return ""
+        return f"{type(error).__name__}: {getattr(error, 'reason', None) or type(error).__doc__ or ''}"[:200], False
+    return "", True
 
 
 def slack_text(body: Mapping[str, Any]) -> str:

@@ -161,7 +161,7 @@ class NotifySection(Section):
     email: Name | None = Field(default=None, description="Address that a mail is sent to.")
     server: Name = Field(default="localhost:25", description="SMTP server of the mails, host:port.")
     sender: Name = Field(default="ragauge@localhost", description="Address that mails come from.")
-    otlp: Name | None = Field(default=None, description="OTLP/HTTP endpoint that results are given back to.")
+    otlp: Name | None = Field(default=None, description="OTLP/HTTP endpoint that alerts and results are sent to.")
     headers: dict[Name, Name] = Field(default_factory=dict, description="Of requests, such as authorization: $TOKEN.")
     text: StrictBool = Field(default=False, description="Whether users' questions and answers may be in it.")
 
