@@ -23,7 +23,8 @@ def by_name(done: Done) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No key and no base URL in the environment, and a folder of its own."""
+    """No key and no base URL in the environment, a folder of its own, and room enough wherever that is."""
+    monkeypatch.setattr("ragauge.api.doctor.LEAST_SPACE", 0)
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
