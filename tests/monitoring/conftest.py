@@ -67,9 +67,9 @@ def store(tmp_path: Path, empty: Path) -> Iterator[Store]:
 def sender(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., TestClient]]:
     """Makes a client that sends to the store, as who may send and with what is taken out.
 
-    What is sent comes yesterday from noon on: traffic is a run a UTC day, and no test is to cross midnight.
+    What is sent comes on one UTC day, of which ten minutes are left: traffic is a run a day.
     """
-    ago = time.time() % DAY + DAY / 2
+    ago = max(0.0, 600 - (DAY - time.time() % DAY))
     monkeypatch.setattr("ragauge.monitoring.receiver.time", SimpleNamespace(time=lambda: time.time() - ago))
     made: list[tuple[TestClient, Intake]] = []
 
