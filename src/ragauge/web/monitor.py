@@ -26,6 +26,7 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
         StoreError: the store cannot be opened.
     """
     require("Monitoring", "monitor")
+    from ragauge.monitoring.arenas import share_arenas
     from ragauge.monitoring.canary import JudgeCanary
     from ragauge.monitoring.drifting import DriftWatcher
     from ragauge.monitoring.giving_back import GivingBack
@@ -36,6 +37,7 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
     from ragauge.monitoring.watcher import Watcher
     from ragauge.web.app import application
 
+    share_arenas()
     site = site_of(ServedOptions(
         store=wanted.store, host=wanted.host, port=wanted.port, token_file=wanted.token_file,
         allowed_host=wanted.allowed_host, no_open=True,
