@@ -76,6 +76,41 @@ def test_the_corpus_says_which_gold_documents_are_alive(project: Path, file: str
     assert (run.recall, run.alive) == (1.0, alive)
 
 
+@pytest.mark.parametrize("first", ["baseline", "schedule"])
+def test_gold_documents_are_alive_under_another_id(project: Path, first: str) -> None:
+    """Of a corpus that was indexed anew a gold document is alive by its id, else by the text that was found of it.
+
+    The text is that of the baseline or of an earlier run; one that stands nowhere any more is dead.
+    """
+    texts = {"d0": "Refunds take fourteen days.", "d1": "The hub is grey and round.", "d2": "Parcels leave on Mondays."}
+    rows = [{"query_id": f"q{n}", "query": f"what {n}?", "relevant": {f"d{n}": 1}} for n in range(3)]
+    (project / "golden.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (project / f"renamed_{first}.py").write_text(
+        f"TEXTS = {texts!r}\n\ndef answer(query):\n    doc = 'd' + query[5]\n"
+        "    return {'answer': 'a', 'passages': [{'doc_id': doc, 'text': TEXTS[doc]}]}\n"
+    )
+    url, docs = f"sqlite:///{project / 'store.db'}", project / "docs"
+    docs.mkdir()
+    for name, text in (("d0", texts["d0"]), ("a7", f"On hubs.\n\nThe hub  is grey\nand round. {texts['d0']}")):
+        (docs / f"{name}.md").write_text(text)
+    entry = {**NIGHTLY, "run": f"renamed_{first}:answer", "corpus": "docs"}
+    before = rg.run(f"renamed_{first}:answer", "golden.jsonl", name="main", store=url)
+    if first == "baseline":
+        entry["baseline"] = before.run.run_id
+    else:
+        with open_store(url) as store:
+            job = store.jobs.take("nightly", NOON, "me", NOON)
+            assert job is not None
+            store.jobs.end(job, "me", NOON, "pass", run_id=before.run.run_id)
+    found = outcome(project, entry)
+    with open_store(url) as store:
+        run, listing = golden_run(store, found.run_id), store.listings.read(found.run_id)
+    assert run is not None
+    assert listing is not None
+    assert (run.alive, run.renamed) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
+    assert (listing.absent, listing.renamed, listing.documents) == ({"d2"}, {"d1"}, 2)
+
+
 RAISED = "gate:\n  rules:\n    - {metric: context_recall, max_drop: 5%}\n"
 
 

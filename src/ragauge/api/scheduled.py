@@ -68,8 +68,8 @@ class ScheduledRun:
         rules = rules_of(file) if file.checked().gate is not None else None
         metrics = asked.metrics or tuple(map(str, rules.metrics if rules is not None else ()))
         run_id, joined = self._asked()
-        listing = self._listing(run_id)
-        evaluate(run_id, metrics=metrics, judge=self.judge, store=self.store, index=listing, warn=_unheard)
+        self._list(run_id)
+        evaluate(run_id, metrics=metrics, judge=self.judge, store=self.store, warn=_unheard)
         if rules is None:
             return ScheduledOutcome("done", run_id, f"evaluated; {file.name} has no section gate.{joined}")
         found = gate(run_id, baseline=asked.baseline, rules=file.name, store=self.store)
@@ -96,19 +96,22 @@ class ScheduledRun:
             eval_set = set_of(self.schedule.set, store, _unheard)
             return with_reported(eval_set, store, self.schedule.reported, self.config)
 
-    def _listing(self, run_id: str) -> list[str] | None:
-        """The documents that the index should hold; None where no corpus is named that names them as the labels do."""
+    def _list(self, run_id: str) -> None:
+        """Keeps which of the labelled documents the index should hold, where a corpus is named that has any of them."""
         if self.schedule.corpus is None:
-            return None
+            return
+        from ragauge.api.gold_index import gold_listing
         from ragauge.data.readers.corpus import read_corpus
         from ragauge.store.open import open_store
 
         try:
-            ids = [one.doc_id for one in read_corpus(self.schedule.corpus, [])]
+            documents = read_corpus(self.schedule.corpus, [])
         except DataError:     # it is watched for changes; it need not be text
-            return None
+            return
         with open_store(self.store) as store:
-            return ids if store.listings.labelled(run_id) & set(ids) else None
+            found = gold_listing(store, run_id, self.schedule, documents)
+            if found is not None:
+                store.listings.write(run_id, found)
 
     def _beat(self, count: int) -> ScheduledOutcome:
         """Asks a few questions; one without an answer, or that failed, is the end of it."""

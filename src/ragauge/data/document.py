@@ -166,11 +166,13 @@ class IndexListing:
 
     Attributes:
         documents: how many documents the listing names.
-        absent: labelled documents that it does not name.
+        absent: labelled documents that it does not hold.
+        renamed: labelled documents that it holds under another id, found by their texts.
     """
 
     documents: int
     absent: frozenset[str] = frozenset()
+    renamed: frozenset[str] = frozenset()
 
     def __contains__(self, doc_id: object) -> bool:
         return doc_id not in self.absent

@@ -36,12 +36,14 @@ class GoldenRun(NamedTuple):
     Attributes:
         found: query_id -> ids of the first ten documents.
         recall: mean recall@10; None where nothing is labelled.
-        alive: share of the gold documents that the index has; None where its listing is not known.
+        alive: share of the gold documents that the index has, by id or by text; None where its listing is not known.
+        renamed: share of them that it has by text alone, under another id; None likewise.
     """
 
     found: Mapping[str, tuple[str, ...]]
     recall: float | None
     alive: float | None
+    renamed: float | None = None
 
 
 def drift_report(
@@ -168,6 +170,8 @@ def _golden(store: Store, days: Collection[date]) -> dict[date, Values]:
                 found[name, f"recall@{K}"] = now.recall
             if now.alive is not None:
                 found[name, "gold_alive"] = now.alive
+            if now.renamed is not None:
+                found[name, "gold_renamed"] = now.renamed
             since = day - timedelta(days=BASELINE_DAYS)
             earlier = next((jobs[one].run_id for one in sorted(jobs) if since <= one < day), "")
             before = _golden_run(store, earlier, known) if earlier else None
@@ -214,5 +218,8 @@ def golden_run(store: Store, run_id: str) -> GoldenRun | None:
         for example, response in pairs
     }  # fmt: skip
     listing = store.listings.read(run.run_id)
-    alive = None if listing is None or not gold else sum(one in listing for one in gold) / len(gold)
-    return GoldenRun(found, fmean(recalls) if recalls else None, alive)
+    recall = fmean(recalls) if recalls else None
+    if listing is None or not gold:
+        return GoldenRun(found, recall, None)
+    alive = sum(one in listing for one in gold) / len(gold)
+    return GoldenRun(found, recall, alive, len(gold & listing.renamed) / len(gold))

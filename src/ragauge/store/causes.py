@@ -112,7 +112,8 @@ class Listings:
 
     def write(self, run_id: str, listing: IndexListing) -> None:
         """Keeps the listing of a run in place of an earlier one."""
-        body = pack(canonical({"documents": listing.documents, "absent": sorted(listing.absent)}))
+        said = {"documents": listing.documents, "absent": sorted(listing.absent)}
+        body = pack(canonical({**said, "renamed": sorted(listing.renamed)} if listing.renamed else said))
         statement = self._database.insert(listings)
         update = {"body": statement.excluded.body}
         with self._database.write() as connection:
@@ -131,7 +132,7 @@ class Listings:
         if body is None:
             return None
         found = json.loads(unpack(body))
-        return IndexListing(found["documents"], frozenset(found["absent"]))
+        return IndexListing(found["documents"], frozenset(found["absent"]), frozenset(found.get("renamed", ())))
 
     def labelled(self, run_id: str) -> set[str]:
         """Documents that the labels and gold spans of the run's examples name."""
