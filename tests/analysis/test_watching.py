@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.analysis.monitored import FIRST, monitor, traffic, watched, watching
 
-from ragauge.analysis.monitoring.arrivals import ArrivedScore
+from ragauge.analysis.monitoring.arrivals import Arrival, ArrivedScore
 from ragauge.analysis.monitoring.series import ALL
 from ragauge.analysis.monitoring.states import MonitorState, Seen
+from ragauge.analysis.monitoring.watching import Alert, Watching, WatchState
 
 STABLE, FALLEN = [0.9] * 40, [0.9] * 40 + [0.75] * 8
 LOOKS = st.lists(st.tuples(st.sampled_from(["ok", "off", "no_data", "error"]), st.integers(0, 90)), max_size=30)
@@ -138,3 +141,92 @@ def test_the_estimate_alone_alerts_on_nothing() -> None:
     """decide: point alerts in a stable month in which the test does not."""
     assert watched(watching(monitor(decide="point")), traffic(STABLE))[1]
     assert watched(watching(monitor()), traffic(STABLE))[1] == []
+
+
+def looked_hourly(by: Watching, arrivals: Sequence[Arrival], until: datetime) -> list[Alert]:
+    """What is raised or ends where somebody looks every hour, and waits for six."""
+    state, found, at = WatchState(), list[Alert](), FIRST
+    while at < until:
+        at += HOUR
+        before = state
+        state, alerts = by.after(state, [one for one in arrivals if one.at <= at])
+        state, missing = by.quiet(state, at, FIRST, 6 * HOUR, moved=state.cursor != before.cursor)
+        found += [*alerts, *missing]
+    return found
+
+
+def hourly(day: int, first: int, last: int, tenant: str) -> list[Arrival]:
+    """Three requests an hour of a tenant, from an hour of a day up to another."""
+    return [
+        replace(one, segments={"tenant": tenant}) for one in traffic([0.95] * (day + 1), rate=72)
+        if one.at.date() == (FIRST + timedelta(days=day)).date() and first <= one.at.hour < last
+    ]  # fmt: skip
+
+
+def in_order(arrivals: Sequence[Arrival]) -> list[Arrival]:
+    """Numbered by when they came."""
+    return [replace(one, number=n) for n, one in enumerate(sorted(arrivals, key=lambda one: one.at))]
+
+
+def test_a_segment_that_is_silent_every_night_is_missed_once() -> None:
+    """The first night, before anybody knows, is told and ends in the morning; the next three are not.
+
+    A silence of more than twice a night is told again, and names the segment alone.
+    """
+    by = watching(monitor(level=0.5, drop=None, segments=("tenant",)))
+    others = [one for day in range(7) for one in hourly(day, 0, 24, "acme")]
+    office = [one for day in range(4) for one in hourly(day, 8, 18, "bolt")]
+    found = looked_hourly(by, in_order([*others, *office]), FIRST + timedelta(days=7))
+    assert [(one.fired_at - FIRST) // HOUR for one in found if one.ended_at is None] == [24, 3 * 24 + 46]
+    assert [(one.ended_at - FIRST) // HOUR for one in found if one.ended_at is not None] == [32]
+    assert {one.segment for one in found} == {("tenant", "bolt")}
+
+
+def test_where_nothing_comes_no_segment_is_told_of() -> None:
+    """A day without any traffic is one alert, of all requests, and the tenant that comes back last is given its time.
+
+    A tenant of fewer than twenty scores is not missed.
+    """
+    by = watching(monitor(level=0.5, drop=None, segments=("tenant",)))
+    both = [one for tenant in ("acme", "bolt") for one in hourly(0, 0, 24, tenant)]
+    few = hourly(0, 0, 3, "calm")
+    later = [*hourly(2, 0, 24, "acme"), *hourly(2, 4, 24, "bolt")]
+    found = looked_hourly(by, in_order([*both, *few, *later]), FIRST + timedelta(days=3))
+    assert [(one.segment, one.ended_at is None) for one in found] == [(ALL, True), (ALL, False)]
+
+
+def test_a_level_is_tested_from_the_first_score() -> None:
+    """Of scores far below the level from the very first on, the first day has an alert, of all and of each tenant.
+
+    While it is open how many tenants come, each series is asked for the evidence of 101; batches make no difference.
+    """
+    by, arrivals = watching(monitor(level=0.8, drop=None, segments=("tenant",))), traffic([0.55], rate=400)
+    state, found = watched(by, arrivals)
+    assert {one.segment for one in found} == {ALL, ("tenant", "acme"), ("tenant", "bolt")}
+    assert {(one.series, one.fired_at < FIRST + timedelta(days=1)) for one in found} == {(101, True)}
+    assert watched(by, arrivals, 7)[1] == found
+    assert by.limit(by.after(state, traffic([0.55, 0.9], rate=400))[0]) == 3 / 0.05
+    assert watched(watching(monitor(segments=("tenant",))), arrivals)[0].series[ALL].evidence is None
+
+
+def first_day(seed: int) -> list[Arrival]:
+    """Requests of which 20 % fail; failures are judged every time, of the others one in twenty."""
+    draw, out = np.random.default_rng(seed), list[Arrival]()
+    for _ in range(600):
+        fails = draw.random() < 0.2
+        if fails or draw.random() < 0.05:
+            score = ArrivedScore("scored", 0.0 if fails else 1.0, 1.0 if fails else 20.0)
+            out.append(Arrival(len(out), FIRST, f"t{len(out)}", scores={"faithfulness": score}))
+    return out
+
+
+def test_a_first_day_at_its_level_does_not_alarm() -> None:
+    """Where failures are judged every time and the mean is the level itself, at most 5 % of first days alarm.
+
+    Were the first scores not divided by what a drawn one weighs, every third would.
+    """
+    by = watching(monitor(level=0.8, drop=None))
+    alarms = {weight: sum(bool(watched(replace(by, heaviest=weight), first_day(seed))[1]) for seed in range(60))
+              for weight in (20.0, 0.0)}  # fmt: skip
+    assert alarms[20.0] <= 3
+    assert alarms[0.0] > 12

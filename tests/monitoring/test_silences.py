@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ import pytest
 from tests.analysis.monitored import FIRST, stored, traffic
 from tests.monitoring.test_watcher import configured, hook
 
+from ragauge.analysis.monitoring.series import ALL
 from ragauge.analysis.monitoring.silences import Silence
 from ragauge.api.monitor_alerts import alert, alerts, monitors
 from ragauge.api.monitor_silences import end_silences, silence
 from ragauge.data.config.reading import read_config
 from ragauge.errors import UnknownName, UsageError
+from ragauge.monitoring.exposition import exposition
 from ragauge.monitoring.notifying import deliver
 from ragauge.monitoring.watcher import judge_series
 from ragauge.store.open import Store
@@ -132,3 +135,35 @@ def test_a_silence_is_said_by_command(store: Store, tmp_path: Path) -> None:
 def test_a_silence_that_makes_no_sense_is_refused(entry: dict[str, Any], said: str) -> None:
     """What has no end, time or reason is said when the configuration is read."""
     assert said in str(read_config({"monitor": {"silences": [entry]}}).problems[0])
+
+
+def test_a_segment_that_falls_silent_is_told_alone(store: Store, tmp_path: Path) -> None:
+    """A tenant of which nothing comes for six hours while others send is in no_data, on the page and in /metrics.
+
+    One alert names it, in words and by segment, and ends with its next score; the others stay as they were.
+    """
+    path = tmp_path / "ragauge.yaml"
+    rule = "{metric: faithfulness, min: 0.8, segments: [tenant]}"
+    path.write_text(f"monitor: {{segments: {{tenant: metadata.tenant}}, monitors: [{rule}]}}")
+    given = configured({"webhook": "http://127.0.0.1:9/"})
+    stored(store, DAYS[:80])
+    judge_series(store, *given, START + 36 * HOUR, began=START)
+    stored(store, [one for one in DAYS[80:] if one.segments["tenant"] == "acme"])
+    assert judge_series(store, *given, START + 108 * HOUR, began=START + 102 * HOUR + 60) == ()
+    (raised,) = judge_series(store, *given, START + 108 * HOUR, began=START)
+    said = "no score of faithfulness of tenant bolt has come since 2026-01-02 12:00 UTC, and of others it has"
+    assert (raised.decide, raised.segment, raised.said) == ("no_data", ("tenant", "bolt"), said)
+    assert judge_series(store, *given, START + 109 * HOUR, began=START) == ()
+    assert [one.body["segment"] for one in store.monitors.due(1e12)] == [{"tenant": "bolt"}]
+    states = {name: one.state.state for name, one in store.monitors.state(_name(given)).series.items()}
+    assert states == {ALL: "normal", ("tenant", "acme"): "normal", ("tenant", "bolt"): "no_data"}
+    shown = monitors(config=path, store=store.url)
+    assert [one.segment for one in shown.found.series if one.state == "no_data"] == [("tenant", "bolt")]
+    page = shown.to_markdown()
+    assert re.search(r"tenant bolt \| \**no\\_data", page)
+    assert "Nothing comes any more of 1 series" in page
+    named = 'segment="tenant",state="no_data",value="bolt"'
+    assert re.search(rf"ragauge_monitor_state{{.*{named}}} 1.0", exposition(store.url, path).decode())
+    stored(store, [one for one in traffic([0.9] * 6, rate=40, first=1000)[200:] if one.segments["tenant"] == "bolt"])
+    (ended,) = judge_series(store, *given, START + 132 * HOUR, began=START)
+    assert (ended.alert_id, ended.ended_at) == (raised.alert_id, FIRST + timedelta(days=5, hours=12))

@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from tests.analysis.monitored import stored, traffic
+from tests.analysis.monitored import FIRST, stored, traffic
 
 from ragauge.analysis.monitoring.replaying import watchings
 from ragauge.analysis.monitoring.watches import Watches, watches
-from ragauge.api.monitor_alerts import alert, resolve_alert
+from ragauge.api.monitor_alerts import alert, monitors, resolve_alert
+from ragauge.api.monitor_replay import monitor_replay
+from ragauge.api.monitor_silences import silence
 from ragauge.data.config.monitor import MonitorSection
 from ragauge.data.config.reading import read_config
+from ragauge.engine.arrivals import arrivals
 from ragauge.monitoring.notifying import deliver, slack_text
 from ragauge.monitoring.watcher import Watcher, judge_series
 from ragauge.store.open import Store, open_store
@@ -241,6 +244,137 @@ def test_two_servers_tell_once(tmp_path: Path) -> None:
         assert not other.monitors.claimed(first, 120.0)
         assert first.delivery_id not in {one.delivery_id for one in other.monitors.due(119.0)}
         assert first.delivery_id in {one.delivery_id for one in other.monitors.due(120.0)}
+
+
+def test_each_monitor_may_watch_its_own_project(tmp_path: Path) -> None:
+    """A monitor that names a project takes its scores alone, is called after it, and shares the false alarms.
+
+    Status and page say whose traffic is not watched and what to write, and a name of which nothing has come.
+    """
+    path = tmp_path / "ragauge.yaml"
+    path.write_text("""monitor:
+  segments: {tenant: metadata.tenant}
+  monitors:
+    - {metric: faithfulness, min: 0.8}
+    - {metric: faithfulness, min: 0.8, project: desk}
+    - {metric: faithfulness, min: 0.8, project: shpo}
+""")
+    file = read_config(path)
+    monitor, watched = file.checked().monitor, watches(file)[0]
+    assert monitor is not None
+    with store_at(tmp_path / "store.db") as store:
+        stored(store, traffic([0.9, 0.9], rate=40), project="shop")
+        stored(store, traffic([0.3, 0.3], rate=40, first=1000), project="desk")
+        stored(store, traffic([0.3, 0.3], rate=40, first=2000), project="<b>mobile")
+        (raised,) = judge_series(store, monitor, watched, 0.0)
+        assert (raised.monitor, raised.asks) == ("faithfulness (desk)", "faithfulness (desk) at least 0.8")
+        url = store.url
+    page = monitors(config=path, store=url).to_markdown()
+    assert "Watched: shop, desk. Not watched: " in page
+    assert "mobile, whose traffic is taken in and scored. A monitor with project: " in page
+    assert "Nothing has come of shpo so far" in page
+    replayed = monitor_replay(str(path), store=url).found
+    assert [one.alert.monitor for one in replayed.alerts] == ["faithfulness (desk)"]
+    assert silence("faithfulness (desk)", why="known", config=path, store=url).silence is not None
+
+
+def asked(**rule: Any) -> tuple[MonitorSection, Watches]:
+    """One monitor of faithfulness, and a receiver."""
+    file = read_config({"monitor": {
+        "segments": {"tenant": "metadata.tenant"}, "monitors": [{"metric": "faithfulness", **rule}],
+        "notify": [{"webhook": "http://127.0.0.1:9/"}],
+    }})  # fmt: skip
+    monitor = file.checked().monitor
+    assert monitor is not None
+    return monitor, watches(file)[0]
+
+
+@pytest.mark.parametrize(("metric", "sample", "heaviest"), [
+    ("faithfulness", {"rate": "5%", "always": ["error"]}, 20), ("faithfulness", {"rate": "5%"}, 0),
+    ("empty_result_rate", {"rate": "5%", "always": ["error"]}, 0),
+])     # fmt: skip
+def test_what_a_drawn_request_weighs(metric: str, sample: dict[str, Any], heaviest: float) -> None:
+    """On its first day a level knows what a drawn request stands for, where a judge is asked about others always."""
+    side = "min" if metric == "faithfulness" else "max"
+    file = read_config({"monitor": {"sample": sample, "monitors": [{"metric": metric, side: 0.5}]}})
+    monitor = file.checked().monitor
+    assert monitor is not None
+    assert [by.heaviest for by in watchings(monitor, watches(file)[0])] == [heaviest]
+
+
+def opened(store: Store) -> list[str]:
+    return [one.alert.alert_id for one in store.monitors.alerts() if one.alert.ended_at is None]
+
+
+def test_a_changed_monitor_takes_up_what_is_open(tmp_path: Path) -> None:
+    """With segments added, the open alert goes on under its id, and only those of the tenants are told besides.
+
+    With another level the old alert ends and the new one is told, once each; put back, nothing is told again.
+    """
+    with store_at(tmp_path / "store.db") as store:
+        stored(store, DAYS[:160])
+        (first,) = judge_series(store, *asked(min=0.8), 0.0)
+        added = judge_series(store, *asked(min=0.8, segments=["tenant"]), 1.0)
+        assert [one.segment[0] for one in added] == ["tenant", "tenant"]
+        assert first.alert_id in opened(store)
+        assert len(store.monitors.due(1e12)) == 3
+        changed = judge_series(store, *asked(min=0.88), 2.0)
+        assert sorted(one.asks for one in changed if one.ended_at is not None) == ["faithfulness at least 0.8"] * 3
+        (now,) = opened(store)
+        assert now != first.alert_id
+        told = {one.delivery_id: one.body["event"] for one in store.monitors.due(1e12)}
+        assert sorted(told.values()) == ["ended"] * 3 + ["fired"] * 4
+        judge_series(store, *asked(min=0.8), 3.0, began=3.0)
+        assert opened(store) == [first.alert_id]
+        stored(store, DAYS[160:])
+        judge_series(store, *asked(min=0.8), 4.0, began=3.0)
+        assert opened(store) == []
+        assert len(store.monitors.due(1e12)) == 8
+
+
+def test_a_monitor_that_is_taken_out_leaves_no_alert_open(tmp_path: Path) -> None:
+    """A server that starts without it ends its alert, and says so; of another project's monitors it ends none."""
+    latency = {"monitors": [{"metric": "latency", "share_above": 4000, "max": 0.05}]}
+    with store_at(tmp_path / "store.db") as store:
+        stored(store, DAYS[:160])
+        (first,) = judge_series(store, *asked(min=0.8), 0.0)
+        for of, left in (({"project": "desk"}, [first.alert_id]), ({}, [])):
+            file = read_config({"monitor": {**latency, **of, "notify": [{"webhook": "http://127.0.0.1:9/"}]}})
+            monitor = file.checked().monitor
+            assert monitor is not None
+            judge_series(store, monitor, watches(file)[0], 5.0, began=5.0)
+            assert opened(store) == left
+        assert sorted(one.body["event"] for one in store.monitors.due(1e12)) == ["ended", "fired"]
+
+
+def test_what_was_over_before_a_monitor_was_there_is_not_told(tmp_path: Path) -> None:
+    """A new monitor goes through what is stored: a drop that began and ended in it is kept, and nobody is told."""
+    with store_at(tmp_path / "store.db") as store:
+        stored(store, DAYS)
+        judge_series(store, *asked(min=0.8), 0.0)
+        (kept,) = store.monitors.alerts()
+        assert kept.alert.ended_at is not None
+        assert store.monitors.due(1e12) == []
+
+
+def test_a_look_that_saw_less_keeps_nothing(tmp_path: Path) -> None:
+    """Of two servers the one that does not know that all fell silent keeps nothing over it: that alert ends for good.
+
+    The cursor is the same for both, so it alone would not tell.
+    """
+    given = asked(min=0.5)
+    with store_at(tmp_path / "store.db") as store:
+        stored(store, DAYS[:40])
+        judge_series(store, *given, 0.0)
+        (by,) = watchings(*given)
+        seen = store.monitors.state(by.name)
+        at = FIRST.timestamp() + 30 * 3600
+        (missing,) = judge_series(store, *given, at, began=FIRST.timestamp())
+        stored(store, DAYS[40:80])
+        after, raised = by.after(seen, list(arrivals(store, ["faithfulness"], after=seen.cursor)))
+        assert not store.monitors.advance(by.name, seen, after, raised)
+        (ended,) = judge_series(store, *given, at + 1, began=FIRST.timestamp())
+        assert (ended.alert_id, opened(store)) == (missing.alert_id, [])
 
 
 @pytest.mark.parametrize("named", ["", "shop", "other"])

@@ -108,9 +108,11 @@ def monitors(*, config: Path | None = None, store: str | None = None) -> Monitor
     Raises:
         ConfigError: mistakes in the file; all of them are in the text.
     """
+    from ragauge.analysis.monitoring.projects import watched_projects
     from ragauge.analysis.monitoring.promise import alarm_shares
     from ragauge.analysis.monitoring.replaying import Monitored, statuses, watchings
     from ragauge.data.config.reading import DEFAULT
+    from ragauge.engine.arrivals import traffic_projects
     from ragauge.store.open import open_store
 
     path = config or Path(DEFAULT)
@@ -125,8 +127,9 @@ def monitors(*, config: Path | None = None, store: str | None = None) -> Monitor
             for one in statuses(by, opened.monitors.state(by.name), simulated=False)
         ]  # fmt: skip
         held, gauges = standing(opened, section, datetime.now(UTC)), _gauges(opened, section, watched)
+        of = watched_projects(section, watched, traffic_projects(opened))
     shares = alarm_shares(section, watched.metrics, {one.asks: one.limit for one in series})
-    return MonitorsResult(Monitored(tuple(series), shares, held, gauges, missing))
+    return MonitorsResult(Monitored(tuple(series), shares, held, gauges, missing, of))
 
 
 def _gauges(store: Store, monitor: MonitorSection, watched: Watches) -> tuple[GaugeStatus, ...]:
@@ -199,7 +202,8 @@ def alert(alert_id: str, *, config: Path | None = None, store: str | None = None
         kept = opened.monitors.alert(alert_id)
         held = _held(kept.alert, _silences(opened, config))
         if kept.alert.said:     # it says itself what fired: no monitor of a metric did
-            return AlertResult(ToldAlert(said_account(opened, kept.alert), kept.resolution, silenced=held))
+            told = said_account(opened, kept.alert, section_of(config))
+            return AlertResult(ToldAlert(told, kept.resolution, silenced=held))
         watch = _watch_of(kept.alert, config)
         if watch is None:
             return AlertResult(ToldAlert(bare(kept.alert), kept.resolution, (
@@ -217,15 +221,22 @@ def _question(store: Store, one: TraceOf) -> str:
         return ""
 
 
-def said_account(store: Store, alert: Alert) -> AlertAccount:
-    """An alert that says itself what fired; of drift and of the judge with what changed in the traces since."""
+def said_account(store: Store, alert: Alert, monitor: MonitorSection | None) -> AlertAccount:
+    """An alert that says itself what fired; of drift and of the judge with what changed in the traces since.
+
+    Args:
+        store: with the alert and the traffic.
+        alert: what fired.
+        monitor: the section of the configuration, which may name a project.
+    """
     from ragauge.analysis.monitoring.accounts import bare
     from ragauge.engine.arrivals import arrivals, facts_of
 
     if alert.decide not in ("drift", "canary"):
         return bare(alert)
     sides: tuple[list[int], list[int]] = ([], [])
-    for one in arrivals(store, [], since=(alert.since - timedelta(days=BEFORE)).isoformat()):
+    of, since = "" if monitor is None else monitor.project, alert.since - timedelta(days=BEFORE)
+    for one in arrivals(store, [], since=since.isoformat(), project=of):
         if one.at <= alert.fired_at:
             sides[one.at.date() >= alert.since].append(one.number)
     before, now = (facts_of(store, side[-SAMPLED:]) for side in sides)

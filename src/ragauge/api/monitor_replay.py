@@ -63,15 +63,19 @@ def monitor_replay(wanted: MonitorReplayOptions) -> ReplayResult:
     metrics = list(dict.fromkeys(watch.metric for watch in watches.metrics))
     since = day_of_text("since", wanted.since)
     with open_store(store_url(wanted.store)) as store:
-        came = list(arrivals(store, metrics, since=since, project=monitor.project))
+        names = dict.fromkeys([monitor.project, *(watch.project for watch in watches.metrics)])
+        of = {name: list(arrivals(store, metrics, since=since, project=name)) for name in names}
+        came = list({one.number: one for several in of.values() for one in several}.values())
         if not came:
             when = f" since {since}" if since else ""
             raise UsageError(f"no run of traffic is stored{when}: evaluate one with --traffic, or monitor serve.")
-        series, alerts = gone_through(watchings(monitor, watches), came)
+        series, alerts = gone_through(watchings(monitor, watches), of)
         watch_of = {watch.asks: watch for watch in watches.metrics}
         opened = [alert for alert in alerts if alert.ended_at is None]
-        told = tuple(accounted(store, alert, watch_of[alert.asks], came) for alert in opened)
-        drift = drift_days(store, came, monitor.drift)
+        told = tuple(
+            accounted(store, alert, watch_of[alert.asks], of[watch_of[alert.asks].project]) for alert in opened
+        )
+        drift = drift_days(store, of[monitor.project], monitor.drift)
     days = [one.at.date() for one in came]
     return ReplayResult(Replay(
         min(days), max(days), len(came), sum(_pending(one) for one in came),

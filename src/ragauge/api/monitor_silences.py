@@ -128,14 +128,15 @@ def _known(store: Store, monitor: str, config: Path | None) -> str:
 
 def _names(monitor: MonitorSection | None) -> Iterator[str]:
     """What the alerts of a configuration may be called."""
+    from ragauge.analysis.monitoring.watches import watch_name
     from ragauge.analysis.monitoring.watching import JUDGE_CHANGED, schedule_name
     from ragauge.metrics.catalogue import parse
 
     if monitor is None:
         return
     for one in monitor.monitors:
-        name = str(parse(one.metric)) if one.metric is not None else str(one.signal)
-        yield name if one.share_above is None else f"{name} above {one.share_above:g}"
+        named = one.metric is not None
+        yield watch_name(str(parse(one.metric or "")), one.share_above, one.project) if named else str(one.signal)
     yield from (f"drift of {texts}" for texts in monitor.drift)
     yield from (schedule_name(one.name) for one in monitor.schedules)
     if monitor.watches_judge:

@@ -54,6 +54,11 @@ def traffic_runs(store: Store, since: str = "", *, project: str = "") -> list[Ru
     return [run for run in found if run.system == meant and day_of(run) >= since]
 
 
+def traffic_projects(store: Store) -> list[str]:
+    """The projects that have runs of traffic, in the order in which they came."""
+    return list(dict.fromkeys(run.system for run in store.runs.list(filter={"kind": "traffic"}, sort="oldest")))
+
+
 def facts_of(store: Store, numbers: Sequence[int]) -> dict[str, Counter[str]]:
     """What some responses say of how they were made: fact -> how many have which value."""
     found: dict[str, Counter[str]] = {fact: Counter() for fact in ("passages", "error", *MADE_BY)}

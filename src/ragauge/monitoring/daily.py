@@ -85,8 +85,8 @@ class DailyLook(ABC):
             if not store.jobs.end(job, self._owner, self._clock(), "done", said=said):
                 return 0
             store.monitors.raised(changed)
-            told = [each for one in changed for each in deliveries(store, self._monitor, said_account(store, one), now)]
-            store.monitors.tell(told)
+            told = [said_account(store, one, self._monitor) for one in changed]
+            store.monitors.tell([each for one in told for each in deliveries(store, self._monitor, one, now)])
         deliver(store, self._monitor, now)
         return len(changed)
 

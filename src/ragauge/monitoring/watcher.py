@@ -19,6 +19,7 @@ from ragauge.engine.arrivals import arrivals
 from ragauge.errors import ConfigError, RagaugeError
 from ragauge.metrics.catalogue import parse, questions
 from ragauge.monitoring.canary import JudgeCanary
+from ragauge.monitoring.changing import left_behind, taken_up
 from ragauge.monitoring.notifying import deliver, deliveries
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ def judge_series(
 ) -> tuple[Alert, ...]:  # fmt: skip
     """Takes every score that has come since the last call, and keeps what the monitors raise.
 
-    Where a monitor stands, its alerts and their deliveries are kept in one transaction: a process that is killed loses
-    and repeats nothing, of two processes one is first, and however often it is called, the alerts are the same.
+    A monitor's state, alerts and deliveries are kept in one transaction: a kill loses and repeats nothing, of two
+    processes one is first, and however often it is called, the alerts are the same.
 
     Args:
         store: with the runs of traffic.
@@ -86,36 +87,50 @@ def judge_series(
         watched: what it watches.
         now: seconds since 1970, from which on is told what was raised.
         canary: asks whether the judge is still who it was, before an alert of what it judged is raised.
-        began: since when the server runs; None = that nothing comes is not looked for.
+        began: since when the server runs, `now` at its first look; None = that nothing comes is not looked for.
 
     Returns:
         The alerts that were raised or have ended, in order.
     """
-    found: list[Alert] = []
-    for by in watchings(monitor, watched):
+    every = watchings(monitor, watched)
+    found = list(_ended(store, monitor, every, now)) if began == now else []
+    for by in every:
         judged = bool(questions([parse(by.watch.metric)]))
         if judged and _judge_changed(store):     # its scores are taken when the judge is believed again
             continue
         before = store.monitors.state(by.name)
-        after, raised = by.after(before, arrivals(
-            store, [by.watch.metric], since=_since(before), after=before.cursor, project=by.watch.project
-        ))  # fmt: skip
-        if after.cursor == before.cursor and began is not None:
-            after = by.quiet(before, _at(now), _at(began), monitor.no_data)
-            raised = () if after.silent is None else (after.silent,)
-        if after == before:
+        asked, of = [by.watch.metric], by.watch.project
+        after, raised = by.after(before, arrivals(store, asked, since=_since(before), after=before.cursor, project=of))
+        if began is not None:
+            moved = after.cursor != before.cursor
+            after, missing = by.quiet(after, _at(now), _at(began), monitor.no_data, moved=moved)
+            raised += missing
+        tell = raised
+        if before.cursor < 0 or began == now:     # it may be another form of one that was there
+            new = taken_up(store, by, [one.name for one in every], after, raised, _at(now))
+            after, raised, tell = new.state, new.raised, new.told
+        if after == before and not raised:
             continue
         if judged and canary is not None and any(one.ended_at is None and one.decide != "no_data" for one in raised):
             with suppress(RagaugeError):     # a judge that does not answer tells nothing
                 canary.look(store, threading.Event(), DOUBTED)
             if _judge_changed(store):
                 continue
-        told = _told(store, monitor, by, raised, now)
+        told = _told(store, monitor, by, tell, now)
         with store.transaction():
             if store.monitors.advance(by.name, before, after, raised):
                 store.monitors.tell(told)
                 found += raised
     return tuple(found)
+
+
+def _ended(store: Store, monitor: MonitorSection, every: Sequence[Watching], now: float) -> Sequence[Alert]:
+    """Ends the alerts of monitors that the configuration has no more."""
+    over = left_behind(store, every, monitor.project, _at(now))
+    with store.transaction():
+        store.monitors.raised(over)
+        store.monitors.tell([one for alert in over for one in deliveries(store, monitor, bare(alert), now)])
+    return over
 
 
 def _judge_changed(store: Store) -> bool:

@@ -22,6 +22,7 @@ from ragauge.reporting.sections import (
     Tone,
     columns,
 )
+from ragauge.reporting.watched import projects_said, promise, shares_section
 from ragauge.reporting.words import line
 from ragauge.text.messages import command, number, plural
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ragauge.analysis.monitoring.accounts import AlertAccount, SegmentShift
-    from ragauge.analysis.monitoring.promise import AlarmShares
     from ragauge.analysis.monitoring.replaying import Monitored, Replay, SeriesStatus
     from ragauge.analysis.monitoring.signals import GaugeStatus
     from ragauge.analysis.monitoring.silences import Silence, SilencedNow, SilenceStatus
@@ -45,7 +45,6 @@ BAND, MOST_CHARTS = 1.96, 12     # standard errors; series that are drawn, those
 NO_ALERT, NO_SCORE = "No alert was raised so far.", "No score was taken so far."
 BANDS = "± is 1.96 standard errors of the mean of so many scores, which says what it may be off, and decides nothing."
 KEPT = "Scores: of the days that a series keeps, those of one period or of its baseline, whichever are more."
-DIVIDED = "A monitor divides its part among its series, a daily look among the days of a period."
 WAY = "The bar is full where the evidence reaches its limit; both are counted in powers of ten, from 1 on."
 
 
@@ -53,9 +52,9 @@ def replay_sections(replay: Replay) -> Iterator[ReportSection]:
     """The alerts there would have been, then where each series stands."""
     pending = f", {replay.pending:,} of them not judged yet" if replay.pending else ""
     about = f"{plural(replay.requests, 'request')}{pending}, {replay.first} to {replay.last}"
-    promise = _promise(replay.shares)
+    allowed = promise(replay.shares)
     lead = f"{plural(len(replay.alerts), 'alert')}." if replay.alerts else "No alert."
-    yield ReportSection("Monitors", about, (Phrase(lead, "bad" if replay.alerts else "good"), promise))
+    yield ReportSection("Monitors", about, (Phrase(lead, "bad" if replay.alerts else "good"), allowed))
     whole = {told.alert.monitor for told in replay.alerts if not told.alert.segment[0]}
     for told in replay.alerts:
         parts = alert_sections(told, replay.ended.get(told.alert.alert_id, ""))
@@ -95,23 +94,6 @@ def alert_sections(told: AlertAccount, ended: str = "") -> Iterator[ReportSectio
         names = (ReportColumn(name, whole=True) for name in ("trace", "run", "came"))
         heads = (*names, ReportColumn("question", room=1), ReportColumn("score", "number"))
         yield ReportSection("The worst since then", table=ReportTable(heads, worst))
-
-
-def _promise(shares: AlarmShares) -> str:
-    tested = "over all monitors, segments, drift and the judge canary"
-    return f"At most {100 * shares.chance:g} % of periods of {shares.days} days have even one false alarm, {tested}."
-
-
-def shares_section(shares: AlarmShares) -> ReportSection:
-    """Who shares the false alarms that are allowed, and what raises alerts beside."""
-    heads = (
-        ReportColumn("what is tested"), ReportColumn("chance a period", "number"),
-        ReportColumn("divided among", "number"),
-    )     # fmt: skip
-    rows = tuple((line(one.what), f"{100 * one.chance:.3g} %", f"{one.among:,}") for one in shares.shares)
-    beside = f"Not counted: {'; '.join(shares.excluded)}." if shares.excluded else ""
-    notes = (DIVIDED, beside) if beside else (DIVIDED,)
-    return ReportSection("Who shares the false alarms", table=ReportTable(heads, rows), notes=notes)
 
 
 def list_sections(kept: AlertList) -> Iterator[ReportSection]:
@@ -166,7 +148,9 @@ def _tested(found: Monitored) -> Iterator[ReportSection]:
     firing = sum(one.state in OPEN for one in found.series)
     lead = [Phrase(f"{plural(firing, 'series fires', 'series fire')}." if firing else "Nothing fires.",
                    "bad" if firing else "good")] if found.series else [Phrase(NO_SCORE)]     # fmt: skip
-    yield ReportSection(lead=(*lead, _promise(found.shares)))
+    if silent := sum(one.state == "no_data" for one in found.series):
+        lead.append(Phrase(f"Nothing comes any more of {plural(silent, 'series', 'series')} (no_data).", "unsure"))
+    yield ReportSection(lead=(*lead, promise(found.shares), *projects_said(found.projects)))
     if found.series:
         yield _standing(found.series)
     if found.shares.shares:

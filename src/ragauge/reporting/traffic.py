@@ -47,8 +47,6 @@ STATES: Mapping[str, tuple[str, Tone]] = {
 NOTHING = "Nothing has come in yet."
 SILENT = 60.0     # seconds without a sign of life after which nobody does a job any more
 UNKNOWN = "unknown_service"     # what an SDK calls a service that nobody named
-WATCHED = ("Monitors watch one project: that which project in the section monitor names, else the one whose traffic "
-           "came first.")     # fmt: skip
 MOST_ID, MOST_EXAMPLES = 60, 10     # characters of an id that are shown; responses of a trace that are named
 BLANK, DEEPEST = "\N{NO-BREAK SPACE}" * 3, 12     # of a level of the tree; levels that are drawn
 NO_TRACE = "No trace is like that. One that waits to be read is found by its whole id."
@@ -178,8 +176,6 @@ def _traffic(found: TrafficStatus) -> ReportSection:
     projects = dict.fromkeys(day.project for day in found.days if day.project)
     lead += [f"{line(name, MOST_ID)}: its sender names no service. Set OTEL_SERVICE_NAME where it runs."
              for name in projects if name.startswith(UNKNOWN)]     # fmt: skip
-    if len(projects) > 1:
-        lead.append(WATCHED)
     words = [word for word in ORDER if any(word in day.outcomes for day in found.days)]
     heads = (ReportColumn("day", whole=True), ReportColumn("project", fold=True), ReportColumn("run", whole=True),
              *(ReportColumn(word, "number") for word in words))     # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import delete, exists, or_, select, update
 
-from ragauge.analysis.monitoring.series import Segment, Series
+from ragauge.analysis.monitoring.series import ALL, Segment, Series
 from ragauge.analysis.monitoring.silences import Silence
 from ragauge.analysis.monitoring.states import Resolution
 from ragauge.analysis.monitoring.watching import Alert, WatchState
@@ -86,6 +86,11 @@ class Monitors:
             body = connection.execute(select(series.c.body).where(series.c.monitor == monitor)).scalar()
         return WatchState() if body is None else _state(unpack(body))
 
+    def names(self) -> list[str]:
+        """The monitors that have taken a score, by what they watch."""
+        with self._database.read() as connection:
+            return list(connection.execute(select(series.c.monitor).order_by(series.c.monitor)).scalars())
+
     def advance(self, monitor: str, before: WatchState, after: WatchState, raised: Sequence[Alert]) -> bool:
         """Keeps where a monitor stands and what it raised or ended on the way, in one transaction.
 
@@ -93,8 +98,9 @@ class Monitors:
             False, and nothing is kept, where it no longer stands at `before`: another process was faster.
         """
         with self._database.write() as connection:
-            known = connection.execute(select(series.c.cursor).where(series.c.monitor == monitor)).scalar()
-            if (-1 if known is None else known) != before.cursor:
+            body = connection.execute(select(series.c.body).where(series.c.monitor == monitor)).scalar()
+            known, mine = _text(WatchState()) if body is None else unpack(body), _text(before)
+            if mine != known and mine != _text(_state(known)):     # as an earlier version may have kept it
                 return False
             values = {"monitor": monitor, "cursor": after.cursor, "body": pack(_text(after))}
             new = self._database.insert(series)
@@ -244,7 +250,8 @@ def _text(state: WatchState) -> str:
         "series": _adapter(list[tuple[Segment, Series]]).dump_python(list(state.series.items()), mode="json"),
         "alerts": _adapter(list[tuple[Segment, Alert]]).dump_python(list(state.alerts.items()), mode="json"),
         "last": state.last.isoformat() if state.last is not None else None,
-        "silent": _adapter(Alert | None).dump_python(state.silent, mode="json"),
+        "silent": _adapter(list[tuple[Segment, Alert]]).dump_python(list(state.silent.items()), mode="json"),
+        "resumed": state.resumed.isoformat() if state.resumed is not None else None, "growing": state.growing,
     })     # fmt: skip
 
 
@@ -255,5 +262,11 @@ def _state(text: str) -> WatchState:
         found["instrument"], dict(_adapter(list[tuple[Segment, Series]]).validate_python(found["series"])),
         dict(_adapter(list[tuple[Segment, Alert]]).validate_python(found["alerts"])),
         datetime.fromisoformat(found["last"]) if found.get("last") else None,
-        _adapter(Alert | None).validate_python(found.get("silent")),
+        dict(_adapter(list[tuple[Segment, Alert]]).validate_python(_silent(found.get("silent")))),
+        datetime.fromisoformat(found["resumed"]) if found.get("resumed") else None, found.get("growing", False),
     )     # fmt: skip
+
+
+def _silent(found: Any) -> list[Any]:
+    """Alerts that nothing comes, by series; before segments were told apart there was one, of all requests."""
+    return found if isinstance(found, list) else [] if found is None else [(ALL, found)]

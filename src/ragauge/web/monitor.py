@@ -5,10 +5,12 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 
+from ragauge.api.monitor_alerts import monitors
 from ragauge.api.monitor_options import MonitorServeOptions
 from ragauge.api.monitor_replay import section_of
 from ragauge.api.monitor_section import judged
 from ragauge.api.queries.options import ServedOptions
+from ragauge.reporting.watched import projects_said
 from ragauge.web.serve import listen_and_serve, require, site_of
 
 
@@ -50,6 +52,8 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
         service.start()
         say(f"Traces are taken in at {address}v1/traces, the dashboard is at {address} (Ctrl-C ends it)")
         say(f"Judged: {judged(section_of(wanted.config))}")
+        for phrase in projects_said(monitors(config=wanted.config, store=site.store).found.projects):
+            say(phrase.text)
         for path in wanted.tail or ():
             say(f"Read as it grows: {path}{'' if path.exists() else ' (it is not there yet)'}")
         say(f"Exporters find it by: OTEL_EXPORTER_OTLP_ENDPOINT={address.rstrip('/')}")

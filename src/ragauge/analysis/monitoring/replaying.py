@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.analysis.monitoring.accounts import AlertAccount
 from ragauge.analysis.monitoring.drift import DriftDay
+from ragauge.analysis.monitoring.projects import WatchedProjects
 from ragauge.analysis.monitoring.promise import AlarmShares, parts
 from ragauge.analysis.monitoring.series import LONG_WINDOW, WINDOW, Segment, Series
 from ragauge.analysis.monitoring.signals import GaugeStatus
@@ -90,6 +91,7 @@ class Monitored:
         silences: those of the configuration, and those that were said and hold.
         gauges: those that are kept.
         missing: why nothing is watched; "" = something is.
+        projects: whose traffic is watched.
     """
 
     series: tuple[SeriesStatus, ...] = ()
@@ -97,6 +99,7 @@ class Monitored:
     silences: tuple[SilenceStatus, ...] = ()
     gauges: tuple[GaugeStatus, ...] = ()
     missing: str = ""
+    projects: WatchedProjects = field(default_factory=WatchedProjects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,18 @@ class Replay:
 def watchings(monitor: MonitorSection, watches: Watches) -> tuple[Watching, ...]:
     """How each monitor of a metric is watched: they share the false alarms that are allowed."""
     promise, n = monitor.false_alarms, parts(monitor)
-    return tuple(Watching(watch, n, promise.chance, promise.days, monitor.cool_down) for watch in watches.metrics)
+    return tuple(
+        Watching(watch, n, promise.chance, promise.days, monitor.cool_down, _heaviest(monitor, watch))
+        for watch in watches.metrics
+    )
+
+
+def _heaviest(monitor: MonitorSection, watch: Watch) -> float:
+    """What a drawn request weighs, where others are judged whatever is drawn; 0 where all weigh alike."""
+    from ragauge.metrics.catalogue import parse, questions
+
+    apart = monitor.sample.always or monitor.sample.at_least
+    return 1 / monitor.sample.rate if apart and questions([parse(watch.metric)]) else 0.0
 
 
 def statuses(by: Watching, state: WatchState, *, simulated: bool = True) -> list[SeriesStatus]:
@@ -179,11 +193,18 @@ def _shown(watch: Watch, x: float | None) -> float | None:
     return None if x is None else watch.shown(x)
 
 
-def gone_through(by: Sequence[Watching], arrivals: Sequence[Arrival]) -> tuple[list[SeriesStatus], list[Alert]]:
-    """Where every series stands after some requests, and the alerts, those that ended a second time, in order."""
+def gone_through(
+    by: Sequence[Watching], arrivals: Mapping[str, Sequence[Arrival]]
+) -> tuple[list[SeriesStatus], list[Alert]]:     # fmt: skip
+    """Where every series stands after some requests, and the alerts, those that ended a second time, in order.
+
+    Args:
+        by: the monitors.
+        arrivals: by project, as monitors name it.
+    """
     found, alerts = list[SeriesStatus](), list[tuple[int, Alert]]()
     for place, watching in enumerate(by):
-        state, raised = watching.after(WatchState(), arrivals)
+        state, raised = watching.after(WatchState(), arrivals[watching.watch.project])
         found += statuses(watching, state)
         alerts += [(place, alert) for alert in raised]
     ordered = sorted(alerts, key=lambda one: ((one[1].ended_at or one[1].fired_at), one[1].number, one[0]))

@@ -6,9 +6,11 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import accumulate, islice
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragauge.analysis.monitoring.hearing import Hearing
 from ragauge.analysis.monitoring.states import MonitorState, Seen
 from ragauge.stats.moments import Moments
 from ragauge.stats.sequential import BETS, DropEvidence, DropReference, reference_of
@@ -64,9 +66,10 @@ class Series:
         days: day (ordinal) -> sums of its scores, as far back as a baseline reaches.
         recent: (x, weight) of the last 500 scores; those that failed are not there.
         outcomes: whether each of the last 50 judgements failed.
-        heaviest: the greatest weight before this day, 1 / p_min, by which weights are divided.
-        heaviest_seen: the greatest weight so far.
+        heaviest_seen: the greatest weight so far, 1 / p_min, by which weights are divided.
         state: of its alert.
+        heard: when its scores came.
+        floor: by which weights are divided at least.
     """
 
     reference: DropReference | None = None
@@ -76,9 +79,10 @@ class Series:
     days: Mapping[int, Moments] = field(default_factory=dict)
     recent: tuple[tuple[float, float], ...] = ()
     outcomes: tuple[bool, ...] = ()
-    heaviest: float = 0.0
     heaviest_seen: float = 0.0
     state: MonitorState = field(default_factory=MonitorState)
+    heard: Hearing = field(default_factory=Hearing)
+    floor: float = 0.0
 
     @property
     def m(self) -> float | None:
@@ -112,7 +116,7 @@ class Series:
         oldest = day - max(watch.baseline.days, days)
         kept = {one: sums for one, sums in self.days.items() if one >= oldest}
         lost = 0 if passed == 0 else self.lost
-        series = replace(self, days=kept, heaviest=self.heaviest_seen, lost=lost)
+        series = replace(self, days=kept, lost=lost)
         taken = series.m is None or (passed == 0 and not self.state.open)
         if taken or series._surer(watch, day, 1 / limit):
             series, taken = replace(series, reference=series._referred(watch, day, 1 / limit)), True
@@ -142,7 +146,7 @@ class Series:
 
     def under_another_instrument(self, begun: int) -> Series:
         """The series of another judge, question or metric version: no baseline, the evidence lost, the same alert."""
-        return Series(heaviest=self.heaviest, heaviest_seen=self.heaviest_seen, lost=begun, state=self.state)
+        return Series(heaviest_seen=self.heaviest_seen, lost=begun, state=self.state, heard=self.heard)
 
     def after(
         self, watch: Watch, scores: Sequence[SeriesScore], *, day: int, start: int, limit: float, cool_down: timedelta,
@@ -190,8 +194,10 @@ class Series:
         return "off" if alarms else "ok"
 
     def _divided(self, scores: Sequence[SeriesScore]) -> tuple[list[float], list[float]]:
-        heaviest = self.heaviest or max((score.weight for score in scores[:1]), default=1.0)
-        return [score.x for score in scores], [min(1.0, score.weight / heaviest) for score in scores]
+        """Scores, and their weights over the greatest that had come by then."""
+        heaviest = accumulate((score.weight for score in scores), max, initial=max(self.floor, self.heaviest_seen))
+        weights = [score.weight / most for score, most in zip(scores, islice(heaviest, 1, None), strict=True)]
+        return [score.x for score in scores], weights
 
     def _course(self, scores: Sequence[SeriesScore]) -> list[float]:
         """M after each score; [] where nothing is tested."""

@@ -32,6 +32,7 @@ class Watch:
         decide: "test" or "point".
         wait: how long the estimate alone must be off before it alerts.
         project: whose traffic it watches; "" = that of the project whose traffic came first.
+        apart: whether it names its project itself, so that its own name does.
     """
 
     place: int
@@ -45,9 +46,10 @@ class Watch:
     decide: str
     wait: timedelta
     project: str = ""
+    apart: bool = False
 
     def __str__(self) -> str:
-        return self.metric if self.share_above is None else f"{self.metric} above {self.share_above:g}"
+        return watch_name(self.metric, self.share_above, self.project if self.apart else "")
 
     @property
     def asks(self) -> str:
@@ -130,6 +132,16 @@ class Watches:
         return (*(one.asks for one in self.metrics), *(one.asks for one in self.signals))
 
 
+def watch_name(metric: str, share_above: float | None, project: str = "") -> str:
+    """What a monitor of a metric is called; with its project, where it names one itself.
+
+    >>> watch_name("latency", 4000, "shop")
+    'latency above 4000 (shop)'
+    """
+    above = "" if share_above is None else f" above {share_above:g}"
+    return f"{metric}{above}{f' ({project})' if project else ''}"
+
+
 def watches(file: ConfigFile) -> tuple[Watches, tuple[DataError, ...]]:
     """The monitors of a configuration file as far as they make sense, and every mistake in its section `monitor`."""
     monitor = file.config.monitor
@@ -143,7 +155,8 @@ def watches(file: ConfigFile) -> tuple[Watches, tuple[DataError, ...]]:
             if section.signal is not None:
                 signals.append(_signal(section))
             else:
-                found.append(replace(_watch(section), project=monitor.project))
+                of, apart = section.project or monitor.project, bool(section.project)
+                found.append(replace(_watch(section), project=of, apart=apart))
         except UsageError as error:
             problems.append(file.problem(f"monitor.monitors[{section.place}]", str(error), section.line()))
     return Watches(tuple(found), tuple(signals)), (*problems, *_twice(file, monitor, found, signals))

@@ -75,7 +75,9 @@ class Alert:
     said: str = ""
 
 
-def no_data_alert(monitor: str, what: str, last: datetime, now: datetime, wait: timedelta) -> Alert:
+def no_data_alert(
+    monitor: str, what: str, last: datetime, now: datetime, wait: timedelta, segment: Segment = ALL
+) -> Alert:     # fmt: skip
     """What says that nothing comes any more of what came before.
 
     Args:
@@ -84,11 +86,15 @@ def no_data_alert(monitor: str, what: str, last: datetime, now: datetime, wait: 
         last: when the last of it came.
         now: when that was seen.
         wait: how long nothing may come.
+        segment: of which it comes no more, while it does of others; ("", "") = of none it does.
     """
-    named = sha256(f"no data\0{what}\0{last.isoformat()}".encode()).hexdigest()[:10]
+    apart = segment != ALL
+    of, others = (f" of {segment[0]} {segment[1]}", ", and of others it has") if apart else ("", "")
+    named = "\0".join(["no data", what, last.isoformat(), *(segment if apart else ())])
     return Alert(
-        named, monitor, f"a {what} at least every {written(wait)}", ALL, now, -1, "", last.date(), None, 0, 0.0, None,
-        1.0, 1.0, 1, "no_data", False, said=f"no {what} has come since {last:%Y-%m-%d %H:%M} UTC",
+        sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:10], monitor,
+        f"a {what} at least every {written(wait)}", segment, now, -1, "", last.date(), None, 0, 0.0, None, 1.0, 1.0, 1,
+        "no_data", False, said=f"no {what}{of} has come since {last:%Y-%m-%d %H:%M} UTC{others}",
     )  # fmt: skip
 
 
@@ -105,7 +111,9 @@ class WatchState:
         series: where each stands, those of the next period included.
         alerts: open ones, by series.
         last: when the last request arrived whose score it took; None = none yet.
-        silent: the alert that nothing comes any more, while it is open.
+        silent: the alerts that nothing comes any more, while they are open, by series.
+        resumed: when scores came again after nothing at all had come; None = they always came.
+        growing: whether this is the first day of a level: what comes of a segment is watched from its first score on.
     """
 
     cursor: int = -1
@@ -116,7 +124,9 @@ class WatchState:
     series: Mapping[Segment, Series] = field(default_factory=dict)
     alerts: Mapping[Segment, Alert] = field(default_factory=dict)
     last: datetime | None = None
-    silent: Alert | None = None
+    silent: Mapping[Segment, Alert] = field(default_factory=dict)
+    resumed: datetime | None = None
+    growing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +139,8 @@ class Watching:
         false_alarms: the chance of even one, over all of them, in a period.
         days: of a period.
         cool_down: how long scores must be back within the limit before an alert ends.
+        heaviest: by which weights of the first day are divided at least: where some are judged every time, what is
+            drawn weighs more than what came by then.
     """
 
     watch: Watch
@@ -136,6 +148,7 @@ class Watching:
     false_alarms: float
     days: int
     cool_down: timedelta
+    heaviest: float = 0.0
 
     def after(self, state: WatchState, arrivals: Iterable[Arrival]) -> tuple[WatchState, tuple[Alert, ...]]:
         """Takes what came in, in order, up to the first request whose score is pending.
@@ -159,23 +172,58 @@ class Watching:
                 found += alerts
         return state, tuple(alert for _, alert in sorted(found, key=lambda one: one[0]))
 
-    def quiet(self, state: WatchState, now: datetime, began: datetime, wait: timedelta) -> WatchState:
-        """Where it stands when nothing has come: in no_data, with an alert, where that lasted for too long.
+    def quiet(
+        self, state: WatchState, now: datetime, began: datetime, wait: timedelta, *, moved: bool = False
+    ) -> tuple[WatchState, tuple[Alert, ...]]:     # fmt: skip
+        """Where it stands when nothing has come for too long, of all or of a segment while it did of others.
+
+        A segment is told of from its 20th score on, among the 100 largest, and not before it was silent for twice as
+        long as ever in the days of a baseline: what is silent every night is not missed every night.
 
         Args:
             state: where it stood.
             now: the moment.
             began: since when the server runs: what came before it did is not missed.
             wait: how long nothing may come.
+            moved: whether scores have just been taken, however long ago their requests came.
+
+        Returns:
+            Where it stands, in no_data where nothing came, and the alerts that were raised.
         """
-        if state.last is None or state.silent is not None or now - max(state.last, began) < wait:
-            return state
-        mute = {
-            segment: replace(one, state=one.state.after("no_data", now, timedelta(0), timedelta(0)))
-            for segment, one in state.series.items()
-        }
-        missing = no_data_alert(str(self.watch), f"score of {self.watch}", state.last, now, wait)
-        return replace(state, series=mute, silent=missing)
+        if state.last is None or ALL in state.silent:
+            return state, ()
+        if not moved and now - max(state.last, began) >= wait:
+            missing = {ALL: self._missing(ALL, state.last, now, wait)}
+            return self._mute(state, state.series, missing, now), (missing[ALL],)
+        missing = dict(self._missed(state, now, max(began, state.resumed or began), wait))
+        return (self._mute(state, missing, missing, now), tuple(missing.values())) if missing else (state, ())
+
+    def _missed(
+        self, state: WatchState, now: datetime, since: datetime, wait: timedelta
+    ) -> Iterator[tuple[Segment, Alert]]:
+        """Segments of which nothing came for too long, by the last score of all that was taken, with their alerts."""
+        late = dict[Segment, tuple[datetime, timedelta]]()
+        for segment, series in state.series.items():
+            last, longest = series.heard.last, series.heard.wait(wait)
+            if segment == ALL or segment in state.silent or last is None or longest is None or state.last is None:
+                continue
+            if state.last - max(last, since) >= longest:
+                late[segment] = last, longest
+        for segment in self._watched(state, state.day + 1) if late else ():
+            if segment in late:
+                yield segment, self._missing(segment, late[segment][0], now, late[segment][1])
+
+    def _missing(self, segment: Segment, last: datetime, now: datetime, wait: timedelta) -> Alert:
+        return no_data_alert(str(self.watch), f"score of {self.watch}", last, now, wait, segment)
+
+    def _mute(
+        self, state: WatchState, segments: Iterable[Segment], missing: Mapping[Segment, Alert], now: datetime
+    ) -> WatchState:
+        series = dict(state.series)
+        for segment in segments:
+            one = series[segment]
+            series[segment] = replace(one, state=one.state.after("no_data", now, timedelta(0), timedelta(0)))
+        return replace(state, series=series, silent={**state.silent, **missing})
 
     def _taken(self, state: WatchState, arrivals: Iterable[Arrival]) -> Iterator[Arrival]:
         for arrival in arrivals:
@@ -190,14 +238,18 @@ class Watching:
     def _on(self, state: WatchState, day: int) -> WatchState:
         """On a day: every day since the last begins, and with it a period where one is over."""
         for one in range(state.day + 1 if state.day else day, day + 1):
-            first_ever = not state.day
-            start = state.start
-            if not first_ever and (not start or one >= start + self.days):
-                start = one
-                state = replace(state, start=one, watched=self._watched(state, one))
+            first_ever, start = not state.day, state.start
+            if first_ever and self.watch.level is not None:     # it asks for no baseline
+                start, state = one, replace(state, start=one, watched=(ALL,), growing=True)
+            elif not first_ever and (not start or one >= start + self.days):
+                start, state = one, replace(state, start=one, watched=self._watched(state, one), growing=False)
+            elif state.growing:
+                state = replace(state, growing=False)
             series, limit = dict(state.series), self.limit(state)
+            floor = self.heaviest if state.growing else 0.0
             for segment in state.watched:
-                series[segment] = series.get(segment, Series()).begun(self.watch, one, one - start, self.days, limit)
+                known = replace(series.get(segment, Series()), floor=floor)
+                series[segment] = known.begun(self.watch, one, one - start, self.days, limit)
             state = replace(state, day=one, series=series)
         return state
 
@@ -220,12 +272,29 @@ class Watching:
     def name(self) -> str:
         """What a monitor is kept under: one that asks something else is another."""
         watch = self.watch
-        of = f"; {watch.project}" if watch.project else ""
-        return f"{watch.asks}; {','.join(watch.segments)}; {watch.decide} {watch.wait}; {self.days} days{of}"
+        return f"{watch.asks}; {','.join(watch.segments)}; {watch.decide} {watch.wait}; {self.days} {self._of}"
+
+    @property
+    def _of(self) -> str:
+        return f"days; {self.watch.project}" if self.watch.project else "days"
+
+    def was(self, name: str) -> bool:
+        """Whether a monitor that was kept under a name watched the same metric of the same project."""
+        asked = name.removeprefix(f"{self.watch} ")
+        return asked != name and asked.startswith(("at ", "no more than ")) and name.endswith(f" {self._of}")
+
+    def last_heard(self, state: WatchState, segment: Segment) -> datetime | None:
+        """When the last score of a series came that was taken."""
+        return state.last if segment == ALL else state.series[segment].heard.last
 
     def limit(self, state: WatchState) -> float:
         """The evidence that raises an alarm: K, its series times the parts, over the chance that is allowed."""
-        return alarm_limit(self.false_alarms, self.parts * max(1, len(state.watched)))
+        return alarm_limit(self.false_alarms, self._sharers(state))
+
+    def _sharers(self, state: WatchState) -> int:
+        """K: while it is open which values segments have, as many as there may be."""
+        several = 1 + MOST_SEGMENTS if state.growing and self.watch.segments else max(1, len(state.watched))
+        return self.parts * several
 
     def _scored(self, state: WatchState, arrivals: Sequence[Arrival]) -> tuple[WatchState, list[tuple[int, Alert]]]:
         """Takes the scores of one day and instrument."""
@@ -236,13 +305,18 @@ class Watching:
             for name in self.watch.segments:
                 if value := arrival.segments.get(name, ""):
                     scores[name, value].append(taken)
+        state = self._grown(state, scores)
         series, alerts, found = dict(state.series), dict(state.alerts), list[tuple[int, Alert]]()
-        if state.silent is not None:
-            back = max(arrivals[0].at, state.silent.fired_at)
-            found.append((arrivals[0].number, replace(state.silent, ended_at=back)))
-        limit = self.limit(state)
+        silent, limit = dict(state.silent), self.limit(state)
+        heard, resumed = state.day - self.watch.baseline.days, state.resumed
+        if ALL in silent:
+            resumed = max(arrivals[0].at, silent[ALL].fired_at)
         for segment, own in scores.items():
-            series[segment], turns = series.get(segment, Series()).after(
+            if (missing := silent.pop(segment, None)) is not None:
+                found.append((own[0].number, replace(missing, ended_at=max(own[0].at, missing.fired_at))))
+            known = series.get(segment, Series())
+            known = replace(known, heard=known.heard.after((one.at for one in own), state.day, heard, resumed))
+            series[segment], turns = known.after(
                 self.watch, own, day=state.day, start=state.start, limit=limit, cool_down=self.cool_down
             )
             for turn in turns:
@@ -255,8 +329,18 @@ class Watching:
         last = max(one.at for one in arrivals)
         last = last if state.last is None else max(last, state.last)
         return replace(
-            state, cursor=arrivals[-1].number, series=series, alerts=alerts, last=last, silent=None
+            state, cursor=arrivals[-1].number, series=series, alerts=alerts, last=last, silent=silent, resumed=resumed
         ), found     # fmt: skip
+
+    def _grown(self, state: WatchState, scores: Iterable[Segment]) -> WatchState:
+        """On the first day of a level: the values of segments that came first are watched too, 100 at most."""
+        if not state.growing:
+            return state
+        new = [one for one in scores if one not in state.watched][: max(0, 1 + MOST_SEGMENTS - len(state.watched))]
+        limit, series = self.limit(state), dict(state.series)
+        for segment in new:
+            series[segment] = Series(floor=self.heaviest).begun(self.watch, state.day, 0, self.days, limit)
+        return replace(state, watched=(*state.watched, *new), series=series)
 
     def _score(self, arrival: Arrival, score: ArrivedScore) -> SeriesScore:
         x = nan if score.value is None or score.status == "failed" else self.watch.score(score.value)
@@ -272,5 +356,5 @@ class Watching:
             None if fallen is None else shown(fallen), turn.fallen.n,
             shown(series.m or 0.0) if self.watch.level is None else self.watch.level,
             None if before is None else shown(before), turn.evidence if self.watch.decide == "test" else 1.0, limit,
-            self.parts * max(1, len(state.watched)), self.watch.decide, self.watch.lower,
+            self._sharers(state), self.watch.decide, self.watch.lower,
         )     # fmt: skip

@@ -114,6 +114,7 @@ class WatchSection(Section):
         default=None, alias="for", description="How long a signal, or decide: point, must be off before it alerts."
     )
     segments: tuple[Name, ...] = Field(default=(), description="Segments in whose values it is watched too.")
+    project: Name = Field(default="", description="Of a metric: whose traffic; else of the section's project.")
     decide: Literal["test", "point"] = Field(
         default="test", description="By the test that keeps false_alarms, or by the mean of the last 50 alone."
     )
@@ -142,7 +143,7 @@ class WatchSection(Section):
     def _not_together(self) -> Iterator[str]:
         """Keys that say nothing here."""
         if self.signal is not None:
-            for key in ("segments", "share_above", "decide", "baseline"):
+            for key in ("segments", "share_above", "decide", "baseline", "project"):
                 if self.given(key):
                     yield f"{key} speaks of a metric; {self.signal} is a signal."
         elif self.wait is not None and self.decide == "test":
