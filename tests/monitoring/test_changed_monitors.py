@@ -48,12 +48,12 @@ def test_alerts_are_told_once_whatever_is_changed(served: Callable[..., Server],
 
     With another limit what was open ends, and the new limit's alerts are told, once each, though four servers looked.
     """
-    config, said = tmp_path / "ragauge.yaml", list[tuple[str, str, str]]()
+    config, said = tmp_path / "ragauge.yaml", list[tuple[str, ...]]()
     before = lines.parse(requests("good", 80, found=True))
     store.inbox.add([Batch(time.time() - DAY, "responses", before.body, before.parts)])
     with hook(0) as (address, seen):
 
-        def told() -> list[tuple[str, str, str]]:
+        def told() -> list[tuple[str, ...]]:
             bodies = [body for _, body in seen]
             return sorted((one["event"], one["asked"].rpartition(" ")[2], *one["segment"].values()) for one in bodies)
 
@@ -61,7 +61,7 @@ def test_alerts_are_told_once_whatever_is_changed(served: Callable[..., Server],
             config.write_text(CONFIG.format(hook=address, monitors=monitors))
             return [served("--config", str(config)) for _ in range(2)]
 
-        def settled(expected: int) -> list[tuple[str, str, str]]:
+        def settled(expected: int) -> list[tuple[str, ...]]:
             waits(lambda: len(seen) >= expected, 300)
             time.sleep(12)     # two looks later nothing more is told
             return told()

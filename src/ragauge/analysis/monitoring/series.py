@@ -189,7 +189,8 @@ class Series:
         if self.m is None:
             return "ok"
         if watch.decide == "point" or state.open:
-            mean = self.window()
+            size = min(WINDOW, len(self.recent)) if state.open else WINDOW     # what is there speaks for an open alert
+            mean = self.window(size) if size else None
             return "off" if mean is not None and mean < self.m else "ok"
         return "off" if alarms else "ok"
 
