@@ -9,6 +9,7 @@ from ragauge.analysis.monitoring.signals import SignalPoint
 from ragauge.engine.group_commit import GroupCommitWriter
 from ragauge.errors import StoreError
 from ragauge.monitoring.bodies import MEBIBYTE, Refused
+from ragauge.monitoring.precedence import SenderWaits
 from ragauge.store.inbox import Batch, Patience
 from ragauge.store.open import Store
 
@@ -22,12 +23,16 @@ class Intake:
     Args:
         store: with the inbox.
         patience: how long a trace waits for more.
+
+    Attributes:
+        answering: how long senders wait.
     """
 
     def __init__(self, store: Store, patience: Patience | None = None) -> None:
         self._store, self._patience = store, patience or Patience()
         self._writer = GroupCommitWriter[Batch, int](self._write)
         self._bytes = 0
+        self.answering = SenderWaits()
         self.taken = 0     # batches since the start
 
     @contextmanager
@@ -62,7 +67,8 @@ class Intake:
             Refused: 503, where the store cannot take it.
         """
         try:
-            await self._writer.put(batch)
+            with self.answering.one():
+                await self._writer.put(batch)
         except StoreError as error:
             raise Refused(
                 503, f"{error} Nothing of this request is kept; it can be sent again.", retry_after=AGAIN_LATER

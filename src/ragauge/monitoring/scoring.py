@@ -26,7 +26,7 @@ from ragauge.store.ledger import OPEN, Outcome
 from ragauge.store.open import Store
 
 CARD_EVERY, CARD_SHARE = 60.0, 20     # seconds between two scorecards of a run; how much longer than making one took
-FREE_AT_A_TIME, JUDGED_AT_A_TIME = 5_000, 500     # traces that are looked at before others have their turn
+FREE_AT_A_TIME, JUDGED_AT_A_TIME = 500, 500     # traces that are looked at before others have their turn
 SPENT = "max_cost of the day is spent; it is judged when there is money again"
 FAILED = "a metric of its response failed; its page says which, and why"
 GONE = "its response was deleted before it was scored"
@@ -41,15 +41,17 @@ class TrafficScorer:
         policy: who judges, and by which metrics.
         warn: told what the user should know.
         clock: seconds since 1970.
+        between: told, between two parts of what needs no judge, how many seconds the last one took.
 
     Raises:
         UsageError: there is no such judge or metric.
     """
 
     def __init__(
-        self, store: Store, policy: Policy, warn: Callable[[str], None], clock: Callable[[], float] = time.time
-    ) -> None:
-        self._store, self._clock, self._max_cost = store, clock, policy.max_cost
+        self, store: Store, policy: Policy, warn: Callable[[str], None], clock: Callable[[], float] = time.time,
+        between: Callable[[float], None] = lambda _: None,
+    ) -> None:  # fmt: skip
+        self._store, self._clock, self._max_cost, self._between = store, clock, policy.max_cost, between
         self._wanted = EvaluateOptions(
             "", metrics=policy.metrics, judge=policy.judge, store=store.url, workers=1, warn=warn
         )
@@ -107,6 +109,7 @@ class TrafficScorer:
             done = 0
             traces = list(found)
             for start in range(0, len(traces), FREE_AT_A_TIME):
+                began = time.monotonic()
                 part = {trace_id: found[trace_id] for trace_id in traces[start : start + FREE_AT_A_TIME]}
                 numbers = [number for several in part.values() for number, _ in several]
                 failed = score_free(self._store, run_id, self._free, numbers) if self._free else set()
@@ -115,6 +118,7 @@ class TrafficScorer:
                 if not self._asks:
                     drawn = [trace_id for trace_id, several in part.items() if _drawn(several)]
                     done += self._decide(drawn, part, failed, "scored", "")
+                self._between(time.monotonic() - began)
             if done:
                 self._stale[run_id] = False
             return done

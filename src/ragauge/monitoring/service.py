@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 # seconds between two looks for traces, responses, …
 IDLE, SCORING, WATCHING, TIDYING, LOOKING = 0.5, 2.0, 5.0, 3600.0, 5.0
+FEW = 50     # traces in one transaction while senders go first: they wait for its end
+SWITCH = 5e-4     # seconds until a thread that computes lets others in: each answer takes several turns
 TAILING = 0.5     # seconds between two looks at a file that grows
 TROUBLE = 5.0     # seconds until what failed is tried again
 LAST = 5.0     # seconds that work which is under way has at the end
@@ -49,14 +52,16 @@ class Service:
         timed: Sequence[Scheduler | DailyLook | SignalWatcher | GivingBack] = (), tail: Sequence[Path] = (),
     ) -> None:  # fmt: skip
         from ragauge.monitoring.intake import Intake
+        from ragauge.monitoring.precedence import GivingWay
         from ragauge.monitoring.tailing import GrowingFile
         from ragauge.monitoring.taking import Taking
 
         self._store, self._say, self._policy = store, say, policy
         self._sampler, self._watcher = Sampler(store, policy), watcher
         self._intake = Intake(store, self._policy.patience)
-        self._over = threading.Event()
-        scorer = TrafficScorer(store, policy, say)
+        self._over, self._switch = threading.Event(), sys.getswitchinterval()
+        self._way = GivingWay(self._intake.answering, self._over.wait)
+        scorer = TrafficScorer(store, policy, say, between=GivingWay(self._intake.answering, self._over.wait).rest)
         tails = [GrowingFile(store, path, Taking(policy.redaction), policy.patience, say) for path in tail]
         works: list[tuple[Callable[[], int], float]] = [
             (self._settle, IDLE), (scorer.score_free, SCORING), (scorer.judge, SCORING), (scorer.show, SCORING),
@@ -93,6 +98,8 @@ class Service:
 
     def start(self) -> None:
         """Begins to work."""
+        self._switch = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH)
         for worker in self._workers:
             worker.start()
 
@@ -103,6 +110,7 @@ class Service:
     def close(self) -> None:
         """Ends the work and closes the store; what takes longer is left undone, and done after the next start."""
         self._over.set()
+        sys.setswitchinterval(self._switch)
         for worker in self._workers:
             if worker.is_alive():
                 worker.join(LAST)
@@ -111,9 +119,11 @@ class Service:
     def _settle(self) -> int:
         from ragauge.monitoring.settling import AT_A_TIME, settle
 
-        done = AT_A_TIME
-        while done == AT_A_TIME and not self._over.is_set():
-            done = settle(self._store, self._policy, time.time(), sampler=self._sampler)
+        done = limit = AT_A_TIME
+        while done == limit and not self._over.is_set():
+            began, limit = time.monotonic(), FEW if self._way.gives_way else AT_A_TIME
+            done = settle(self._store, self._policy, time.time(), limit, self._sampler)
+            self._way.rest(time.monotonic() - began)
         return done
 
     def _watch(self) -> int:

@@ -1,0 +1,105 @@
+"""Work on traces gives way to taking them in, and never stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from ragauge.monitoring.precedence import LONG, LULL, MOST_REST, GivingWay, SenderWaits
+
+WORK = 0.1     # seconds that a part of the work takes
+
+
+class Clock:
+    """A clock that is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def wait(self, seconds: float) -> bool:
+        """Moves on."""
+        self.now += seconds
+        return False
+
+    def answer(self, answering: SenderWaits, seconds: float) -> None:
+        """Answers one sender after so many seconds."""
+        with answering.one():
+            self.now += seconds
+
+
+def worker(clock: Clock, answering: SenderWaits, sent: Callable[[], None]) -> Callable[[], float]:
+    """Does a part of the work and rests; gives how long the rest was. While it rests, senders send."""
+
+    def wait(seconds: float) -> bool:
+        end = clock.now + seconds
+        sent()
+        clock.now = max(clock.now, end)
+        return False
+
+    way = GivingWay(answering, wait, clock)
+
+    def part() -> float:
+        began = clock.now
+        clock.now += WORK / 2
+        sent()
+        clock.now = began + WORK
+        way.rest(WORK)
+        return clock.now - began - WORK
+
+    return part
+
+
+def test_slow_answers_go_first() -> None:
+    """While answers are slow the work rests the longer, up to four fifths of the time, but never longer than that."""
+    clock = Clock()
+    answering = SenderWaits(clock)
+    part = worker(clock, answering, lambda: clock.answer(answering, 2 * LONG))
+    rests = [part() for _ in range(20)]
+    assert rests[0] < rests[1] < rests[2]
+    assert rests[-1] == pytest.approx(MOST_REST * WORK, abs=2 * LONG)
+    assert 20 * WORK / (20 * WORK + sum(rests)) > 0.9 / (1 + MOST_REST)
+
+
+def test_fast_answers_stop_nobody() -> None:
+    """Where answers are fast all the time goes to the work, and what rested before works on."""
+    clock = Clock()
+    answering, seconds = SenderWaits(clock), [2 * LONG]
+    part = worker(clock, answering, lambda: clock.answer(answering, seconds[0]))
+    for _ in range(5):
+        part()
+    seconds[0] = LONG / 10
+    rests = [part() for _ in range(10)]
+    assert rests[-1] == pytest.approx(0.0)
+    assert all(later < before + LONG for before, later in pairwise(rests))
+
+
+def test_nobody_sends() -> None:
+    """A rest ends as soon as nobody sends any more, however slow the last answers were."""
+    clock = Clock()
+    answering = SenderWaits(clock)
+    way = GivingWay(answering, clock.wait, clock)
+    for _ in range(10):
+        clock.answer(answering, 10 * LONG)
+        began = clock.now
+        way.rest(10 * WORK)
+        assert clock.now - began < 2 * LULL
+
+
+def test_everybody_waits() -> None:
+    """Where nobody had an answer while the work went on, it rests too."""
+    clock = Clock()
+    answering, rested = SenderWaits(clock), list[float]()
+
+    def wait(seconds: float) -> bool:
+        rested.append(seconds)
+        clock.now += seconds
+        return len(rested) == 3     # the server ends
+
+    with answering.one():
+        GivingWay(answering, wait, clock).rest(WORK)
+    assert len(rested) == 3
