@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 from tests.analysis.monitored import FIRST, stored, traffic
 from tests.monitoring.test_watcher import configured
 
-from ragauge.analysis.monitoring.canary import FIRST_DAYS, canary_day
+from ragauge.analysis.monitoring.canary import CANARY, FIRST_DAYS, canary_day
 from ragauge.api.monitor_alerts import resolve_alert
 from ragauge.data.config.reading import read_config
 from ragauge.data.response import Run
 from ragauge.metrics.base import Measured
-from ragauge.monitoring.canary import CANARY, JudgeCanary
+from ragauge.monitoring.canary import JudgeCanary
 from ragauge.monitoring.watcher import judge_series
 from ragauge.store.inbox import DAY
 from ragauge.store.open import Store
@@ -70,6 +72,19 @@ def test_a_judge_that_is_itself_again_ends_the_alert(store: Store) -> None:
     assert kept.alert.ended_at is not None
 
 
+def test_a_change_that_people_took_as_it_is_is_the_norm(store: Store) -> None:
+    """Once a word is said of it the alert ends and first days begin anew: a second change is seen as the first was."""
+    stored(store, DAYS[:60])
+    canary = Canary(lambda day, place: float(day < 9 or place % (3 if day < 18 else 2)))
+    assert [canary.on(store, day) for day in range(10)] == [0] * 9 + [1]
+    (first,) = store.monitors.alerts()
+    resolve_alert(first.alert.alert_id, store=store.url)
+    assert [canary.on(store, day) for day in range(10, 19)] == [1] + [0] * 7 + [1]
+    second, ended = (one.alert for one in store.monitors.alerts())
+    assert ended == replace(first.alert, ended_at=datetime.fromtimestamp(FIRST.timestamp() + 30 * DAY + 7200, UTC))
+    assert second.ended_at is None
+
+
 def test_a_judge_that_is_never_sure_has_not_changed() -> None:
     """Of 300 days of a judge that flips a fifth of its verdicts at random at most 2 % count as changed at p 0.0017."""
     draw = np.random.default_rng(3)
@@ -81,6 +96,16 @@ def test_a_judge_that_is_never_sure_has_not_changed() -> None:
     assert sum(map(bool, changed)) <= 6
     seen = [canary_day([day(0.0), *(day(0.2) for _ in range(6))], day(0.6), 0.05 / 30).changed for _ in range(50)]
     assert sum(map(bool, seen)) >= 45
+
+
+def test_a_judge_that_fails_on_more_has_changed() -> None:
+    """A response that has no value any more counts as one that is judged otherwise; a day without any tells nothing."""
+    first = {(f"q{n}", "faithfulness"): 1.0 if n else None for n in range(50)}
+    failing = {key: None if n < 15 else value for n, (key, value) in enumerate(first.items())}
+    found = canary_day([first] * FIRST_DAYS, failing, 0.05 / 30)
+    assert (found.changed, found.flipped, found.n) == (True, 14, 49)
+    assert canary_day([failing] * FIRST_DAYS, failing, 0.05 / 30).changed is False
+    assert canary_day([first] * FIRST_DAYS, dict.fromkeys(first), 0.05 / 30).changed is None
 
 
 def test_the_judge_is_asked_anew(store: Store) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,13 +15,14 @@ from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
 from ragauge.analysis.monitoring import canary as flips
+from ragauge.analysis.monitoring.canary import CANARY
 from ragauge.analysis.monitoring.watches import Watches, watches
 from ragauge.analysis.monitoring.watching import Alert
 from ragauge.api.monitor_alerts import account_of, resolve_alert
 from ragauge.data.config.monitor import MonitorSection
 from ragauge.data.config.reading import read_config
 from ragauge.monitoring import canary, lines
-from ragauge.monitoring.canary import CANARY, JudgeCanary
+from ragauge.monitoring.canary import JudgeCanary
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.scoring import TrafficScorer
 from ragauge.monitoring.settling import settle
@@ -28,21 +30,23 @@ from ragauge.monitoring.watcher import judge_series
 from ragauge.store.inbox import DAY, Batch
 from ragauge.store.open import Store
 
-FROZEN, A_DAY = 8, 16
+FROZEN, A_DAY = 16, 16
 
 
 @dataclass
 class Model:
-    """A model that can be exchanged under its name: then it finds no claim supported."""
+    """A model that can be exchanged under its name: then it finds no claim supported, or one of each so many."""
 
     swapped: bool = False
+    one_of: int = 1
 
     def __call__(self, system: str, user: str, schema: Mapping[str, Any]) -> Mapping[str, Any] | str:
         found = answer(system, user, schema)
         if self.swapped:
             for sentence in found.get("sentences", []):
                 for claim in sentence["claims"]:
-                    claim |= {"verdict": "absent", "by": []}
+                    if int((re.findall(r"\d+", claim["text"]) or ["0"])[0]) % self.one_of == 0:
+                        claim |= {"verdict": "absent", "by": []}
         return found
 
 
@@ -54,34 +58,37 @@ class Judged:
         store: with everything.
         model: who answers.
         server: where it does.
+        metrics: that are asked for.
         now: seconds since 1970.
     """
 
     store: Store
     model: Model
     server: FaultyServer
+    metrics: tuple[str, ...] = ("faithfulness",)
     now: float = FIRST.timestamp()
     asked: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         rule = {"metric": "faithfulness", "min": 0.7}
         self.judge = f"openai-chat:any@{self.server.url}"
-        wanted = {"judge": self.judge, "metrics": ["faithfulness"], "canary": FROZEN, "monitors": [rule]}
+        wanted = {"judge": self.judge, "metrics": [*self.metrics], "canary": FROZEN, "monitors": [rule]}
         file = read_config({"monitor": wanted})
         monitor = file.checked().monitor
         assert monitor is not None
         self.monitor: MonitorSection = monitor
         self.watches: Watches = watches(file)[0]
         self.looks = JudgeCanary(monitor, lambda: self.now)
-        self.policy = Policy(judge=self.judge, metrics=("faithfulness",))
+        self.policy = Policy(judge=self.judge, metrics=self.metrics)
         self.scorer = TrafficScorer(self.store, self.policy, print)
 
-    def day(self, day: int, *, swap: bool = False) -> tuple[Alert, ...]:
+    def day(self, day: int, *, swap: bool = False, wrong: bool = False) -> tuple[Alert, ...]:
         """A day's look of the canary, then its requests and what the monitors raise; asked notes the canary's calls.
 
         Args:
             day: from 0.
             swap: the model is exchanged ten hours after the look; requests are new ones, so that it is asked.
+            wrong: the system answers what stands nowhere.
         """
         self.now = FIRST.timestamp() + day * DAY + 2 * 3600
         before = len(self.server.requests)
@@ -89,7 +96,7 @@ class Judged:
         self.asked.append(len(self.server.requests) - before)
         if swap:
             self.model.swapped, self.now = True, self.now + 10 * 3600
-        asked = [request(f"{day:016x}{n:016x}", n, "in June" if swap else "and are free") for n in range(A_DAY)]
+        asked = [request(f"{day:016x}{n:016x}", n, "in June" if swap else "and are free", wrong) for n in range(A_DAY)]
         found = lines.parse(b"\n".join(asked))
         self.store.inbox.add([Batch(self.now, "responses", found.body, found.parts)])
         assert settle(self.store, self.policy, self.now + 60) == A_DAY
@@ -101,11 +108,12 @@ class Judged:
         return judge_series(self.store, self.monitor, self.watches, self.now, self.looks)
 
 
-def request(name: str, n: int, how: str) -> bytes:
-    """A right answer, the same every day: all of it is in the cache from the second day on."""
+def request(name: str, n: int, how: str, wrong: bool = False) -> bytes:
+    """A right answer, the same every day: all of it is in the cache from the second day on; or a wrong one."""
     text = f"Refunds take {n} days {how}."
-    passages = [{"doc_id": "d", "text": text}]
-    return json.dumps({"query_id": name, "query": "How long?", "answer": text, "passages": passages}).encode()
+    passages, said = [{"doc_id": "d", "text": text}], f"Nobody knows number {n} of anything." if wrong else text
+    asked = {"query_id": name, "query": "How many days do refunds take?", "answer": said, "passages": passages}
+    return json.dumps(asked).encode()
 
 
 @pytest.fixture
@@ -141,7 +149,27 @@ def test_a_model_that_is_exchanged_pauses_what_it_judges(
     resolve_alert(kept.alert.alert_id, store=judged.store.url)
     (raised,) = judged.watched()
     told = account_of(judged.store, raised, judged.watches.metrics[0])
-    assert told.blame == ("judge", f"the judge changed at that time (alert {kept.alert.alert_id})")
+    moved = "frozen responses moved by -1.00 with it, the requests by -1.00"
+    assert told.blame == ("judge", f"the judge changed at that time (alert {kept.alert.alert_id}); {moved}")
     after = judged.store.monitors.state("faithfulness at least 0.7; ; test 0:00:00; 30 days")
     assert after.cursor - state.cursor == 2 * A_DAY
     assert sum(run.name == CANARY for run in judged.store.runs.list()) == 1
+
+
+def test_a_fault_on_the_day_that_the_judge_changed_is_told(store: Store) -> None:
+    """Where requests fell further than frozen responses, the alert says so, and names the component of the fault."""
+    model = Model(one_of=2)
+    with FaultyServer(reply=model) as server:
+        judged = Judged(store, model, server, ("faithfulness", "context_precision"))
+        swapped = flips.FIRST_DAYS + 1
+        for day in range(swapped):
+            assert judged.day(day) == ()
+        assert judged.day(swapped, swap=True, wrong=True) == ()
+        judged.day(swapped + 1, wrong=True)
+        (kept,) = store.monitors.alerts()
+        resolve_alert(kept.alert.alert_id, store=store.url)
+        (raised,) = judged.watched()
+        told = account_of(store, raised, judged.watches.metrics[0])
+    moved = "frozen responses moved by -0.50 with it, the requests by -1.00, so more is wrong than the judge"
+    said = f"the judge changed at that time (alert {kept.alert.alert_id}); {moved}: requests that failed, by component"
+    assert (told.blame.component, told.blame.why[: len(said)]) == ("generation", said)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.monitoring.blame import UNDECIDED, UNTOLD, Blame, BlamedRequest, blamed
+from ragauge.analysis.monitoring.blame import UNDECIDED, UNTOLD, Blame, BlamedRequest, blamed, judged_anew
+from ragauge.analysis.monitoring.canary import CANARY, FRESH, first_look
 from ragauge.analysis.monitoring.watching import JUDGE_CHANGED
 from ragauge.data.facts import RelevanceFacts
 from ragauge.metrics.catalogue import parse, questions
@@ -36,16 +37,25 @@ def blame_of(store: Store, alert: Alert, watch: Watch, looked: LookedAt, causes:
     """
     metric = parse(watch.metric)
     judged = bool(questions([metric]))
-    if judged and (changed := _judge_changed(store, alert)):
-        return Blame("judge", f"the judge changed at that time (alert {changed})")
-    if metric.measures == "retrieval":
-        return Blame("retrieval", f"{metric} measures it")
-    if metric.measures == "end_to_end" and not judged:     # time, tokens and cost are of all components
-        return UNTOLD
     sides = [side[-MOST:] for side in looked]
     relevance = _relevance(store, [one for side in sides for one in side])
     before, now = ([_request(one, watch, relevance, causes) for one in side] for side in sides)
-    return blamed(before, now)
+    changed = _judge_changed(store, alert) if judged else None
+    told = ""
+    if changed is not None:
+        told = f"the judge changed at that time (alert {changed.alert_id})"
+        anew = judged_anew(before, now, _frozen(store, watch, changed))
+        if anew is not None:
+            told += f"; frozen responses moved by {anew.judge:+.2f} with it, the requests by {anew.change:+.2f}"
+        if anew is None or not anew.beyond:
+            return Blame("judge", told)
+        told += ", so more is wrong than the judge: "
+    if metric.measures == "retrieval":
+        return Blame("retrieval", f"{told}{metric} measures it")
+    if metric.measures == "end_to_end" and not judged:     # time, tokens and cost are of all components
+        return UNTOLD
+    found = blamed(before, now)
+    return Blame(found.component or "judge", f"{told}{found.why or 'nothing tells where'}") if told else found
 
 
 def _request(
@@ -56,14 +66,29 @@ def _request(
     return BlamedRequest(score.weight, watch.score(score.value or 0.0), failed, relevance.get(one.number))
 
 
-def _judge_changed(store: Store, alert: Alert) -> str:
-    """The alert that the judge changed, where that was or would be seen by when this one fired; "" = there is none."""
+def _judge_changed(store: Store, alert: Alert) -> Alert | None:
+    """The alert that the judge changed, where that was or would be seen by when this one fired; None without one."""
     for one in store.monitors.alerts():
         other = one.alert
         over = other.ended_at is not None and other.ended_at.date() < alert.since
         if other.monitor == JUDGE_CHANGED and other.fired_at <= alert.fired_at + LOOK and not over:
-            return "" if one.resolution == "false_alarm" else other.alert_id
-    return ""
+            return None if one.resolution == "false_alarm" else other
+    return None
+
+
+def _frozen(store: Store, watch: Watch, changed: Alert) -> list[tuple[float, float]]:
+    """What a monitor watches of each frozen response, by the first look and by that which saw the judge change."""
+    run = next((one for one in store.runs.list() if one.name == CANARY), None)
+    judge_id = None if run is None else next(iter(store.scores.judges(run.run_id)), None)
+    if run is None or judge_id is None or changed.number < FRESH:
+        return []
+    looks = []
+    earlier = [one.alert for one in store.monitors.alerts() if one.alert.number < changed.number]
+    for look in (first_look(earlier, judge_id), changed.number):
+        rows = store.scores.frame(run.run_id, judge_id, look).select("query_id", "metric", "status", "value").to_dicts()
+        scored = [row for row in rows if row["metric"] == watch.metric and row["status"] == "scored"]
+        looks.append({row["query_id"]: watch.score(row["value"]) for row in scored})
+    return [(value, looks[1][name]) for name, value in looks[0].items() if name in looks[1]]
 
 
 def _relevance(store: Store, requests: Sequence[Arrival]) -> dict[int, float]:

@@ -8,13 +8,21 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.monitoring.canary import FIRST_DAYS, Verdicts, canary_day
+from ragauge.analysis.monitoring.canary import (
+    CANARY,
+    CANARY_LOOK,
+    FIRST_DAYS,
+    FRESH,
+    Verdicts,
+    canary_day,
+    changed_id,
+    first_look,
+)
 from ragauge.analysis.monitoring.promise import level_of_a_day
 from ragauge.analysis.monitoring.series import ALL
 from ragauge.analysis.monitoring.watching import JUDGE_CHANGED, Alert
 from ragauge.api.evaluate import Planned, carried_out, planner
 from ragauge.api.options import EvaluateOptions
-from ragauge.data.identity import digest
 from ragauge.data.response import Run
 from ragauge.engine.arrivals import traffic_runs
 from ragauge.engine.plan import plan
@@ -28,14 +36,11 @@ if TYPE_CHECKING:
     from ragauge.engine.plan import Plan
     from ragauge.store.open import Store
 
-CANARY = "judge canary"     # name of the run that holds the frozen responses
-FRESH = 1     # number of the first asking: 0 would take replies that are stored of the traffic
-
 
 class JudgeCanary(DailyLook):
     """The daily look at the judge of a configuration."""
 
-    name = "judge canary (daily)"
+    name = CANARY_LOOK
 
     @classmethod
     def wanted(cls, monitor: MonitorSection) -> bool:
@@ -54,9 +59,10 @@ class JudgeCanary(DailyLook):
         if job.attempts > 1 and repeat > FRESH:     # whoever did it was killed: what is there of the day counts
             repeat -= 1
         self._judge(store, run, repeat)
-        first = [self._verdicts(store, planned, one) for one in range(FRESH, min(repeat, FRESH + FIRST_DAYS))]
+        start = first_look([one.alert for one in store.monitors.alerts()], planned.judge_id)
+        first = [self._verdicts(store, planned, one) for one in range(start, min(repeat, start + FIRST_DAYS))]
         found = canary_day(first, self._verdicts(store, planned, repeat), level_of_a_day(self._monitor))
-        return found.reason, self._changed(store, planned, found)
+        return found.reason, self._changed(store, planned, found, repeat)
 
     def _frozen(self, store: Store) -> Run | None:
         """The run with the frozen responses: the first ones of a day with enough of them, taken once."""
@@ -93,24 +99,25 @@ class JudgeCanary(DailyLook):
         frame = store.scores.frame(asked.run_id, asked.judge_id, repeat)
         names = {str(metric) for metric in asked.metrics}
         return {
-            (row["query_id"], row["metric"]): row["value"]
+            (row["query_id"], row["metric"]): row["value"] if row["status"] == "scored" else None
             for row in frame.select("query_id", "metric", "status", "value").to_dicts()
-            if row["metric"] in names and row["status"] == "scored"
+            if row["metric"] in names
         }
 
-    def _changed(self, store: Store, asked: Plan, found: CanaryDay) -> list[Alert]:
-        opened = [one.alert for one in store.monitors.alerts()
+    def _changed(self, store: Store, asked: Plan, found: CanaryDay, look: int) -> list[Alert]:
+        """What is raised or ends. One of which somebody said a word ends though the judge does not go back."""
+        opened = [one for one in store.monitors.alerts()
                   if one.alert.monitor == JUDGE_CHANGED and one.alert.ended_at is None]     # fmt: skip
         now = datetime.fromtimestamp(self._clock(), UTC)
         if found.changed is False:
-            return [replace(one, ended_at=now) for one in opened]
+            return [replace(one.alert, ended_at=now, number=-1) for one in opened]
         if not found.changed or opened:
-            return []
+            return [replace(one.alert, ended_at=now) for one in opened if one.resolution and found.changed]
         said = f"the judge changed: {found.flipped} of {found.n} frozen responses are judged otherwise"
         share = found.flipped / found.n
         return [Alert(
-            digest([self.name, asked.judge_id, now.date().isoformat()])[:10], JUDGE_CHANGED,
-            f"as few flips as in the first {FIRST_DAYS} days ({found.share_before or 0:.0%})", ALL, now, -1, "",
+            changed_id(asked.judge_id, now.date()), JUDGE_CHANGED,
+            f"as few flips as in the first {FIRST_DAYS} days ({found.share_before or 0:.0%})", ALL, now, look, "",
             now.date(), share, found.n, found.share_before or 0.0, found.share_before, 1.0, 1.0, 1, "canary", True,
             said=f"{said}; monitors that ask it pause",
         )]  # fmt: skip

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 BINS = 5         # of the relevance of the first passage
 CLEAR = 1.0      # standard errors by which failures must have grown to say where the fault lies
+BEYOND = 3.0     # standard errors by which a metric must fall more than by the judge: alerts fire when it is lowest
 UNDECIDED = "undecided"
 INDEX = "data"   # the component of what the index holds, which retrieval finds
 
@@ -44,6 +45,20 @@ class BlamedRequest(NamedTuple):
     relevance: float | None
 
 
+class JudgedAnew(NamedTuple):
+    """How much of a change is the judge's.
+
+    Attributes:
+        change: of the mean of the requests.
+        judge: of the mean of the frozen responses, which nothing but the judge can change.
+        beyond: whether the requests fell further than the frozen responses, by more than three standard errors.
+    """
+
+    change: float
+    judge: float
+    beyond: bool
+
+
 class Split(NamedTuple):
     """A change of a mean: what goes with less relevant passages, and what does not."""
 
@@ -77,6 +92,40 @@ def blamed(before: Sequence[BlamedRequest], now: Sequence[BlamedRequest]) -> Bla
     component = "retrieval" if change.passages < change.rest else "generation"
     told = f"{change.passages:+.2f} goes with less relevant passages, {change.rest:+.2f} does not"
     return Blame(component, f"no more requests failed; of the change {told}")
+
+
+def judged_anew(
+    before: Sequence[BlamedRequest], now: Sequence[BlamedRequest], frozen: Sequence[tuple[float, float]]
+) -> JudgedAnew | None:
+    """How much further the requests fell than frozen responses, which were judged before and after a judge changed.
+
+    Args:
+        before: scored requests of the baseline.
+        now: those since it is worse.
+        frozen: what is watched of each frozen response, by the former judge and by the new one; higher better.
+
+    Returns:
+        None for fewer than two requests of a side or two frozen responses.
+
+    >>> sides = [[BlamedRequest(1.0, x, "", None)] * 99 + [BlamedRequest(1.0, 0.5, "", None)] for x in (0.9, 0.4)]
+    >>> [judged_anew(*sides, [(0.9, x), (0.9, x)]).beyond for x in (0.4, 0.8)]
+    [False, True]
+    """
+    moved = [new - old for old, new in frozen]
+    if min(len(before), len(now), len(moved)) < 2:
+        return None
+    (old, old_error), (new, new_error) = (_mean([(one.weight, one.x) for one in side]) for side in (before, now))
+    judge, error = _mean([(1.0, one) for one in moved])
+    doubt = sqrt(error**2 + old_error**2 + new_error**2)
+    return JudgedAnew(new - old, judge, new - old - judge < -BEYOND * doubt)
+
+
+def _mean(side: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """A weighted mean and its standard error."""
+    total = sum(weight for weight, _ in side)
+    mean = sum(weight * x for weight, x in side) / total
+    spread = sum((weight * (x - mean)) ** 2 for weight, x in side)
+    return mean, sqrt(spread * len(side) / (len(side) - 1)) / total
 
 
 def split(

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
 
-Verdicts = Mapping[tuple[str, str], float]     # query_id and metric -> value
+from ragauge.analysis.monitoring.watching import JUDGE_CHANGED
+from ragauge.data.identity import digest
+
+if TYPE_CHECKING:
+    from ragauge.analysis.monitoring.watching import Alert
+
+Verdicts = Mapping[tuple[str, str], float | None]     # query_id and metric -> value; None = it has none, or failed
+CANARY_LOOK = "judge canary (daily)"
+CANARY = "judge canary"     # name of the run that holds the frozen responses
+FRESH = 1     # number of the first asking: 0 would take replies that are stored of the traffic
 FIRST_DAYS = 7
 SAME = 1e-9     # values that lie no further apart are the same
 
@@ -16,7 +27,7 @@ class CanaryDay:
 
     Attributes:
         changed: whether the judge did; None = not enough data.
-        flipped: responses of which a metric has another value than on the first day.
+        flipped: responses of which a metric has another value than on the first day, or a value on one of both alone.
         n: responses that were judged on both.
         share_before: of responses that flipped in the other first days; None where there are none yet.
         p: of Fisher's exact test that more flip than in the first days, in (0, 1]; None likewise.
@@ -52,7 +63,7 @@ def canary_day(first: Sequence[Verdicts], today: Verdicts, level: float) -> Cana
     flipped, n = _flips(first[0], today)
     before = [_flips(first[0], one) for one in first[1:]]
     flipped_before, n_before = sum(one for one, _ in before), sum(many for _, many in before)
-    if not n or not n_before:
+    if not n or not n_before or all(value is None for value in today.values()):
         return CanaryDay(None, flipped, n, None, None, "not enough data: no response was judged on both days")
     table = np.array([[flipped, n - flipped], [flipped_before, n_before - flipped_before]])
     p = float(fisher_exact(table, alternative="greater").pvalue)
@@ -61,9 +72,32 @@ def canary_day(first: Sequence[Verdicts], today: Verdicts, level: float) -> Cana
     return CanaryDay(p <= level, flipped, n, share, p, reason)
 
 
+def changed_id(judge_id: str | None, day: date) -> str:
+    """The id of the alert that a judge changed, as seen on a day."""
+    return digest([CANARY_LOOK, judge_id, day.isoformat()])[:10]
+
+
+def first_look(known: Iterable[Alert], judge_id: str | None) -> int:
+    """The look with which a judge's first days begin: that which saw the last change that people took as it is.
+
+    Args:
+        known: alerts.
+        judge_id: of the judge; the looks of another are counted by themselves.
+    """
+    return max([FRESH, *(
+        one.number for one in known
+        if one.monitor == JUDGE_CHANGED and one.ended_at is not None
+        and one.alert_id == changed_id(judge_id, one.fired_at.date())
+    )])  # fmt: skip
+
+
 def _flips(reference: Verdicts, other: Verdicts) -> tuple[int, int]:
-    """How many responses have another value of a metric, and how many were judged both times."""
-    both = reference.keys() & other.keys()
-    moved = {query_id for query_id, metric in both
-             if abs(reference[query_id, metric] - other[query_id, metric]) > SAME}     # fmt: skip
-    return len(moved), len({query_id for query_id, _ in both})
+    """How many responses have another value of a metric, and how many have one at either time."""
+    judged, moved = set[str](), set[str]()
+    for key in reference.keys() & other.keys():
+        old, new = reference[key], other[key]
+        if old is not None or new is not None:
+            judged.add(key[0])
+        if (old is None) != (new is None) or (old is not None and new is not None and abs(old - new) > SAME):
+            moved.add(key[0])
+    return len(moved), len(judged)

@@ -38,7 +38,7 @@ class Alert:
         asks: what must hold, in words.
         segment: name and value; ("", "") = all requests.
         fired_at: when.
-        number: of the arrival at which it fired.
+        number: of the arrival at which it fired; of the judge, the look that saw it change, -1 once it is itself again.
         trace_id: of that request.
         since: the likeliest day since which it is worse.
         mean: of the metric from that day to the alert.
