@@ -7,7 +7,8 @@ Five days of good traffic, then two in which a fault strikes four of five reques
 the way that production's traffic goes: spans in OTLP, read into responses without labels or references, scored by the
 local judge, watched by seven monitors with one false alarm in twenty months; then the account of every alert is made.
 The component is right when it is where the causes belong that the fault's class names. A judge that is exchanged under
-its name has a test of its own, tests/monitoring/test_canary_model.py, since a model must judge for that.
+its name has a test of its own, tests/monitoring/test_canary_model.py, since a model must judge for that, and is
+simulated by bench/judge_swaps.py.
 """
 
 from __future__ import annotations

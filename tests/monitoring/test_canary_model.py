@@ -156,12 +156,14 @@ def test_a_model_that_is_exchanged_pauses_what_it_judges(
     assert sum(run.name == CANARY for run in judged.store.runs.list()) == 1
 
 
-def test_a_fault_on_the_day_that_the_judge_changed_is_told(store: Store) -> None:
+def test_a_fault_on_the_day_that_the_judge_changed_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where requests fell further than frozen responses, the alert says so, and names the component of the fault."""
+    for module in (flips, canary):
+        monkeypatch.setattr(module, "FIRST_DAYS", 3)
     model = Model(one_of=2)
     with FaultyServer(reply=model) as server:
         judged = Judged(store, model, server, ("faithfulness", "context_precision"))
-        swapped = flips.FIRST_DAYS + 1
+        swapped = 4
         for day in range(swapped):
             assert judged.day(day) == ()
         assert judged.day(swapped, swap=True, wrong=True) == ()
