@@ -95,6 +95,23 @@ def test_page_shows_what_is_done_and_the_means_so_far(
     assert "data-progress" in client.get(f"/runs/{bad}/state").text
 
 
+def test_a_run_in_flight_is_called_so_everywhere(
+    watched: tuple[TestClient, Clock], copied: str, stored: Stored
+) -> None:     # fmt: skip
+    """An evaluated run whose system or judge is being asked is in flight in every form of its page, never running."""
+    client, bad, now = watched[0], stored.ids["bad"], datetime.now(UTC).isoformat(timespec="milliseconds")
+    with open_store(copied) as store:
+        store.evaluations.begin(bad, 5, 12)
+    judging = client.get(f"/runs/{bad}").text
+    with closing(_raw(copied)) as raw, raw:
+        raw.execute("UPDATE runs SET state = 'running', planned = 20, heartbeat = ? WHERE run_id = ?", (now, bad))
+    for page in (judging, client.get(f"/runs/{bad}").text):
+        assert "<dt>state</dt><dd><bdi>in flight</bdi></dd>" in page
+    assert client.get(f"/runs/{bad}/state.json").json()["state"] == "in flight"
+    for text in (client.get(f"/runs/{bad}.json").text, rg.open_run(bad, store=copied).scorecard().to_html()):
+        assert not re.search(r"[>\"]running[<\"]", text)
+
+
 def test_without_a_sign_of_life_it_is_stopped(watched: tuple[TestClient, Clock], copied: str, stored: Stored) -> None:
     """After a minute the page says stopped and how to go on, tells no time left, and is renewed no more."""
     import sqlite3

@@ -221,11 +221,12 @@ class _ComparedRun:
         """What changed, after the correction."""
         import polars as pl
 
-        from ragauge.analysis.comparison.alike import config_diff
+        from ragauge.analysis.comparison.alike import config_diff, settings_of
         from ragauge.analysis.comparison.changes import failures_of
         from ragauge.analysis.comparison.runs import findings_of, grown
         from ragauge.analysis.results.comparison import Flips, RunComparison
         from ragauge.api.queries.comparing import failing, flips_of, warnings_of
+        from ragauge.engine.arrivals import said_of
 
         store, run, base, pair = self._store, self._run, self._base, self.pair
         new_causes, base_causes = self._causes
@@ -239,7 +240,7 @@ class _ComparedRun:
         matched = self._matched(both)
         result = RunComparison(
             base, run, matched, changes.metrics, changes.segments, tuple(self.comparer.amounts), flips,
-            config_diff(base.config, run.config),
+            config_diff(*(settings_of(either, said_of(store, either.run_id)) for either in (base, run))),
             failures_of(new_causes, base_causes, known if self.paired else None),
             warnings=(
                 *self._not_known(len(both) - len(known)),

@@ -265,6 +265,7 @@ class _LogReading:
         from ragauge.analysis.history.log import LogEntry
         from ragauge.analysis.results.judging import added
         from ragauge.api.queries.paired import measuring
+        from ragauge.engine.arrivals import said_of
 
         store, run_id = self._store, run.run_id
         judges = store.scores.judges(run_id)
@@ -279,5 +280,5 @@ class _LogReading:
             run, self._listed[run_id], measuring(store, run, judge_id, self._specs),
             {summary.metric: summary for summary in summaries}, store.runs.size(run_id),
             store.run_log.judged_at(run_id, judge_id), spent.known_cost, note.text if note else "",
-            tuple(self._names.get(run_id, ())),
+            tuple(self._names.get(run_id, ())), said_of(store, run_id),
         )]     # fmt: skip

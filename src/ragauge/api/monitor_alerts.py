@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragauge.api.inputs.sources import store_url
-from ragauge.api.monitor_replay import SAMPLED, accounted, monitor_of, read_monitor, section_of
+from ragauge.api.monitor_replay import EXAMPLE, SAMPLED, accounted, monitor_of, read_monitor, section_of
 from ragauge.api.monitor_silences import standing
 from ragauge.api.results.shown import Found
 from ragauge.errors import UnknownName, UsageError
@@ -117,7 +117,8 @@ def monitors(*, config: Path | None = None, store: str | None = None) -> Monitor
 
     path = config or Path(DEFAULT)
     if config is None and not path.is_file():
-        return MonitorsResult(Monitored(missing=f"Nothing is watched: there is no {DEFAULT} where this was started."))
+        why = f"Nothing is watched: there is no {DEFAULT} where this was started. Write there, and start it again: "
+        return MonitorsResult(Monitored(missing=why + EXAMPLE))
     section, watched, missing = read_monitor(str(path))
     if section is None:
         return MonitorsResult(Monitored(missing=missing))

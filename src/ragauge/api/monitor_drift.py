@@ -65,7 +65,7 @@ def monitor_drift(wanted: MonitorDriftOptions) -> DriftResult:
     Raises:
         UsageError: no such day, no traffic is stored, or `to` is no set.
     """
-    from ragauge.api.monitor_replay import day_of_text
+    from ragauge.api.monitor_replay import NoTraffic, day_of_text
     from ragauge.engine.arrivals import arrivals, day_of, traffic_runs
     from ragauge.engine.drift_days import BASELINE_DAYS, LAST_DAYS
     from ragauge.engine.drift_measures import drift_report
@@ -77,7 +77,7 @@ def monitor_drift(wanted: MonitorDriftOptions) -> DriftResult:
         days = [day for run in runs if (day := day_of(run)) and (not asked or day <= asked)]
         if not days:
             when = f" until {asked}" if asked else ""
-            raise UsageError(f"no run of traffic is stored{when}: evaluate one with --traffic, or monitor serve.")
+            raise NoTraffic(when, wanted.project)
         last = asked or max(days)
         marked = min(marked_days(store.periods.list()), default=date.max)
         since = min(date.fromisoformat(max(days)) - timedelta(days=LAST_DAYS), marked)

@@ -23,7 +23,22 @@ if TYPE_CHECKING:
     from ragauge.reporting.sections import ReportSection
     from ragauge.store.open import Store
 
+EXAMPLE = "monitor: {monitors: [{metric: faithfulness, max_drop: 3%}]}"     # the shortest section that watches
 SAMPLED = 200     # responses on a side whose facts are looked at
+
+
+class NoTraffic(UsageError):  # noqa: N818 - what is lacking
+    """No run of traffic is stored: of a project, where one is named, or of some days.
+
+    Args:
+        when: which days, after a blank; "" = any.
+        project: whose traffic; "" = any.
+    """
+
+    def __init__(self, when: str, project: str = "") -> None:
+        whose = f" of {project}" if project else ""
+        how = "Take traces in with ragauge monitor serve, or store a log with ragauge evaluate FILE --traffic."
+        super().__init__(f"no run of traffic{whose} is stored{when}. {how}")
 
 
 class ReplayResult(Found, PageResult):
@@ -68,7 +83,7 @@ def monitor_replay(wanted: MonitorReplayOptions) -> ReplayResult:
         came = list({one.number: one for several in of.values() for one in several}.values())
         if not came:
             when = f" since {since}" if since else ""
-            raise UsageError(f"no run of traffic is stored{when}: evaluate one with --traffic, or monitor serve.")
+            raise NoTraffic(when, monitor.project)
         series, alerts = gone_through(watchings(monitor, watches), of)
         watch_of = {watch.asks: watch for watch in watches.metrics}
         opened = [alert for alert in alerts if alert.ended_at is None]
@@ -113,7 +128,7 @@ def read_monitor(config: str | Mapping[str, Any]) -> tuple[MonitorSection | None
         raise ConfigError(problems)
     if file.config.monitor is not None and found.metrics:
         return file.config.monitor, found, ""
-    why = "there is no monitor of a metric. docs/monitoring.md shows what the section monitor may say."
+    why = f"there is no monitor of a metric. Write one, such as {EXAMPLE}"
     return file.config.monitor, found, f"{file.name}: {why}"
 
 

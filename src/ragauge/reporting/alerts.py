@@ -42,7 +42,8 @@ TONES: dict[str, Tone] = {"firing": "bad", "recovering": "unsure", "pending": "u
 SPOKEN: dict[str, str] = {"": "–", "acknowledged": "acknowledged", "false_alarm": "called a false alarm"}
 SMALL, MOST_QUERY = 0.0005, 200     # characters of a question; a change below it is none
 BAND, MOST_CHARTS = 1.96, 12     # standard errors; series that are drawn, those that fire first
-NO_ALERT, NO_SCORE = "No alert was raised so far.", "No score was taken so far."
+NO_ALERT = "No alert was raised so far. How near each monitor is to one:"
+NO_SCORE = "No score was taken so far: scores come with the traffic that ragauge monitor serve takes in."
 BANDS = "± is 1.96 standard errors of the mean of so many scores, which says what it may be off, and decides nothing."
 KEPT = "Scores: of the days that a series keeps, those of one period or of its baseline, whichever are more."
 WAY = "The bar is full where the evidence reaches its limit; both are counted in powers of ten, from 1 on."
@@ -112,9 +113,9 @@ def list_sections(kept: AlertList) -> Iterator[ReportSection]:
          headline(one.alert), f"{one.alert.fired_at:%Y-%m-%d %H:%M}", SPOKEN[one.resolution])
         for one in found
     )  # fmt: skip
-    commands = (command("monitor", "resolve", "ALERT", "--as", "false_alarm"),) if found else ()
+    nexts = ("resolve", "ALERT", "--as", "false_alarm") if found else ("status",)
     table = ReportTable(heads, rows) if rows else None
-    yield ReportSection(lead=tuple(lead), table=table, commands=commands)
+    yield ReportSection(lead=tuple(lead), table=table, commands=(command("monitor", *nexts),))
 
 
 def kept_sections(
@@ -186,8 +187,8 @@ def _gauges(gauges: Sequence[GaugeStatus]) -> ReportSection:
         ReportColumn("greatest", "number", room=1), ReportColumn("last came", whole=True),
     )     # fmt: skip
     rows = tuple(
-        (line(one.asks or one.name), Phrase(one.state, TONES.get(one.state, "good")), _mean(one.value),
-         _mean(one.limit), f"{one.sources:,}", _mean(one.least), _mean(one.greatest),
+        (line(one.asks or one.name), Phrase(one.state.replace("_", " "), TONES.get(one.state, "good")),
+         _mean(one.value), _mean(one.limit), f"{one.sources:,}", _mean(one.least), _mean(one.greatest),
          "–" if one.last is None else f"{one.last:%Y-%m-%d %H:%M}")
         for one in gauges
     )  # fmt: skip

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from ragauge.analysis.monitoring.drift import DriftDay, DriftDetail, DriftReport
 
 
+NO_DAY = "No day can be compared yet: a day is held against the 28 days before it once it is over."
+NO_ALERTS = ("Of what moves here nobody is told. For an alert in the morning after, write in the section monitor of "
+             "ragauge.yaml: drift: [queries, documents]")     # fmt: skip
+
+
 def drift_sections(found: DriftReport) -> Iterator[ReportSection]:
     """Which days moved, what is measured of the last one beside what is usual, and how its texts differ."""
     yield days_section(found.days)
@@ -32,7 +37,8 @@ def days_section(days: Sequence[DriftDay]) -> ReportSection:
         True: Phrase("moved", "bad"), False: Phrase("as before", "good"), None: Phrase("not enough data", "faint"),
     }  # fmt: skip
     rows = tuple((f"{day}", one.of, said[one.drifted], one.reason) for day, one in days)
-    return ReportSection("Drift", "each day beside the 28 days before it", table=ReportTable(heads, rows), top=True)
+    table, lead = (ReportTable(heads, rows), ()) if rows else (None, (NO_DAY,))
+    return ReportSection("Drift", "each day beside the 28 days before it", lead, table, top=True)
 
 
 def measures_section(found: DriftReport) -> ReportSection:

@@ -21,6 +21,7 @@ from ragauge.reporting.sections import LinkResolver, ReportSection, plain
 from ragauge.reporting.writers.html import (
     bar_html,
     breakable,
+    command_html,
     lengths_html,
     linked,
     percent,
@@ -67,7 +68,7 @@ def environment() -> Environment:
         loader=PackageLoader("ragauge.reporting"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, finalize=plainly,
     )     # fmt: skip
-    made.filters.update(line=words.line, breakable=breakable, tight=tight, closed_up=closed_up)
+    made.filters.update(line=words.line, breakable=breakable, as_command=command_html, tight=tight, closed_up=closed_up)
     made.globals.update(
         {name: getattr(words, name) for name in (
             "number", "interval", "with_error", "between", "estimate", "counts", "opened", "signed", "difference",
@@ -77,7 +78,7 @@ def environment() -> Environment:
         against=comparing.against, compared=comparing.matched, plural=plural, opened_findings=page.OPENED,
         percent=percent,
         arrows=dict(words.ARROWS), layer_names=dict(words.LAYERS), short=dict(words.SHORT_LAYERS),
-        labels=dict(words.LABELS), unnamed=words.UNNAMED, signs=dict(examples.MARKS),
+        labels=dict(words.LABELS), states_of_runs=dict(words.STATES), unnamed=words.UNNAMED, signs=dict(examples.MARKS),
         experiments_say=confirmed.experiments_say, confirmed_share=confirmed.confirmed_share,
         meaning_of_experiments=confirmed.MEANING, heads_of_losses=losses.HEADS, meaning_of_losses=losses.MEANING,
         whose=alignment.whose, change_class=page.change_class, pairs=page.pairs, spoken=page.spoken,

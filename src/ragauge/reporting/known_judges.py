@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.judges.history import CheckStep
     from ragauge.analysis.judges.known import JudgeTrust, KnownJudge
 
-NO_JUDGE = "No judge has judged a run here, and none was checked."
+NO_JUDGE = "No judge has judged a run here, and none was checked. The local one, which needs no key, judges with:"
 NEVER = "never"
 BY_LABELS = "How far its means lie from people's, by your labels"
 UNCHECKED = (
@@ -47,7 +47,7 @@ def name_of(judge: KnownJudge) -> str:
 def list_sections(found: Sequence[KnownJudge]) -> Iterator[ReportSection]:
     """Every judge with its last check."""
     if not found:
-        yield ReportSection(lead=(NO_JUDGE,))
+        yield ReportSection(lead=(NO_JUDGE,), commands=(command("evaluate", "answers.jsonl"),))
         return
     rows = tuple((_named(one), f"{one.runs:,}", *_last(one)) for one in found)
     yield ReportSection(table=ReportTable(HEADS, rows), notes=(judge_history.SAYS,))

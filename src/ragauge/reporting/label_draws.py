@@ -25,7 +25,7 @@ def draw_sections(found: Sequence[DrawProgress], run: str = "") -> Iterator[Repo
     draws = command("label", "draw", run or "latest")
     if not found:
         of = "this run" if run else "any run"
-        lead = f"Nothing was drawn from {of}. A draw keeps the chance of each answer, so that its labels rectify means."
+        lead = f"Nothing was drawn from {of} for people to label. What they say also corrects the run's means:"
         yield ReportSection(lead=(lead,), commands=(draws,))
         return
     heads = (

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, columns
 from ragauge.reporting.set_stats import reach_sections, reach_value
 from ragauge.reporting.words import line, safe
-from ragauge.text.messages import number, plural
+from ragauge.text.messages import command, number, plural
 
 if TYPE_CHECKING:
     from ragauge.analysis.sets.stored_set import SetCounts, SetRun, SetVersion, StoredSet
     from ragauge.data.example import Example
 
 MOST_VALUES = 12     # of a column
+NOTHING = "There are no sets yet: a run brings the one that it answers. To make one from documents:"
 WITHOUT = "set without a name"
 TEXT = 160     # characters of a question
 
@@ -22,7 +23,7 @@ TEXT = 160     # characters of a question
 def list_sections(found: Sequence[SetVersion]) -> Iterator[ReportSection]:
     """Every version of every set."""
     if not found:
-        yield ReportSection(lead=("There are no sets yet: a run brings its own.",))
+        yield ReportSection(lead=(NOTHING,), commands=(command("testset", "generate", "DOCUMENTS", "-o", "set.jsonl"),))
         return
     heads = (
         ReportColumn("set", fold=True), ReportColumn("version"), *columns(numbers=("examples", "runs")),

@@ -44,12 +44,15 @@ STATES: Mapping[str, tuple[str, Tone]] = {
     "fail": ("fail", "bad"), "not_enough_data": ("not enough data", "unsure"), "done": ("done", "good"),
     "error": ("error", "bad"),
 }  # fmt: skip
-NOTHING = "Nothing has come in yet."
+NOTHING = ("No traffic has come in yet. Let the system send its traces to ragauge monitor serve: set "
+           "OTEL_EXPORTER_OTLP_ENDPOINT where it runs to the address that the server prints.")     # fmt: skip
+NO_SCHEDULE = ("No schedule is set. To hold a test set to the gate every night, write in the section monitor of "
+               'ragauge.yaml: schedules: [{name: nightly, cron: "0 2 * * *", run: my_app:answer, set: golden.jsonl}]')
 SILENT = 60.0     # seconds without a sign of life after which nobody does a job any more
 UNKNOWN = "unknown_service"     # what an SDK calls a service that nobody named
 MOST_ID, MOST_EXAMPLES = 60, 10     # characters of an id that are shown; responses of a trace that are named
 BLANK, DEEPEST = "\N{NO-BREAK SPACE}" * 3, 12     # of a level of the tree; levels that are drawn
-NO_TRACE = "No trace is like that. One that waits to be read is found by its whole id."
+NO_TRACE = "No trace matches. One that was not read yet is found by its whole id alone."
 MOST_VALUE = 2000     # characters of an attribute
 NO_SPANS = "No span of it is kept: it came as a response, or its raw batches are older than keep.raw says."
 
@@ -145,14 +148,15 @@ def list_sections(found: TraceList) -> Iterator[ReportSection]:
          Phrase("example", to=("ex of", one.run_id, one.query_id)) if one.query_id else "–")
         for one in found.rows
     )  # fmt: skip
-    yield ReportSection(table=ReportTable(heads, rows) if rows else None, lead=() if rows else (NO_TRACE,))
+    none = NO_TRACE if found.outcomes else NOTHING
+    yield ReportSection(table=ReportTable(heads, rows) if rows else None, lead=() if rows else (none,))
 
 
 def status_sections(found: TrafficStatus) -> Iterator[ReportSection]:
     """What came in, what waits, a row for each project and day, and what came of the schedules."""
-    yield _traffic(found) if found.traces else ReportSection(lead=(NOTHING,), commands=(command("monitor", "serve"),))
-    if found.jobs:
-        yield _jobs(found.jobs)
+    nothing = ReportSection(Phrase("Traffic", "title"), "", (NOTHING,), commands=(command("monitor", "serve"),))
+    yield _traffic(found) if found.traces else nothing
+    yield _jobs(found.jobs) if found.jobs else ReportSection(Phrase("Schedules", "title"), "", (NO_SCHEDULE,))
 
 
 def returns_sections(found: ReturnCounts) -> Iterator[ReportSection]:
@@ -165,7 +169,7 @@ def returns_sections(found: ReturnCounts) -> Iterator[ReportSection]:
 
 
 def _traffic(found: TrafficStatus) -> ReportSection:
-    since = f" since {found.oldest}" if found.oldest else ""
+    since = f" since {found.oldest[:16].replace('T', ' ')} UTC" if found.oldest else ""
     lead = [f"{plural(found.traces, 'trace')} in {plural(found.batches, 'raw batch', 'raw batches')}{since}, "
             f"{found.bytes / 1e6:,.1f} MB."]     # fmt: skip
     behind = f", the longest for {found.behind:,.0f} s" if found.behind >= 1 else ""

@@ -33,6 +33,7 @@ FIRST_OF_LAYER: Mapping[str, tuple[str, ...]] = {
     "generation": ("faithfulness", "answer_relevance", "fabricated_specifics"),
     "end_to_end": ("answer_correctness", "answer_recall", "completeness", "criteria_met", "token_f1", "exact_match"),
 }
+STATES = {"running": "in flight", "interrupted": "stopped"}     # what lists call the states of runs that they rename
 SHORT_LAYERS: Mapping[str, str] = {"retrieval": "Retrieval", "generation": "Generation", "end_to_end": "End to end"}
 LABELS: Mapping[str, str] = {
     "supported": "supported by the passages",

@@ -113,6 +113,13 @@ def stored_response(body: bytes) -> dict[str, Any]:
     return found
 
 
+def origins(connection: Connection, number: int, most: int) -> list[dict[str, str]]:
+    """What the first responses of a run, by their questions' ids, say of how they were made; so many at most."""
+    mine = (responses.c.run_no == number) & (responses.c.absent == 0)
+    query = select(responses.c.body).where(mine).order_by(responses.c.query_id, responses.c.repeat).limit(most)
+    return [stored_response(body).get("origin", {}) for body in connection.execute(query).scalars()]
+
+
 def _loaded(row: _Row, texts: dict[int, str]) -> Loaded:
     numbers = _text_nos(row.text_nos)
     plain = stored_response(row.body)

@@ -17,7 +17,18 @@ from ragauge.store.database import MOST_IN, Database, chunks, raw_among, raw_row
 from ragauge.store.importing import run_of_row
 from ragauge.store.names import known_runs, run_no
 from ragauge.store.packing import framed, unescape
-from ragauge.store.responses import Loaded, Order, grouped, in_group, index_of, kept, load, of_run, response_no
+from ragauge.store.responses import (
+    Loaded,
+    Order,
+    grouped,
+    in_group,
+    index_of,
+    kept,
+    load,
+    of_run,
+    origins,
+    response_no,
+)
 from ragauge.store.run_list import RunOrder, of_no_study, page
 from ragauge.store.run_log import refuse_baseline
 from ragauge.store.schema import examples, responses, run_names, runs, summaries
@@ -242,6 +253,11 @@ class Runs:
         """Responses by number, in that order, with their examples; numbers that are gone are left out."""
         with self._database.read() as connection:
             return load(connection, self._texts, numbers)
+
+    def origins(self, run_id: str, most: int) -> builtins.list[dict[str, str]]:
+        """What the first responses of a run, by their questions' ids, say of how they were made; so many at most."""
+        with self._database.read() as connection:
+            return origins(connection, run_no(connection, run_id), most)
 
     def pairs(self, run_id: str, batch: int = 500) -> Iterator[tuple[Example, Response]]:
         """Every example with its response, in example order, read as a stream."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 
 from ragauge.api.monitor_alerts import monitors
 from ragauge.api.monitor_options import MonitorServeOptions
@@ -44,6 +45,7 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
         store=wanted.store, host=wanted.host, port=wanted.port, token_file=wanted.token_file,
         allowed_host=wanted.allowed_host, no_open=True,
     ), wanted.config)     # fmt: skip
+    site = replace(site, watching=True)
     kinds = (Scheduler, DriftWatcher, JudgeCanary, SignalWatcher, GivingBack)
     timed = [one for kind in kinds if (one := kind.of(wanted.config)) is not None]
     service = Service.of(site.store, policy_of(wanted.config), say, Watcher.of(wanted.config), timed, wanted.tail or ())

@@ -90,6 +90,7 @@ class Site:
         exported: the pages become files, where no form is sent.
         regression_set: path of the set that examples are added to from a page; "" = none is named.
         config: the file with the section monitor; None = ragauge.yaml, where there is one.
+        watching: this server takes traces in, so that monitors are shown before the first has come.
         paces: how fast runs in flight moved while somebody watched.
         filling: held while verdicts are made that a list went without.
     """
@@ -99,6 +100,7 @@ class Site:
     exported: bool = False
     regression_set: str = ""
     config: Path | None = None
+    watching: bool = False
     paces: Paces = field(default_factory=Paces, compare=False, repr=False)
     filling: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
 
@@ -165,8 +167,11 @@ class Site:
             "regression_set": self.regression_set, "live": None,
         }     # fmt: skip
         if "sections_of_site" not in values:
-            frame["sections_of_site"] = self.sections(watched=not self.exported and self.served.has_traffic())
+            frame["sections_of_site"] = self.sections(watched=self._watched())
         return environment().get_template(template).render({**frame, **values})
+
+    def _watched(self) -> bool:
+        return not self.exported and (self.watching or self.served.has_traffic())
 
     def shown(self, page: Callable[[], str]) -> str:
         """A page with its charts, each drawn once for all who look at it."""

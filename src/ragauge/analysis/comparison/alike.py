@@ -23,6 +23,7 @@ from ragauge.text.messages import command
 if TYPE_CHECKING:
     import polars as pl
 
+ORIGIN = "origin"
 NAME = "system_failed"     # of the cause, and of the row
 PASSAGES = ("k", "top_k", "topk", "n_passages", "num_passages", "max_passages")     # settings that say how many
 
@@ -43,6 +44,11 @@ def config_diff(base: Mapping[str, Any], new: Mapping[str, Any]) -> ConfigDiff:
         tuple(Setting(path, base=before[path]) for path in sorted(before.keys() - now.keys())),
         tuple(Setting(path, before[path], now[path]) for path in both if not _same(before[path], now[path])),
     )
+
+
+def settings_of(run: Run, said: Mapping[str, str]) -> Mapping[str, Any]:
+    """The settings of a run, and under `origin` what its system said of itself: version, model, k and so on."""
+    return {**run.config, ORIGIN: said} if said and ORIGIN not in run.config else run.config
 
 
 def _paths(config: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragauge.analysis.comparison.alike import MeasurementSpec, config_diff
+from ragauge.analysis.comparison.alike import MeasurementSpec, config_diff, settings_of
 from ragauge.analysis.results.history_rows import Changed, History, HistoryRow
 from ragauge.analysis.results.summary import Summary
 from ragauge.data.response import Run
@@ -32,6 +32,7 @@ class LogEntry:
         judging: US dollars that judging it has cost; None where a price is unknown.
         note: what somebody wrote about it.
         baselines: names of the baselines that mean this run.
+        said: what its system said of itself.
     """
 
     run: Run
@@ -43,6 +44,7 @@ class LogEntry:
     judging: float | None = None
     note: str = ""
     baselines: tuple[str, ...] = ()
+    said: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -100,15 +102,15 @@ def _row(
     return HistoryRow(
         entry.run, entry.listed, series, entry.measuring.judge_id or "", n, entry.responses, summaries,
         entry.evaluated_at, entry.judging / n if entry.judging is not None and n else None, entry.note, entry.baselines,
-        None if last is None else last.run, () if last is None else tuple(_changed(last.run, entry.run)), apart,
+        None if last is None else last.run, () if last is None else tuple(_changed(last, entry)), apart,
     )     # fmt: skip
 
 
-def _changed(before: Run, now: Run) -> Iterator[Changed]:
+def _changed(before: LogEntry, now: LogEntry) -> Iterator[Changed]:
     """Settings that differ, the system's own name before them."""
-    if before.system != now.system:
-        yield Changed("system", "changed", before.system, now.system)
-    diff = config_diff(before.config, now.config)
+    if before.run.system != now.run.system:
+        yield Changed("system", "changed", before.run.system, now.run.system)
+    diff = config_diff(settings_of(before.run, before.said), settings_of(now.run, now.said))
     yield from (Changed(setting.path, "changed", setting.base, setting.new) for setting in diff.changed)
     yield from (Changed(setting.path, "added", None, setting.new) for setting in diff.added)
     yield from (Changed(setting.path, "removed", setting.base, None) for setting in diff.removed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ragauge.reporting.sections import (
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from ragauge.analysis.results.chart import ReportChart
 
+OPTION = re.compile(r"(?<![^\s(`])(--?[a-z][a-z0-9-]*)")     # of a command in a sentence
+HYPHENED = re.compile(r"(\S*-\S*)")     # a word that would break behind its hyphens
 CLASSES = {"strong": "strong", "faint": "soft", "good": "better", "bad": "worse", "unsure": "warn"}
 
 
@@ -60,10 +62,31 @@ def table_html(table: ReportTable, links: LinkResolver, label: str, style: str =
 
 
 def breakable(name: str) -> Markup:
-    """A name that may break after an underscore and before a parameter."""
+    """A name that may break after an underscore and before a parameter; options of a command stay whole."""
     from markupsafe import Markup, escape
 
-    return Markup("<wbr>").join(escape(safe(part)) for part in re.split(r"(?<=_)|(?=:[a-z]|@\S)", name))
+    def parts(text: str) -> Markup:
+        return Markup("<wbr>").join(escape(safe(part)) for part in re.split(r"(?<=_)|(?=:[a-z]|@\S)", text))
+
+    return _whole(OPTION, name, parts) if "-" in name else parts(name)
+
+
+def command_html(text: str) -> Markup:
+    """A command that breaks between its words alone, unless one is wider than its place."""
+    from markupsafe import escape
+
+    return _whole(HYPHENED, safe(text), escape)
+
+
+def _whole(words: re.Pattern[str], text: str, others: Callable[[str], Markup]) -> Markup:
+    """A text of which some words do not break behind their hyphens."""
+    from markupsafe import Markup
+
+    found = words.split(text)
+    return _joined(
+        Markup('<span class="word">{}</span>').format(safe(part)) if n % 2 else others(part)
+        for n, part in enumerate(found)
+    )
 
 
 def linked(text: str | int | Markup, link: str) -> Markup:
@@ -168,8 +191,11 @@ def _data(row: tuple[TableCell, ...], table: ReportTable, places: Sequence[int],
     drawn = any(table.columns[n].kind == "bar" for n in places)
     names = " ".join(filter(None, ("value" if drawn else side, _narrow(column))))
     parts = [_part(row[n], table.columns[n], links) for n in places if row[n] != ""]
-    return Markup("<td{}>{}</td>").format(
-        Markup(f' class="{names}"') if names else "", Markup(" ").join(parts)  # noqa: S704 - our own names
+    head = ", ".join(safe(table.columns[n].head) for n in places if table.columns[n].joins != "named")
+    return Markup("<td{}{}>{}</td>").format(
+        Markup(f' class="{names}"') if names else "",  # noqa: S704 - our own names
+        Markup(' data-head="{}"').format(head) if head else "",     # said beside the cell where a row is a card
+        Markup(" ").join(parts),
     )
 
 
@@ -223,16 +249,16 @@ def _section(section: ReportSection, links: LinkResolver, level: int) -> Iterato
         yield Markup("<h{0}>{1}{2}</h{0}>\n").format(depth, _words(section.heading, links), about)
     yield from (Markup("<p>{}</p>\n").format(_words(wording, links)) for wording in section.lead)
     for warning in section.warnings:
-        yield Markup('<p class="warning"><strong>Note:</strong> {}</p>\n').format(safe(warning))
+        yield Markup('<p class="warning"><strong>Note:</strong> {}</p>\n').format(breakable(warning))
     if section.table is not None:
         yield table_html(section.table, links, plain(section.heading) or "Table")
     if drawn := [_figure(chart) for chart in section.charts if chart.points]:
         yield Markup('<div class="grid">\n{}</div>\n').format(_joined(drawn))
     yield from (_item(item, links) for item in section.items)
     yield from (Markup("<p>{}</p>\n").format(_words(wording, links)) for wording in section.after)
-    yield from (Markup('<p class="small soft">{}</p>\n').format(safe(note)) for note in section.notes)
+    yield from (Markup('<p class="small soft">{}</p>\n').format(breakable(note)) for note in section.notes)
     if section.commands:
-        yield Markup("<pre>{}</pre>\n").format("\n".join(map(safe, section.commands)))
+        yield Markup("<pre>{}</pre>\n").format(Markup("\n").join(map(command_html, section.commands)))
 
 
 def _figure(chart: ReportChart) -> Markup:

@@ -22,6 +22,7 @@ class ListPage:
         title: its heading.
         value: what is listed, the newest first.
         sections: makes the list of it.
+        above: address and name of the page that leads to it; () = the head of every page does.
     """
 
     site: Site
@@ -29,8 +30,9 @@ class ListPage:
     title: str
     value: Any
     sections: Callable[[Any], Iterable[ReportSection]]
+    above: tuple[tuple[str, str], ...] = ()
 
     def html(self) -> str:
         """The page."""
         shown = sections_html(self.sections(self.value), ServedLinks(self.site.root, ""))
-        return self.site.render("list.html", self.here, title=self.title, sections=shown)
+        return self.site.render("list.html", self.here, title=self.title, sections=shown, above=self.above)

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 from ragauge.api import monitor_alerts, monitor_silences
 from ragauge.api.monitor_alerts import ToldAlert
 from ragauge.api.monitor_drift import monitor_drift, monitor_mark
-from ragauge.api.monitor_replay import section_of
+from ragauge.api.monitor_replay import NoTraffic, section_of
 from ragauge.api.traffic import trace, traces, traffic
 from ragauge.errors import UnknownName
 from ragauge.reporting import alerts as reporting
 from ragauge.reporting import traffic as told
-from ragauge.reporting.drift import drift_sections
+from ragauge.reporting.drift import NO_ALERTS, drift_sections
 from ragauge.reporting.encoder import encode
 from ragauge.reporting.html import sections_values
 from ragauge.reporting.lists import ServedLinks, named_by, question
+from ragauge.reporting.sections import ReportSection
+from ragauge.reporting.words import opened
 from ragauge.reporting.writers.html import sections_html
 from ragauge.text.messages import plural
 from ragauge.web.pages.listing import ListPage
@@ -26,8 +28,6 @@ from ragauge.web.site import NoSuchPage, Site, Table, asked_of, number_of
 
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
-
-    from ragauge.reporting.sections import ReportSection
 
 LIMIT = 50     # traces of a page
 
@@ -88,7 +88,7 @@ def alerts_page(site: Site, given: QueryParams) -> ListPage:
     """Every alert."""
     asked_of(given, ())
     found = monitor_alerts.alerts(config=site.config, store=site.store).found
-    return ListPage(site, "monitor", "Alerts", found, reporting.list_sections)
+    return ListPage(site, "monitor", "Alerts", found, reporting.list_sections, _above(site))
 
 
 def alerts_table(site: Site, given: QueryParams) -> Table:
@@ -286,14 +286,29 @@ class DriftPage:
         return self.site.kept(("drift", repr((days.days, marked, jobs)), *sorted(self.asked.items())), self._made)
 
     def _made(self) -> str:
-        shown = sections_html(drift_sections(self.value), ServedLinks(self.site.root, ""))
-        above = [(f"{self.site.root}/monitor", "Monitor")]
-        return self.site.render("list.html", "monitor", title="Drift", sections=shown, above=above)
+        shown = sections_html(self._sections(), ServedLinks(self.site.root, ""))
+        return self.site.render("list.html", "monitor", title="Drift", sections=shown, above=_above(self.site))
+
+    def _sections(self) -> Iterator[ReportSection]:
+        try:
+            yield from drift_sections(self.value)
+        except NoTraffic as error:
+            if self.asked:
+                raise
+            yield ReportSection(lead=(opened(str(error)),))
+        monitor = section_of(self.site.config)
+        if monitor is None or not monitor.drift:
+            yield ReportSection(lead=(NO_ALERTS,))
 
 
 def drift(site: Site, given: QueryParams) -> DriftPage:
     """Drift up to the day that an address asks for; without one, to the last with traffic."""
     return DriftPage(site, asked_of(given, ("day",)))
+
+
+def _above(site: Site) -> tuple[tuple[str, str], ...]:
+    """What leads to a list of this section."""
+    return ((f"{site.root}/monitor", "Monitor"),)
 
 
 def _columns(rows: list[dict[str, Any]]) -> list[str]:
