@@ -28,6 +28,22 @@ PAGES = (
 )     # fmt: skip
 
 
+# options of commands that stand on two lines, and tables of lists that are cut where no more fits
+TORN = """() => {
+  const torn = [], walk = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
+  while (walk.nextNode()) for (const found of walk.currentNode.data.matchAll(/(?<![^\\s(`])--?[a-z][a-z-]*/g)) {
+    const range = document.createRange()
+    range.setStart(walk.currentNode, found.index)
+    range.setEnd(walk.currentNode, found.index + found[0].length)
+    if (new Set([...range.getClientRects()].map((one) => Math.round(one.top))).size > 1) torn.push(found[0])
+  }
+  return torn
+}"""
+CUT = """() => [...document.querySelectorAll('.sheet .scroll')].filter(
+  (one) => one.querySelector('.runs, td[data-head]') && one.scrollWidth > one.clientWidth + 1
+).map((one) => one.textContent.slice(0, 80))"""
+
+
 @pytest.fixture(scope="module")
 def address(demonstrated: Demonstrated) -> Iterator[str]:
     """Where `ragauge ui` serves the demo's runs."""
@@ -68,10 +84,14 @@ def opened(
 
 
 def fits_and_reads(page: Page, address: str, path: str) -> None:
-    """Opens a page and holds it to a phone and a desk, axe-core, and contrast in light and dark."""
+    """Opens a page and holds it to a phone and a desk, axe-core, and contrast in light and dark.
+
+    On a phone no list is cut, and no option of a command stands on two lines.
+    """
     page.goto(address + path)
     page.set_viewport_size({"width": 390, "height": 900})
     assert axe(page)["violations"] == [], path
+    assert (page.evaluate(TORN), page.evaluate(CUT)) == ([], []), path
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, (path, width)
