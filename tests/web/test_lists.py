@@ -264,11 +264,13 @@ def test_lists_mark_baselines_and_keep_what_matters_when_narrow(opened: Opened, 
     """The name of a baseline stands beside its run, verdict and state beside each; the column of the order stays."""
     rg.set_baseline("good", name="main", store=copied)
     client = opened(copied)
-    cells = re.findall(r'<th scope="row">.*?</th>', client.get("/runs").text, re.DOTALL)
-    (good,) = (cell for cell in cells if "<bdi>good</bdi></a>" in cell)
-    (bad,) = (cell for cell in cells if "<bdi>bad</bdi></a>" in cell)
+    rows = re.findall(r'<th scope="row">.*?</tr>', client.get("/runs").text, re.DOTALL)
+    (good,) = (row.partition("</th>")[0] for row in rows if "<bdi>good</bdi></a>" in row)
+    ((bad, cells),) = (row.split("</th>") for row in rows if "<bdi>bad</bdi></a>" in row)
     assert "baseline <bdi>main</bdi>" in good
     assert "baseline" not in bad
-    assert "finished</span>" in bad.partition('class="counts narrow"')[2]
+    verdict, state = cells.split('<td class="whole"')[1:]     # which a phone shows below the means
+    assert "/compare?base=" in verdict
+    assert "finished</span>" in state
     heads = re.findall(r'<th scope="col" class="(n[^"]*)">mrr', client.get("/runs/bad/examples?sort=mrr").text)
     assert heads == ["n"]
