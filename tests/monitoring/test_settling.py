@@ -121,7 +121,7 @@ def test_a_late_span_replaces_its_response(sender: Sender, store: Store) -> None
     measured = Measured("scored", 0.5, 1.0, 2.0)
     column = Column("faithfulness", 1, None)
     store.scores.write(run_id, (column,), [(number, (measured,)) for number in numbers])
-    store.ledger.decide([TRACE, OTHER], "scored", at=1.0)
+    store.ledger.decide(store.ledger.waiting(run_id), "scored", at=1.0)
     assert len(store.scores.complete(run_id, (column,))) == 2
 
     client.post("/v1/traces", json=traces(finder("b.md")))

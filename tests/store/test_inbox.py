@@ -127,14 +127,23 @@ class LedgerContract:
             assert list(again.ledger.lines([A, B, "c"])) == [A, B]
         assert store.ledger.find("c" * 32) is None
 
+    def test_what_was_read_anew_meanwhile_waits(self, store: Store) -> None:
+        """A trace of which more came since it was looked at is not decided on by that look."""
+        store.inbox.add([BATCH])
+        store.ledger.write([LINE, replace(LINE, trace_id=B)])
+        seen = store.ledger.waiting("r1")
+        store.ledger.write([replace(LINE, at=LINE.at + 1)])
+        store.ledger.decide(seen, "scored", at=2000.0)
+        assert store.ledger.waiting("r1") == {A: LINE.at + 1}
+
     def test_only_what_waits_is_decided(self, store: Store) -> None:
         """A trace that was to be scored gets its outcome; one that has its last word keeps it."""
         store.inbox.add([BATCH])
         store.ledger.write([LINE, replace(LINE, trace_id=B, outcome="failed")])
-        assert store.ledger.waiting("r1") == [A]
+        assert store.ledger.waiting("r1") == {A: LINE.at}
         assert store.ledger.unscored() == ["r1"]
-        store.ledger.decide([A, B], "scored", at=2000.0)
-        assert store.ledger.waiting("r1") == store.ledger.unscored() == []
+        store.ledger.decide({A: LINE.at, B: LINE.at}, "scored", at=2000.0)
+        assert (store.ledger.waiting("r1"), store.ledger.unscored()) == ({}, [])
         found = [store.ledger.find(one) for one in (A, B)]
         assert [one.outcome for one in found if one is not None] == ["scored", "failed"]
 

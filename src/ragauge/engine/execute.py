@@ -13,7 +13,7 @@ from itertools import count
 from ragauge.engine.budget import BudgetReached
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.embed_answers import EmbedAnswers
-from ragauge.engine.judge_batch import JudgedResponse, Work
+from ragauge.engine.judge_batch import JudgedResponse, Work, overtaken
 from ragauge.engine.judges import spec_of
 from ragauge.engine.models import Calling, Models, calling_of
 from ragauge.engine.plan import Plan
@@ -223,13 +223,15 @@ class _Execution:
         self._count(timed, len(numbers) - len(lost))
 
     def _write(self, timed: Timed, again: bool) -> list[int]:
-        """Stores a batch; returns responses to do again, since another process stored other evidence first."""
-        judged = timed.result.judged
+        """Stores a batch; returns responses to do again: another process stored other evidence first, or a response."""
         with self.store.transaction():
+            other = overtaken(self.store, timed.result.judged)
+            judged = [one for one in timed.result.judged if one.response_no not in other]
             lost_keys = self.store.evidence.add([(one.response_no, e) for one in judged for e in one.evidence])
             lost = [] if again else [one for one in judged if any(e.key in lost_keys for e in one.evidence)]
             gone = {one.response_no for one in lost}
             kept = [one for one in judged if one.response_no not in gone]
+            gone |= other if not again else set()
             self._write_scores(kept)
             self.store.evaluations.move(self.plan.run_id, len(kept))
         return sorted(gone)

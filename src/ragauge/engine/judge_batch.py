@@ -31,6 +31,7 @@ from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure, measure_all
 from ragauge.metrics.retrieval.ranks import of_responses
 from ragauge.store.evidence import Evidences, PackedEvidence
+from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
 
 
@@ -65,6 +66,7 @@ class JudgedResponse:
         measured: one result a metric.
         cause: why it failed; None when nothing shows that it did.
         unjudged: the same by the record and the labels alone, as one who asks nobody finds it.
+        mark: of the response as it was loaded, as in `Loaded`.
     """
 
     response_no: int
@@ -72,6 +74,7 @@ class JudgedResponse:
     measured: tuple[Measured, ...]
     cause: Cause | None
     unjudged: Cause | None = None
+    mark: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +347,16 @@ def _scored(one: ResponseWork, ranking: Ranking | None, more: Mapping[str, Evide
     unjudged = cause
     if work.judge is not None:
         unjudged = _cause(Facts(one.item.example, one.item.response, {}, ranking), {}, work)
-    return JudgedResponse(one.item.response_no, tuple(one.packed), tuple(measured), cause, unjudged)
+    return JudgedResponse(one.item.response_no, tuple(one.packed), tuple(measured), cause, unjudged, one.item.mark)
+
+
+def overtaken(store: Store, judged: Sequence[JudgedResponse]) -> set[int]:
+    """Numbers of the responses in whose place another stands since they were loaded: of their trace more came.
+
+    What was found about them is about what is no longer there.
+    """
+    marks = {one.response_no: one.mark for one in judged if one.mark is not None}
+    return marks.keys() - store.runs.unchanged(marks)
 
 
 def _cause(facts: Facts, results: Mapping[str, Measured], work: Work) -> Cause | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragauge.engine.judge_batch import Work, judge_batch
+from ragauge.engine.judge_batch import Work, judge_batch, overtaken
 from ragauge.engine.plan import columns_of
 from ragauge.metrics.base import Metric
 from ragauge.store.database import chunks
@@ -33,6 +33,8 @@ def score_free(store: Store, run_id: str, metrics: Sequence[Metric], numbers: Se
     for part in chunks((number for number in numbers if number not in there), AT_A_TIME):
         judged = judge_batch(store.runs.load(part), work, store.evidence).judged
         with store.transaction():
+            other = overtaken(store, judged)     # scored when it is looked at again
+            judged = tuple(one for one in judged if one.response_no not in other)
             store.scores.write(run_id, columns, ((one.response_no, one.measured) for one in judged))
             store.causes.write(run_id, None, {one.response_no: one.cause for one in judged})
         failed |= {one.response_no for one in judged if any(score.status == "failed" for score in one.measured)}

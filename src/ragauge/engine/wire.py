@@ -33,16 +33,19 @@ def _judged(one: JudgedResponse) -> list[Any]:
     ]
     measured = [[m.status, m.value, m.numerator, m.denominator, m.low, m.high, m.reason] for m in one.measured]
     causes = [None if cause is None else plain(cause) for cause in (one.cause, one.unjudged)]
-    return [one.response_no, evidence, measured, *causes]
+    return [one.response_no, one.mark, evidence, measured, *causes]
 
 
 def _read(one: list[Any]) -> JudgedResponse:
-    number, evidence, measured, *causes = one
+    number, mark, evidence, measured, *causes = one
+    cause, unjudged = (None if one is None else from_plain(Cause, one) for one in causes)
     return JudgedResponse(
         number,
         tuple(_evidence(parts) for parts in evidence),
         tuple(Measured(*parts) for parts in measured),
-        *(None if cause is None else from_plain(Cause, cause) for cause in causes),
+        cause,
+        unjudged,
+        mark,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from ragauge.api.cards import CardScope, card_of
@@ -30,7 +30,32 @@ FREE_AT_A_TIME, JUDGED_AT_A_TIME = 500, 500     # traces that are looked at befo
 SPENT = "max_cost of the day is spent; it is judged when there is money again"
 FAILED = "a metric of its response failed; its page says which, and why"
 GONE = "its response was deleted before it was scored"
-Responses = Mapping[str, Sequence[tuple[int, Chance]]]     # trace -> number and chance of each
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingTrace:
+    """A trace that is to be scored.
+
+    Attributes:
+        at: when the ledger said so: a later moment means that more of the trace came.
+        responses: number and chance of each.
+    """
+
+    at: float
+    responses: Sequence[tuple[int, Chance]]
+
+    @property
+    def numbers(self) -> list[int]:
+        """Of its responses."""
+        return [number for number, _ in self.responses]
+
+    @property
+    def drawn(self) -> bool:
+        """Whether any of its responses was drawn for the judge."""
+        return any(chance is not None for _, chance in self.responses)
+
+
+Responses = Mapping[str, WaitingTrace]     # by id
 
 
 class TrafficScorer:
@@ -94,13 +119,14 @@ class TrafficScorer:
         """Does some work on the responses of a run's traces that wait."""
         waiting = self._store.ledger.waiting(run_id, outcomes)
         try:
-            found = self._store.collecting.of_traces(run_id, waiting) if waiting else {}
+            found = self._store.collecting.of_traces(run_id, list(waiting)) if waiting else {}
         except UnknownName:     # the run is gone
             found = {}
-        lost = [trace_id for trace_id in waiting if trace_id not in found]
+        lost = {trace_id: at for trace_id, at in waiting.items() if trace_id not in found}
         if lost:
             self._store.ledger.decide(lost, "failed", GONE, at=self._clock())
-        return len(lost) + (work(run_id, found) if found else 0)
+        there = {trace_id: WaitingTrace(waiting[trace_id], several) for trace_id, several in found.items()}
+        return len(lost) + (work(run_id, there) if there else 0)
 
     def _score_free(self, run_id: str, found: Responses) -> int:
         with self._store.held(f"{run_id} free") as alone:
@@ -111,12 +137,12 @@ class TrafficScorer:
             for start in range(0, len(traces), FREE_AT_A_TIME):
                 began = time.monotonic()
                 part = {trace_id: found[trace_id] for trace_id in traces[start : start + FREE_AT_A_TIME]}
-                numbers = [number for several in part.values() for number, _ in several]
+                numbers = [number for one in part.values() for number in one.numbers]
                 failed = score_free(self._store, run_id, self._free, numbers) if self._free else set()
-                left_out = [trace_id for trace_id, several in part.items() if not _drawn(several)]
+                left_out = [trace_id for trace_id, one in part.items() if not one.drawn]
                 done += self._decide(left_out, part, failed, "sampled out", None)
                 if not self._asks:
-                    drawn = [trace_id for trace_id, several in part.items() if _drawn(several)]
+                    drawn = [trace_id for trace_id, one in part.items() if one.drawn]
                     done += self._decide(drawn, part, failed, "scored", "")
                 self._between(time.monotonic() - began)
             if done:
@@ -127,14 +153,14 @@ class TrafficScorer:
         self, traces: Sequence[str], found: Responses, failed: Collection[int], outcome: Outcome, reason: str | None
     ) -> int:
         """Gives traces their last word; those with a failed metric another."""
-        bad = [trace_id for trace_id in traces if any(number in failed for number, _ in found[trace_id])]
-        good = [trace_id for trace_id in traces if trace_id not in set(bad)]
+        bad = {one: found[one].at for one in traces if any(number in failed for number in found[one].numbers)}
+        good = {one: found[one].at for one in traces if one not in bad}
         self._store.ledger.decide(good, outcome, reason, at=self._clock())
         self._store.ledger.decide(bad, "failed", FAILED, at=self._clock())
         return len(traces)
 
     def _judge(self, run_id: str, found: Responses) -> int:
-        drawn = [trace_id for trace_id, several in found.items() if _drawn(several)]
+        drawn = [trace_id for trace_id, one in found.items() if one.drawn]
         if drawn and self._broke():
             return self._postpone(run_id, drawn, found)
         done = 0
@@ -146,7 +172,7 @@ class TrafficScorer:
 
     def _judge_some(self, run_id: str, found: Responses) -> int:
         """Asks the judge about some traces, as far as the money of the day goes."""
-        store, numbers = self._store, {number for several in found.values() for number, _ in several}
+        store, numbers = self._store, {number for one in found.values() for number in one.numbers}
         with store.held(run_id) as alone:
             if not alone:     # another server is at it
                 return 0
@@ -155,7 +181,7 @@ class TrafficScorer:
             todo = Planned(plans, store.runs.find(run_id), False, None, wanted.of(plans[0].judge))
             took = asyncio.run(carried_out(todo, wanted, store))
         pending, failed = (set(one.numbers) for one in self._again(plans[0], numbers))
-        left = [one for one, several in found.items() if any(number in pending for number, _ in several)]
+        left = [trace_id for trace_id, one in found.items() if any(number in pending for number in one.numbers)]
         done = self._decide([one for one in found if one not in set(left)], found, failed, "scored", "")
         self._stale[run_id] = bool(left)
         if took.get("stopped"):
@@ -166,8 +192,8 @@ class TrafficScorer:
     def _postpone(self, run_id: str, traces: Sequence[str], found: Responses) -> int:
         """Leaves traces to be judged on another day; what needs no judge does not wait for that."""
         if self._free:
-            score_free(self._store, run_id, self._free, [number for one in traces for number, _ in found[one]])
-        self._store.ledger.decide(traces, "over budget", SPENT, at=self._clock())
+            score_free(self._store, run_id, self._free, [number for one in traces for number in found[one].numbers])
+        self._store.ledger.decide({one: found[one].at for one in traces}, "over budget", SPENT, at=self._clock())
         return len(traces)
 
     def _today(self) -> str:
@@ -205,8 +231,3 @@ class TrafficScorer:
         metrics = [metric for metric in first.metrics if str(metric) in known]
         if metrics:
             card_of(store, run, metrics, judge_id, CardScope())
-
-
-def _drawn(several: Sequence[tuple[int, Chance]]) -> bool:
-    """Whether any response of a trace was drawn for the judge."""
-    return any(chance is not None for _, chance in several)

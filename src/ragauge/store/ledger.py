@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -120,8 +120,8 @@ class Ledger:
             ordered = query.group_by(ledger.c.run_id).order_by(func.min(ledger.c.day), ledger.c.run_id)
             return list(connection.execute(ordered).scalars())
 
-    def waiting(self, run_id: str, outcomes: Collection[Outcome] = OPEN) -> list[str]:
-        """Traces of a run that are still to be scored, the earliest decided first.
+    def waiting(self, run_id: str, outcomes: Collection[Outcome] = OPEN) -> dict[str, float]:
+        """Traces of a run that are still to be scored, the earliest decided first, and when each was.
 
         Args:
             run_id: the run.
@@ -129,25 +129,33 @@ class Ledger:
         """
         mine = (ledger.c.run_id == run_id) & ledger.c.outcome.in_(outcomes)
         with self._database.read() as connection:
-            query = select(ledger.c.trace_id).where(mine).order_by(ledger.c.at, ledger.c.trace_id)
-            return list(connection.execute(query).scalars())
+            query = select(ledger.c.trace_id, ledger.c.at).where(mine).order_by(ledger.c.at, ledger.c.trace_id)
+            return {row.trace_id: row.at for row in connection.execute(query)}
 
-    def decide(self, trace_ids: Sequence[str], outcome: Outcome, reason: str | None = "", *, at: float) -> None:
-        """Sets the outcome of traces that were still to be scored; of others it stays. None: the reason stays."""
+    def decide(self, seen: Mapping[str, float], outcome: Outcome, reason: str | None = "", *, at: float) -> None:
+        """Sets the outcome of traces that were still to be scored; of others it stays.
+
+        Args:
+            seen: trace -> when it was decided on, as `waiting` said; one of which more came meanwhile stays as well.
+            outcome: what it is.
+            reason: why; None = it stays.
+            at: the moment.
+        """
         values = {"outcome": outcome, "at": at, **({} if reason is None else {"reason": reason})}
+        mine = update(ledger).where(among(ledger.c.trace_id))
+        known = select(ledger.c.trace_id, literal(at)).where(among(ledger.c.trace_id))
+        there = select(ledger.c.trace_id, ledger.c.at).where(among(ledger.c.trace_id), ledger.c.outcome.in_(OPEN))
         with self._database.write() as connection:
-            for part in chunks(trace_ids):
-                mine = update(ledger).where(among(ledger.c.trace_id), ledger.c.outcome.in_(OPEN))
+            for every in chunks(seen):
+                found = connection.execute(there, {"values": list(every)})
+                part = [trace_id for trace_id, when in found if when == seen[trace_id]]
                 if outcome in JUDGED:     # its results may be given back
-                    known = select(ledger.c.trace_id, literal(at)).where(
-                        among(ledger.c.trace_id), ledger.c.outcome.in_(OPEN)
-                    )  # fmt: skip
                     new = self._database.insert(returns).from_select(["trace_id", "at"], known)
                     changed = {"at": new.excluded.at}
                     connection.execute(
-                        new.on_conflict_do_update(index_elements=["trace_id"], set_=changed), {"values": list(part)}
+                        new.on_conflict_do_update(index_elements=["trace_id"], set_=changed), {"values": part}
                     )
-                connection.execute(mine.values(**values), {"values": list(part)})
+                connection.execute(mine.values(**values), {"values": part})
 
     def drawn(self) -> int:
         """How many traces wait for the judge; those that were not drawn wait for a moment only, and have a reason."""

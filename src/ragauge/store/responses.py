@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 from array import array
@@ -35,11 +36,13 @@ class Loaded:
         response_no: its number in this store.
         example: the question and its labels.
         response: what the system returned; an empty retrieval where the run holds none.
+        mark: of what is stored of it: where the mark is another, so is the response; None = not known.
     """
 
     response_no: int
     example: Example
     response: Response
+    mark: int | None = None
 
 
 class Order(Sequence[tuple[int, int]]):
@@ -90,11 +93,25 @@ class _Row(NamedTuple):
 
 def load(connection: Connection, texts: Texts, numbers: Sequence[int]) -> list[Loaded]:
     """Responses by number, in that order; numbers that are gone are left out."""
-    columns = (responses.c.response_no, responses.c.body, responses.c.text_nos, examples.c.body.label("example"))
-    query = select(*columns).join_from(responses, examples, responses.c.example_no == examples.c.example_no)
-    rows = {row[0]: _Row(*row) for row in raw_among(connection, query, responses.c.response_no, numbers)}
+    rows = {row.response_no: row for row in _rows(connection, numbers)}
     found = texts.get({number for row in rows.values() for number in _text_nos(row.text_nos) if number})
     return [_loaded(rows[number], found) for number in numbers if number in rows]
+
+
+def unchanged(connection: Connection, marks: Mapping[int, int]) -> set[int]:
+    """Numbers of the responses that are what they were when they were loaded, by the marks of then."""
+    return {row.response_no for row in _rows(connection, list(marks)) if _mark(row) == marks[row.response_no]}
+
+
+def _rows(connection: Connection, numbers: Sequence[int]) -> Iterator[_Row]:
+    columns = (responses.c.response_no, responses.c.body, responses.c.text_nos, examples.c.body.label("example"))
+    query = select(*columns).join_from(responses, examples, responses.c.example_no == examples.c.example_no)
+    return (_Row(*row) for row in raw_among(connection, query, responses.c.response_no, numbers))
+
+
+def _mark(row: _Row) -> int:
+    whole = b"\0".join((row.body, row.text_nos or b"", row.example))
+    return int.from_bytes(hashlib.blake2b(whole, digest_size=8).digest())
 
 
 def of_run(query: Select[Any], number: int) -> Select[Any]:
@@ -128,7 +145,7 @@ def _loaded(row: _Row, texts: dict[int, str]) -> Loaded:
         for passage, number in zip(passages, numbers, strict=True):
             if number:
                 passage["text"] = texts[number]
-    return Loaded(row.response_no, decode(Example, unpack(row.example)), from_plain(Response, plain))
+    return Loaded(row.response_no, decode(Example, unpack(row.example)), from_plain(Response, plain), _mark(row))
 
 
 def response_no(connection: Connection, run_id: str, query_id: str, repeat: int) -> int:

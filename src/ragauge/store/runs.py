@@ -28,6 +28,7 @@ from ragauge.store.responses import (
     of_run,
     origins,
     response_no,
+    unchanged,
 )
 from ragauge.store.run_list import RunOrder, of_no_study, page
 from ragauge.store.run_log import refuse_baseline
@@ -258,6 +259,11 @@ class Runs:
         """What the first responses of a run, by their questions' ids, say of how they were made; so many at most."""
         with self._database.read() as connection:
             return origins(connection, run_no(connection, run_id), most)
+
+    def unchanged(self, marks: Mapping[int, int]) -> set[int]:
+        """Numbers of the responses that are what they were when they were loaded, by their marks of then."""
+        with self._database.read() as connection:
+            return unchanged(connection, marks)
 
     def pairs(self, run_id: str, batch: int = 500) -> Iterator[tuple[Example, Response]]:
         """Every example with its response, in example order, read as a stream."""
