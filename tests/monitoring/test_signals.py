@@ -8,12 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from google.protobuf.json_format import ParseDict
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from starlette.testclient import TestClient
+from tests.monitoring.conftest import attributes
 
 from ragauge.analysis.monitoring.signals import SignalPoint
 from ragauge.analysis.monitoring.watches import watches
 from ragauge.api.monitor_alerts import monitors
 from ragauge.data.config.reading import read_config
+from ragauge.monitoring.redaction import Redaction
 from ragauge.monitoring.signalling import SignalWatcher
 from ragauge.store.open import Store
 
@@ -118,3 +122,18 @@ def test_gauges_that_nobody_names(sender: Callable[..., TestClient], store: Stor
     answer = sender().post("/v1/metrics", json=gauge("shard_load", 1))
     assert (answer.status_code, answer.json()["partialSuccess"]["rejectedDataPoints"]) == (200, "2")
     assert store.inbox.signal("shard_load", 0.0) == []
+
+
+def test_sources_of_gauges_are_redacted(sender: Callable[..., TestClient], store: Store) -> None:
+    """What attributes of a value name or a pattern matches is gone from its source; two such sources stay apart."""
+    redaction = Redaction(("user.*",), (r"[\w.]+@[\w.]+",), key="k")
+    mails = ("a@b.de", "c@d.de")
+    points = [{"asDouble": 1.0, "attributes": attributes(user__id="anna", mail=mail, shard="3")} for mail in mails]
+    sent = {"resourceMetrics": [{"scopeMetrics": [{"metrics": [{"name": "load", "gauge": {"dataPoints": points}}]}]}]}
+    client, protobuf = sender(redaction, signals=frozenset({"load"})), {"content-type": "application/x-protobuf"}
+    body = ParseDict(sent, ExportMetricsServiceRequest()).SerializeToString()
+    assert client.post("/v1/metrics", json=sent).status_code == 200
+    assert client.post("/v1/metrics", content=body, headers=protobuf).status_code == 200
+    hashed = [f"mail={redaction.text(mail)},shard=3,user.id=__REDACTED__" for mail in mails]
+    assert [one.source for one in store.inbox.signal("load", 0.0)] == hashed * 2
+    assert hashed[0] != hashed[1]

@@ -43,14 +43,17 @@ class Redaction:
         return re.compile("|".join(f"(?:{pattern})" for pattern in self.patterns)) if self.patterns else None
 
     def redact(self, request: Any) -> bool:
-        """Takes values out of a message of spans or events; whether it has been looked through."""
+        """Takes values out of a message of spans, events or gauges; whether it has been looked through."""
         if not self.active:
             return False
-        for resource in _listed(request, "resource_spans", "resource_logs"):
+        for resource in _listed(request, "resource_spans", "resource_logs", "resource_metrics"):
             self._attributes(resource.resource.attributes)
-            for scope in _listed(resource, "scope_spans", "scope_logs"):
+            for scope in _listed(resource, "scope_spans", "scope_logs", "scope_metrics"):
                 for item in _listed(scope, "spans", "log_records"):
                     self._item(item)
+                for metric in _listed(scope, "metrics"):
+                    for point in metric.gauge.data_points:
+                        self._attributes(point.attributes)
         return True
 
     def redact_lines(self, body: bytes) -> bytes:

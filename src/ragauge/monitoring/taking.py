@@ -84,6 +84,7 @@ class Taking:
         """What a request with metrics holds."""
         signal = otlp.gauges(self._signals)
         parsed = otlp.parse(signal, sent.form, sent.body)
+        self._redaction.redact(parsed.message)
         points = tuple(gauge_points(parsed.message, self._signals, sent.at))
         return Taken(None, otlp.reply(signal, sent.form, parsed.left), parsed.left, points)
 
