@@ -183,6 +183,19 @@ def test_sampled_by_the_exporter(state: str, weight: float, tmp_path: Path) -> N
     assert one(tmp_path, {**chain(), "traceState": state}, finder(2, 1, "a.md")).weight == weight
 
 
+@pytest.mark.parametrize(("threshold", "weight"), [
+    ("f" * 14, 1.0), ("ffffe", 524_288.0), ("ffffef39085f4a", pytest.approx(1e6, rel=1e-9)), ("ffffef3a", 1.0),
+])  # fmt: skip
+def test_no_request_stands_for_more_than_a_million(threshold: str, weight: float, tmp_path: Path) -> None:
+    """A threshold that keeps fewer than one in a million, down to one of 2^56, is not told, and the reason is kept."""
+    told = one(tmp_path, {**chain(), "traceState": f"ot=th:{threshold}"}, finder(2, 1, "a.md"))
+    assert told.weight == weight
+    assert ("weight" in told.missing) == (weight == 1.0)
+    assert told.missing.get("weight", threshold) in (
+        threshold, f"th:{threshold} keeps fewer than one request in 1,000,000; it counts as one",
+    )  # fmt: skip
+
+
 def test_own_calls_and_evaluations_are_no_traffic(tmp_path: Path) -> None:
     """Traces of evaluators are left out; the question that is redacted cannot be answered about."""
     judged = span(1, 0, {KIND: "EVALUATOR", "input.value": ASKED})

@@ -19,6 +19,7 @@ from ragauge.data.response import REDACTED
 
 UNION, LAST, SPAN = "union", "last", "span:"     # whose documents are the passages
 NO_SEARCH = "no retrieval in it"
+HEAVIEST = 1e6     # requests that a sampled one can stand for; who keeps one of more than a million has none to score
 SAMPLED = re.compile(r"(?:^|;)th:([0-9a-f]{1,14})(?:;|$)")
 # columns to report by, where the user asks
 OFFERED = frozenset({"model", "service", "metadata", "trace_id"})
@@ -106,7 +107,7 @@ def _row(request: Request, spans: Sequence[TraceSpan], which: str) -> Row:
         "latency_ms": _latency(request, models),
         "tokens": _tokens([node.step for node in models]),
         "cost": _sum([node.step.cost for node in models]),
-        "weight": _weight(span.state),
+        "weight": _weight(span.state, missing),
         "error": span.error or None,
         "missing": missing,
         "cluster": next((step.session for step in steps if step.session), None),
@@ -206,11 +207,17 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return sum(known) if known and len(known) == len(values) else None
 
 
-def _weight(state: str) -> float:
-    """How many requests a sampled one stands for, by the threshold in OpenTelemetry's own entry of the tracestate."""
+def _weight(state: str, missing: dict[str, str]) -> float:
+    """How many requests a sampled one stands for, by the threshold in OpenTelemetry's own entry of the tracestate.
+
+    A chance below one in a million is taken as not told: one such request would be the whole mean.
+    """
     own = next((entry[3:] for entry in state.replace(" ", "").split(",") if entry.startswith("ot=")), "")
     found = SAMPLED.search(own)
     if found is None:
         return 1.0
-    rejected = int(found[1].ljust(14, "0"), 16) / 16**14      # of 2^56 random numbers, those that are not kept
-    return 1 / (1 - rejected)
+    kept = 16**14 - int(found[1].ljust(14, "0"), 16)      # of 2^56 random numbers
+    if kept * HEAVIEST < 16**14:
+        missing["weight"] = f"th:{found[1]} keeps fewer than one request in {HEAVIEST:,.0f}; it counts as one"
+        return 1.0
+    return 16**14 / kept
