@@ -9,6 +9,7 @@ from heapq import merge
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ragauge.analysis.monitoring.accounts import NOT_SAID
 from ragauge.analysis.monitoring.arrivals import Arrival, ArrivedScore
 from ragauge.data.score import STATUSES
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 NEWEST, LEAST_SERVED = 200, 0.05     # requests that say which models answer, and the share of one that counts
 MADE_BY = ("model", "prompt", "embedder", "index", "k", "version")     # facts of a response's origin
 LOOKED_AT, LEAST_SAID = 100, 0.1     # responses that say what made a run, and the share of one value that counts
-NOT_SAID = "(not said)"
 TRACE_DIGITS = 32      # a response is called as its trace is, or begins so
 
 

@@ -72,6 +72,7 @@ def _said(told: AlertAccount, event: str) -> dict[str, Any]:
         "mean": told.now, "before": told.before, "allowed": alert.allowed,
         "component": told.blame.component, "why": told.blame.why,
         "causes": [one._asdict() for one in told.causes], "changed": [one._asdict() for one in told.facts],
+        "mix": [one._asdict() for one in told.mix],
         "traces": [one.trace_id for one in told.traces],
     }  # fmt: skip
 

@@ -29,7 +29,7 @@ from ragauge.text.messages import command, number, plural
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ragauge.analysis.monitoring.accounts import AlertAccount, SegmentShift
+    from ragauge.analysis.monitoring.accounts import AlertAccount, FactShare, SegmentShift
     from ragauge.analysis.monitoring.replaying import Monitored, Replay, SeriesStatus
     from ragauge.analysis.monitoring.signals import GaugeStatus
     from ragauge.analysis.monitoring.silences import Silence, SilencedNow, SilenceStatus
@@ -76,6 +76,9 @@ def alert_sections(told: AlertAccount, ended: str = "") -> Iterator[ReportSectio
     )     # fmt: skip
     if told.shifts and told.shifts[0].parts:
         yield _parts(told.shifts[0])
+    if told.mix:
+        yield ReportSection("The mix of requests", "segments whose shares are others now",
+                            table=_moved("segment", told.mix))     # fmt: skip
     if told.causes:
         rows = tuple((line(one.name), _share(one.before), _share(one.now), line(one.fix)) for one in told.causes)
         yield ReportSection("Causes of failures", "shares of the requests", table=ReportTable((
@@ -83,9 +86,7 @@ def alert_sections(told: AlertAccount, ended: str = "") -> Iterator[ReportSectio
             ReportColumn("what to try"),
         ), rows))     # fmt: skip
     if told.facts:
-        heads = (*columns("of the traces", "value"), ReportColumn("before", "number"), ReportColumn("now", "number"))
-        facts = tuple((line(one.fact), line(one.value), _share(one.before), _share(one.now)) for one in told.facts)
-        yield ReportSection("What changed in the traces", table=ReportTable(heads, facts))
+        yield ReportSection("What changed in the traces", table=_moved("of the traces", told.facts))
     if told.traces:
         worst = tuple(
             (Phrase(line(one.trace_id), to=("trace", one.trace_id)), Phrase(line(one.run_id), to=("run", one.run_id)),
@@ -335,9 +336,17 @@ def _shift(shift: SegmentShift) -> str:
     """What a segment explains of the change."""
     if abs(shift.mix) < SMALL and abs(shift.within) < SMALL:
         return f"By {line(shift.name)}: no change of the mean."
-    mostly = "another mix of requests" if abs(shift.mix) > abs(shift.within) else "other scores of the same requests"
+    moved = "lower" if shift.within < 0 else "higher"
+    mixed = abs(shift.mix) > abs(shift.within)
+    mostly = "another mix of requests" if mixed else f"{moved} scores, not another mix of requests"
     parts = f"{shift.within:+.3f} within its values, {shift.mix:+.3f} by another mix of them"
     return f"By {line(shift.name)}: {parts}. It is mostly {mostly}."
+
+
+def _moved(name: str, moved: Sequence[FactShare]) -> ReportTable:
+    heads = (*columns(name, "value"), ReportColumn("before", "number"), ReportColumn("now", "number"))
+    return ReportTable(heads, tuple((line(one.fact), line(one.value), _share(one.before), _share(one.now))
+                                    for one in moved))     # fmt: skip
 
 
 def _parts(shift: SegmentShift) -> ReportSection:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.analysis.monitoring.blame import UNTOLD, Blame
+from ragauge.stats.textbook_tests import fisher_greater
 
 if TYPE_CHECKING:
     from ragauge.analysis.monitoring.arrivals import Arrival
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
     from ragauge.analysis.results.scorecard import Cause
 
 MOST_TRACES, MOST_VALUES = 10, 5
-CHANGED = 0.1      # a share that moved by so much is told
+CHANGED = 0.1      # a share that moved by so much is told,
+LEVEL = 0.01       # where that is no chance: of any of all that are looked at
+NO_VALUE, NOT_SAID = "(none)", "(not said)"      # of a segment, and of what traces say
+NOT_THERE = {NO_VALUE, NOT_SAID}
+Counts = Mapping[str, Counter[str]]     # what is said -> how many have which value
 
 
 class SegmentPart(NamedTuple):
@@ -57,7 +62,7 @@ class CauseShare(NamedTuple):
 
 
 class FactShare(NamedTuple):
-    """A value of something that traces say, as a share of them before and now."""
+    """A value of something that traces say, or of a segment, as a share of them before and now."""
 
     fact: str
     value: str
@@ -88,6 +93,7 @@ class AlertAccount:
         shifts: by segment, the one that explains most first.
         causes: those that grew most first.
         facts: what changed in the traces.
+        mix: of the values of segments, those whose share of the requests is another one.
         traces: the worst since, at most ten.
         blame: the component that it lies in.
         since_at: the likeliest moment of its day since which it is worse; None where nothing tells.
@@ -101,16 +107,15 @@ class AlertAccount:
     shifts: tuple[SegmentShift, ...] = ()
     causes: tuple[CauseShare, ...] = ()
     facts: tuple[FactShare, ...] = ()
+    mix: tuple[FactShare, ...] = ()
     traces: tuple[TraceOf, ...] = ()
     blame: Blame = UNTOLD
     since_at: datetime | None = None
 
 
-def bare(
-    alert: Alert, facts: tuple[Mapping[str, Counter[str]], Mapping[str, Counter[str]]] = ({}, {})
-) -> AlertAccount:  # fmt: skip
+def bare(alert: Alert, facts: tuple[Counts, Counts] = ({}, {})) -> AlertAccount:
     """An alert that says itself what fired, with what traces say before and since."""
-    return AlertAccount(alert, alert.baseline, alert.mean, 0, alert.n, facts=_facts(*facts))
+    return AlertAccount(alert, alert.baseline, alert.mean, 0, alert.n, facts=_moved(*facts))
 
 
 class LookedAt(NamedTuple):
@@ -141,7 +146,7 @@ def looked_at(alert: Alert, watch: Watch, arrivals: Sequence[Arrival]) -> Looked
 
 def account(
     alert: Alert, watch: Watch, looked: LookedAt, causes: Mapping[int, Cause],
-    facts: tuple[Mapping[str, Counter[str]], Mapping[str, Counter[str]]] = ({}, {}), blame: Blame = UNTOLD,
+    facts: tuple[Counts, Counts] = ({}, {}), blame: Blame = UNTOLD,
 ) -> AlertAccount:     # fmt: skip
     """All that an alert has to say.
 
@@ -157,10 +162,11 @@ def account(
     names = sorted({name for side in looked for one in side for name in one.segments} - {alert.segment[0]})
     shifts = [_shift(name, watch, looked) for name in names] if before.weight and now.weight else []
     told = sorted((one for one in shifts if one is not None), key=lambda one: -_most(one))
+    (changed, changed_now), mix = _changed(names, looked, facts)
     worst = sorted(looked.now, key=lambda one: (_x(watch, one), -one.number))[:MOST_TRACES]
     return AlertAccount(
         alert, before.shown(watch), now.shown(watch), len(looked.before), len(looked.now), tuple(told),
-        _causes(looked, causes), (*_segment_facts(names, looked), *_facts(*facts)),
+        _causes(looked, causes), _moved(changed, changed_now), _moved(*mix),
         tuple(TraceOf(one.trace_id, one.run_id, one.scores[watch.metric].value or 0.0, one.at) for one in worst), blame,
         _since_at(alert, watch, looked.now, (before.mean + now.mean) / 2) if before.weight and now.weight else None,
     )     # fmt: skip
@@ -236,7 +242,7 @@ def _shift(name: str, watch: Watch, looked: LookedAt) -> SegmentShift | None:
 def _by_value(name: str, watch: Watch, side: Sequence[Arrival]) -> dict[str, _Weighted]:
     grouped: dict[str, list[Arrival]] = {}
     for one in side:
-        grouped.setdefault(one.segments.get(name, "(none)"), []).append(one)
+        grouped.setdefault(one.segments.get(name, NO_VALUE), []).append(one)
     return {value: _Weighted.of(watch, several) for value, several in grouped.items()}
 
 
@@ -255,21 +261,58 @@ def _causes(looked: LookedAt, causes: Mapping[int, Cause]) -> tuple[CauseShare, 
     return tuple(sorted(shares, key=lambda one: (one.before - one.now, one.name))[:MOST_VALUES])
 
 
-def _segment_facts(names: Sequence[str], looked: LookedAt) -> tuple[FactShare, ...]:
-    sides = [{name: Counter(one.segments.get(name, "(none)") for one in side) for name in names} for side in looked]
-    return _facts(*sides)
+def _changed(
+    names: Sequence[str], looked: LookedAt, facts: tuple[Counts, Counts]
+) -> tuple[tuple[Counts, Counts], tuple[Counts, Counts]]:  # fmt: skip
+    """What is looked at for a change of the system, then of the mix of requests, each before and now.
+
+    A segment that has the values of a fact is that fact. One most of whose values are new, such as a version, is what
+    changed and no mix; the others are mix.
+    """
+    known = [{*facts[0][fact], *facts[1][fact]} - NOT_THERE for fact in facts[0].keys() & facts[1].keys()]
+    old, new = ({name: _counted(name, side) for name in names} for side in looked)
+    newest = [side[-max((one.total() for one in said.values()), default=0):]     # what facts are taken of
+              for side, said in zip(looked, facts, strict=True)]     # fmt: skip
+    apart = [name for name in names
+             if {one.segments.get(name, NO_VALUE) for side in newest for one in side} - NOT_THERE not in known]
+    versions = {name for name in apart if _replaced(old[name], new[name])}
+    ours = tuple({**side, **{name: counts[name] for name in versions}}
+                 for side, counts in zip(facts, (old, new), strict=True))     # fmt: skip
+    mix = tuple({name: counts[name] for name in apart if name not in versions} for counts in (old, new))
+    return (ours[0], ours[1]), (mix[0], mix[1])
 
 
-def _facts(before: Mapping[str, Counter[str]], now: Mapping[str, Counter[str]]) -> tuple[FactShare, ...]:
-    """Values whose share moved by a tenth or more, the largest moves first."""
+def _counted(name: str, side: Sequence[Arrival]) -> Counter[str]:
+    return Counter(one.segments.get(name, NO_VALUE) for one in side)
+
+
+def _replaced(old: Counter[str], new: Counter[str]) -> bool:
+    """Whether most requests of a side have values that the other side lacks."""
+    return any(2 * sum(one[value] for value in old.keys() & new.keys()) < one.total() for one in (old, new))
+
+
+def _moved(before: Counts, now: Counts) -> tuple[FactShare, ...]:
+    """Values whose share moved by a tenth or more and by more than chance, the largest moves first.
+
+    By Fisher's exact test, two-sided, at 1 % divided by the values that are looked at.
+    """
+    looked = {
+        fact: before[fact].keys() | now[fact].keys() for fact in before.keys() & now.keys()
+        if before[fact] and now[fact]
+    }  # fmt: skip
+    level = LEVEL / max(1, sum(map(len, looked.values())))
     found = []
-    for fact in before.keys() & now.keys():
+    for fact, values in looked.items():
         old, new = before[fact], now[fact]
-        several = old.total() + new.total()
-        if not old.total() or not new.total() or 2 * len(old.keys() | new.keys()) > several:     # or each has its own
+        if 2 * len(values) > old.total() + new.total():     # each has its own
             continue
-        for value in old.keys() | new.keys():
+        for value in values:
             shares = old[value] / old.total(), new[value] / new.total()
-            if abs(shares[1] - shares[0]) >= CHANGED:
+            if abs(shares[1] - shares[0]) >= CHANGED and _p(old, new, value) <= level:
                 found.append(FactShare(fact, value, *shares))
     return tuple(sorted(found, key=lambda one: (-abs(one.now - one.before), one.fact, one.value))[: 2 * MOST_VALUES])
+
+
+def _p(old: Counter[str], new: Counter[str], value: str) -> float:
+    sides = (old[value], old.total()), (new[value], new.total())
+    return 2 * min(fisher_greater(*sides[0], *sides[1]), fisher_greater(*sides[1], *sides[0]))
