@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from starlette.testclient import TestClient
@@ -137,3 +138,19 @@ def test_sources_of_gauges_are_redacted(sender: Callable[..., TestClient], store
     hashed = [f"mail={redaction.text(mail)},shard=3,user.id=__REDACTED__" for mail in mails]
     assert [one.source for one in store.inbox.signal("load", 0.0)] == hashed * 2
     assert hashed[0] != hashed[1]
+
+
+@pytest.mark.parametrize(("bad", "got"), [("NaN", "nan"), ("Infinity", "inf"), ("-Infinity", "-inf"), (None, "none")])
+def test_values_that_are_no_numbers_are_counted(
+    bad: str | None, got: str, sender: Callable[..., TestClient], store: Store
+) -> None:
+    """A value of a gauge that is not finite, or not there, is counted as rejected, with the reason; others are kept."""
+    sent = gauge("load", 1, 2)
+    points = sent["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][0]["gauge"]["dataPoints"]
+    points[0] |= {"asDouble": bad}
+    del sent["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][1]
+    answer = sender(signals=frozenset({"load"})).post("/v1/metrics", json=sent)
+    assert (answer.status_code, answer.json()["partialSuccess"]) == (200, {
+        "rejectedDataPoints": "1", "errorMessage": f"a value of the gauge load must be a finite number, got {got}",
+    })  # fmt: skip
+    assert [(one.source, one.value) for one in store.inbox.signal("load", 0.0)] == [("shard=1", 2.0)]

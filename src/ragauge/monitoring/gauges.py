@@ -10,16 +10,29 @@ from ragauge.analysis.monitoring.signals import SignalPoint
 from ragauge.monitoring import otlp
 
 
-def gauge_points(message: Any, names: frozenset[str], at: float) -> Iterator[tuple[str, SignalPoint]]:
-    """(name, value) of the gauges of a request that are named; the attributes of a value say which source it is of."""
+def gauge_points(
+    message: Any, names: frozenset[str], at: float, left: otlp.Left
+) -> Iterator[tuple[str, SignalPoint]]:
+    """(name, value) of the gauges of a request that are named; the attributes of a value say which source it is of.
+
+    Args:
+        message: the request.
+        names: of the gauges.
+        at: of arrival, seconds since 1970.
+        left: counts the values that are no finite numbers, which are not kept.
+    """
     for metric in otlp.items(otlp.METRICS, message):
         if metric.name not in names or metric.WhichOneof("data") != "gauge":
             continue
         for point in metric.gauge.data_points:
-            value = float(point.as_int if point.WhichOneof("value") == "as_int" else point.as_double)
-            if math.isfinite(value):
-                source = sorted(f"{one.key}={_said(one.value)}" for one in point.attributes)
-                yield metric.name, SignalPoint(at, ",".join(source), value)
+            given = point.WhichOneof("value")
+            value = float(getattr(point, given)) if given else math.nan
+            if not math.isfinite(value):
+                got = value if given else "none"
+                left.add(f"a value of the gauge {metric.name} must be a finite number, got {got}")
+                continue
+            source = sorted(f"{one.key}={_said(one.value)}" for one in point.attributes)
+            yield metric.name, SignalPoint(at, ",".join(source), value)
 
 
 def _said(value: Any) -> str:

@@ -85,7 +85,7 @@ class Taking:
         signal = otlp.gauges(self._signals)
         parsed = otlp.parse(signal, sent.form, sent.body)
         self._redaction.redact(parsed.message)
-        points = tuple(gauge_points(parsed.message, self._signals, sent.at))
+        points = tuple(gauge_points(parsed.message, self._signals, sent.at, parsed.left))
         return Taken(None, otlp.reply(signal, sent.form, parsed.left), parsed.left, points)
 
     def responses(self, sent: Sent) -> Taken:
