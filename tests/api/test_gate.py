@@ -219,6 +219,24 @@ def test_what_makes_no_sense_is_a_usage_error(store: str) -> None:
         rg.gate("main", baseline="mian", rules=rules(RECALL), store=store)
 
 
+@pytest.mark.parametrize("more", [{}, {"metric": "recall@5", "min": 1}])
+def test_what_must_pass_is_yet_to_come(store: str, tmp_path: Path, more: dict[str, Any]) -> None:
+    """A rule on a tag that no example has yet passes with a note in every report; a mean over it is refused."""
+    url, must = f"sqlite:///{tmp_path}/gate.db", {"tag": "regression", "must_pass": True, **more}
+    table = [{**row, "tags": ["reported"] if n == 0 else []} for n, row in enumerate(rows(12))]
+    rg.evaluate(table, metrics="recall@5", judge="none", store=url, name="first", workers=1)
+    found = rg.gate("first", rules=rules(must), store=url)
+    assert (found.verdict, found.exit_code) == ("pass", 0)
+    told = "no example is tagged regression yet: nothing has to pass."
+    assert f"rule 1: {told}" in found.to_markdown()
+    assert told in found.explain()
+    assert found.to_dict()["warnings"] == [f"rule 1: {told}", *found.to_dict()["warnings"][1:]]
+    with pytest.raises(rg.ConfigError, match="no tag 'regression'"):
+        rg.gate("first", rules=rules(must, {"tag": "regression", "metric": "recall@5", "min": 0.5}), store=url)
+    tagged = rg.gate("main", rules=rules({**must, "tag": "regression"}), store=store)
+    assert told not in tagged.to_markdown()
+
+
 def test_every_form_of_a_run(store: str, tmp_path: Path) -> None:
     """A run is an id, a name, an opened run or a scorecard; a baseline the name of a baseline too; rules a file."""
     path = tmp_path / "gates.yaml"

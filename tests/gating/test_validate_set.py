@@ -48,14 +48,25 @@ def test_a_metric_that_no_label_serves_is_refused(tmp_path: Path) -> None:
 
 
 def test_only_the_examples_of_the_rule_count() -> None:
-    """A metric that applies to others, but to none with the rule's tag, is refused; a tag without examples is that."""
+    """A metric that applies to others, but to none with the rule's tag, is refused; so is a tag misspelt."""
     rule = {"tag": "late", "must_pass": True, "metric": "mrr", "min": 0.5}
     late = (*EXAMPLES, Example("q20", "How old?", tags=frozenset({"late"})))
     with pytest.raises(ConfigError, match="mrr applies to none of the 1 example of the set tagged late: no relevance"):
         found(rule, examples=late)
-    with pytest.raises(ConfigError, match="no example has it: no tag 'late'") as caught:
-        found(rule)
+    with pytest.raises(ConfigError, match="no example has it: no tag 'lates'; nearest: late") as caught:
+        found({**rule, "tag": "lates"}, examples=late)
     assert len(caught.value.problems) == 1
+
+
+def test_a_tag_whose_examples_are_yet_to_come_is_noted() -> None:
+    """Nothing has to pass where no example is tagged so, whatever other tags there are; a mean of none is refused."""
+    must = {"tag": "regression", "must_pass": True}
+    told = "rule 1: no example is tagged regression yet: nothing has to pass."
+    plain = tuple(Example(f"q{n}", "How tall?", references=("330 m",)) for n in range(20))
+    assert found(must) == found(must, examples=plain) == (told,)
+    assert found({**must, "metric": "mrr", "min": 1}) == (told,)
+    with pytest.raises(ConfigError, match="no example has it: no tag 'regression'"):
+        found(must, {"tag": "regression", "metric": "latency", "max": 2000, "statistic": "p50"})
 
 
 def test_more_than_the_set_has_is_noted() -> None:

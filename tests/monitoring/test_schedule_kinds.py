@@ -63,6 +63,30 @@ def test_what_users_reported_joins_the_set(project: Path) -> None:
     assert more == {"How dark is it?": {"reported"}, "Is it late?": frozenset()}
 
 
+@pytest.mark.parametrize(("tag", "state"), [("reported", "pass"), ("regressions", "error")])
+def test_a_tag_that_no_example_has_yet(project: Path, tag: str, state: str) -> None:
+    """A rule on examples that are yet to come passes with a note; a misspelt tag ends it before anything is asked."""
+    path = project / "golden.jsonl"
+    path.write_text(path.read_text().replace("}}", f'}}, "tags": ["{tag}"]}}', 1))
+    (project / "ragauge.yaml").write_text(
+        "gate:\n  rules:\n    - {metric: recall@1, min: 0.5, decide: point}\n    - {tag: regression, must_pass: true}\n"
+    )
+    entry = {**NIGHTLY, "run": "scheduled_app:answer"}
+    found = outcome(project, entry)
+    assert found.state == state, found.said
+    with open_store(f"sqlite:///{project / 'store.db'}") as store:
+        assert [run.run_id for run in store.runs.list()] == ([found.run_id] if state == "pass" else [])
+    if state == "pass":
+        assert "no example is tagged regression yet: nothing has to pass." in found.said
+    else:
+        assert "ragauge.yaml line 4: gate.rules[2].tag: no example of the set has it" in found.said
+        assert "nearest: regressions" in found.said
+        with (project / "ragauge.yaml").open("a") as file:
+            file.write(f"monitor: {{schedules: [{json.dumps(entry)}]}}\n")
+        with pytest.raises(rg.ConfigError, match=r"line 4: .*of golden\.jsonl has it: .*nearest: regressions"):
+            rg.validate("ragauge.yaml")
+
+
 @pytest.mark.parametrize(("file", "alive"), [("d1.md", 1.0), ("other.md", None), ("d1.pdf", None)])
 def test_the_corpus_says_which_gold_documents_are_alive(project: Path, file: str, alive: float | None) -> None:
     """A corpus that names documents as the labels do says which are there; any other says nothing."""

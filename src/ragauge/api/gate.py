@@ -296,15 +296,18 @@ class _Gate:
         """Tag -> ids of its examples, evaluated or not."""
         import numpy as np
 
-        by_tag: dict[str, tuple[str, ...]] = {}
-        problems = []
+        from ragauge.gating.examples import yet_to_come
+
+        by_tag, problems = dict[str, tuple[str, ...]](), list[DataError]()
         for rule in self._rules.every:
-            if not rule.tag or rule.tag in by_tag:
+            if not rule.tag or by_tag.get(rule.tag):
                 continue
             try:
                 numbers = self._store.runs.order(self._run.run_id, {"tag": rule.tag}).numbers
             except UnknownName as error:
-                problems.append(self._problem(rule.rule, "tag", f"no example of {self._run.name} has it: {error}"))
+                by_tag[rule.tag] = ()
+                if not yet_to_come(rule, error.known):
+                    problems.append(self._problem(rule.rule, "tag", f"no example of {self._run.name} has it: {error}"))
                 continue
             queries = np.unique(self._every.query[np.isin(self._every.number, np.array(numbers))])
             by_tag[rule.tag] = tuple(self._every.query_ids[query] for query in queries)
@@ -347,8 +350,9 @@ class _Gate:
         return self._file.problem(f"gate.rules[{rule}].{key}", text, section.line(key) if section else None)
 
     def _warnings(self, source: ScoreSource) -> list[str]:
-        warnings = []
-        run, base = self._run, self._base
+        from ragauge.gating.examples import untagged
+
+        warnings, run, base = list[str](), self._run, self._base
         pending = len(self._every) - len(self._evaluated)
         if pending > 0:
             those = plural(pending, "response is", "responses are")
@@ -357,9 +361,7 @@ class _Gate:
             )
             warnings.append(f"{those} not evaluated yet: {rest}.")
         if base is not None and base.run_id == run.run_id:
-            warnings.append(
-                f"The baseline {base.name} is this run itself: nothing is compared, and no drop is decided."
-            )
+            warnings.append(f"The baseline {base.name} is this run itself: nothing is compared, no drop is decided.")
         elif base is not None and "traffic" not in (run.kind, base.kind) and base.set_version != run.set_version:
             warnings.append(f"The baseline {base.name} answered another version of the eval set: matched by query_id.")
         paired = self._paired
@@ -375,7 +377,8 @@ class _Gate:
             warnings.append(
                 f"Not looked into, since they have one value or more than 50: {names}. Name one in segments."
             )
-        return [*warnings, *self._unused()]
+        tags = {tag for tag, ids in self._tagged.items() if ids}
+        return [*warnings, *untagged(self._rules, tags), *self._unused()]
 
     def _unused(self) -> list[str]:
         """What to say of labels that no rule looks at, as far as a metric that was measured shows them."""
@@ -383,13 +386,13 @@ class _Gate:
         from ragauge.gating.examples import USUAL_METRIC, of_labels, unused
         from ragauge.metrics.catalogue import parse
 
-        metrics = [metric for name in self._measured if of_labels(metric := parse(name))]
-        metrics.sort(key=lambda metric: str(metric) != USUAL_METRIC)
+        found = [metric for name in self._measured if of_labels(metric := parse(name))]
+        metrics = sorted(found, key=lambda metric: str(metric) != USUAL_METRIC)
         column = self._columns(metrics[0]) if metrics else None
         if column is None:
             return []
-        remark = unused(self._rules, int((column.status != NOT_APPLICABLE).sum()), str(metrics[0]))
-        return [remark] if remark else []
+        said = unused(self._rules, int((column.status != NOT_APPLICABLE).sum()), str(metrics[0]))
+        return [said] if said else []
 
 
 def _looks_everywhere(condition: Condition) -> bool:

@@ -9,11 +9,13 @@ from ragauge.api.gate import gate
 from ragauge.api.options import RunOptions
 from ragauge.api.run import run_system
 from ragauge.api.verbs import evaluate, finish
-from ragauge.errors import DataError, RagaugeError
+from ragauge.errors import ConfigError, DataError, RagaugeError
 
 if TYPE_CHECKING:
     from ragauge.analysis.results.jobs import JobState
     from ragauge.data.config.monitor import AnnSection, ScheduleSection
+    from ragauge.data.config.reading import ConfigFile
+    from ragauge.gating.rules import Rules
 
 
 class ScheduledOutcome(NamedTuple):
@@ -67,7 +69,10 @@ class ScheduledRun:
         asked, file = self.schedule, read_config(self.schedule.rules or self.config)
         rules = rules_of(file) if file.checked().gate is not None else None
         metrics = asked.metrics or tuple(map(str, rules.metrics if rules is not None else ()))
-        run_id, joined = self._asked()
+        source, joined = self._set()
+        if rules is not None:
+            self._refuse(file, rules, source)
+        run_id = self._asked(source)
         self._list(run_id)
         evaluate(run_id, metrics=metrics, judge=self.judge, store=self.store, warn=_unheard)
         if rules is None:
@@ -75,14 +80,24 @@ class ScheduledRun:
         found = gate(run_id, baseline=asked.baseline, rules=file.name, store=self.store)
         return ScheduledOutcome(found.verdict, run_id, f"{summary(found.gated)}{joined}")
 
-    def _asked(self, limit: int | None = None) -> tuple[str, str]:
-        """The run that it makes, and in words what joined the set."""
-        source, joined = self._set()
+    def _refuse(self, file: ConfigFile, rules: Rules, source: Any) -> None:
+        """Refuses rules on tags and segments that the set lacks, before anything is asked."""
+        from ragauge.api.run import set_of
+        from ragauge.api.validate import misfits
+        from ragauge.store.open import open_store
+
+        with open_store(self.store) as store:
+            problems = list(misfits(file, rules, set_of(source, store, _unheard).examples, " of the set"))
+        if problems:
+            raise ConfigError(problems)
+
+    def _asked(self, source: Any, limit: int | None = None) -> str:
+        """The run that it makes, by id."""
         wanted = RunOptions(
             self.schedule.run, source, name=self.name, settings=self.schedule.settings, store=self.store,
             fresh=self.fresh, limit=limit, warn=_unheard,
         )  # fmt: skip
-        return finish(lambda: run_system(wanted)).run.run_id, joined
+        return finish(lambda: run_system(wanted)).run.run_id
 
     def _set(self) -> tuple[Any, str]:
         """The questions: those of the set, and what users reported where that is wanted."""
@@ -117,7 +132,7 @@ class ScheduledRun:
         """Asks a few questions; one without an answer, or that failed, is the end of it."""
         from ragauge.store.open import open_store
 
-        run_id, _ = self._asked(count)
+        run_id = self._asked(self._set()[0], count)
         with open_store(self.store) as store:
             pairs = list(store.runs.pairs(run_id))
         wrong = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api import monitor_section
@@ -17,6 +18,7 @@ from ragauge.text.messages import plural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from ragauge.data.config.monitor import MonitorSection
     from ragauge.data.example import EvalSet, Example
     from ragauge.gating.rules import Condition, MustPass, Rules
     from ragauge.metrics.base import Metric
@@ -64,6 +66,7 @@ def validate(wanted: ValidateOptions) -> Validated:
         DataError: there is no such file, or it is not YAML.
     """
     from ragauge.analysis.monitoring.watches import watches
+    from ragauge.gating.examples import untagged
     from ragauge.gating.rules import understood
 
     file = read_config(wanted.config)
@@ -78,16 +81,17 @@ def validate(wanted: ValidateOptions) -> Validated:
             raise ConfigError(problems)
         return Validated(file.name, (), asked, remarks)
     rules, problems = understood(file)
-    problems = (*problems, *wrong)
+    problems = (*problems, *wrong, *_of_schedules(file, rules, monitor))
     examples = () if wanted.set is None else tuple(_examples(wanted))
     absent = _absent(rules.metrics, examples)
     if wanted.set is not None:
-        problems = (*problems, *_unknown(file, rules, examples), *_inapplicable(file, rules, examples, absent))
+        problems = (*problems, *misfits(file, rules, examples), *_inapplicable(file, rules, examples, absent))
     if problems:
         raise ConfigError(problems)
     notes = [*remarks, *_notes(rules)]
     if wanted.set is not None:
-        notes += [*_unused(rules, examples), *_too_few(rules, examples, absent), *_undecided(rules, examples, absent)]
+        notes += [*untagged(rules, {tag for example in examples for tag in example.tags}), *_unused(rules, examples)]
+        notes += [*_too_few(rules, examples, absent), *_undecided(rules, examples, absent)]
     return Validated(file.name, tuple(_said(rules)), asked, tuple(notes))
 
 
@@ -99,14 +103,32 @@ def _unused(rules: Rules, examples: Sequence[Example]) -> Iterator[str]:
         yield remark
 
 
-def _unknown(file: ConfigFile, rules: Rules, examples: Sequence[Example]) -> Iterator[DataError]:
-    """Tags and segment columns that no example of a set has."""
+def _of_schedules(file: ConfigFile, rules: Rules, monitor: MonitorSection | None) -> Iterator[DataError]:
+    """The same of the sets that schedules hold to these rules; where users' reports join one, when it is asked."""
+    from ragauge.data.readers.source import read_set
+
+    asked = any(rule.tag for rule in rules.every) or any(limit.segments for limit in rules.conditions)
+    for one in monitor.schedules if monitor is not None and asked else ():
+        if one.set and Path(one.set).is_file() and not (one.rules or one.reported or one.heartbeat):
+            try:
+                examples = read_set(one.set, warn=lambda _: None).examples
+            except DataError as error:
+                yield error
+            else:
+                yield from misfits(file, rules, examples, f" of {one.set}")
+
+
+def misfits(file: ConfigFile, rules: Rules, examples: Sequence[Example], of: str = "") -> Iterator[DataError]:
+    """Tags and segment columns that no example of a set has, but for tags whose examples are yet to come."""
+    from ragauge.gating.examples import yet_to_come
+
     tags = {tag for example in examples for tag in example.tags}
     columns = {column for example in examples for column in example.segments}
     seen: set[tuple[int, str]] = {(0, "")}
     for rule in rules.every:
-        if (rule.rule, "tag") not in seen and rule.tag and rule.tag not in tags:
-            yield _wrong(file, rule.rule, "tag", f"no example has it: {UnknownName('tag', rule.tag, tags)}")
+        absent = bool(rule.tag) and rule.tag not in tags and not yet_to_come(rule, tags)
+        if absent and (rule.rule, "tag") not in seen:
+            yield _wrong(file, rule.rule, "tag", f"no example{of} has it: {UnknownName('tag', rule.tag, tags)}")
             seen.add((rule.rule, "tag"))
     for limit in rules.conditions:
         for name in limit.segments or ():

@@ -7,15 +7,16 @@ Why examples have no score: the system gave no response, a judge call failed, or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.scores.arrays import FAILED, NOT_APPLICABLE, SCORED
 from ragauge.analysis.scores.known import NOT_JUDGED, NOTHING_SHOWS
+from ragauge.errors import nearest
 from ragauge.gating.decide import LEAST, points
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check, CheckExample, Lost, Verdict
-from ragauge.gating.rules import Rules, level
+from ragauge.gating.rules import MustPass, Rules, level
 from ragauge.gating.sample import MeanDifference, MetricLevel
 from ragauge.gating.unpaired import Unpaired
 from ragauge.metrics.base import Metric
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragauge.analysis.scores.arrays import Columns
-    from ragauge.gating.rules import MustPass, Slices
+    from ragauge.gating.rules import Condition, Slices
 
     Mask = npt.NDArray[np.bool_]
 
@@ -78,6 +79,38 @@ def never_judged(reason: str) -> bool:
     (True, False)
     """
     return reason.startswith(NOT_JUDGED)
+
+
+ALIKE = 0.75     # how alike two tags are, for the one to be the other misspelt
+
+
+def yet_to_come(rule: Condition | MustPass, tags: Iterable[str]) -> bool:
+    """Whether a rule may ask about a tag that no example has: nothing has to pass yet, and no tag is near to it.
+
+    Of a rule on a mean it may not: that would have no value.
+
+    Args:
+        rule: with a tag.
+        tags: that examples have.
+
+    >>> from ragauge.gating.rules import MustPass
+    >>> rule = MustPass(1, None, "regression", "block")
+    >>> yet_to_come(rule, []), yet_to_come(rule, ["reported"]), yet_to_come(rule, ["regresion"])
+    (True, True, False)
+    """
+    return isinstance(rule, MustPass) and not nearest(rule.tag, tags, least=ALIKE)
+
+
+def none_yet(tag: str) -> str:
+    """What to say where nothing has to pass yet."""
+    return f"no example is tagged {tag} yet"
+
+
+def untagged(rules: Rules, tags: Collection[str]) -> Iterator[str]:
+    """What to say of rules whose examples are yet to come; `tags` are those that examples have."""
+    for rule in rules.must_pass:
+        if rule.tag not in tags:
+            yield f"rule {rule.rule}: {none_yet(rule.tag)}: nothing has to pass."
 
 
 class Missing:

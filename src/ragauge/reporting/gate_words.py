@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import isinf
 
+from ragauge.gating.examples import none_yet
 from ragauge.gating.result import Check, CheckExample, Gated, Verdict
 from ragauge.reporting import gate_failures as failures
 from ragauge.reporting import gate_unpaired as unpaired
@@ -213,7 +214,7 @@ def _examples(check: Check) -> str:
         return f"{len(check.examples)} of {check.n} failed: {listed(check.examples)}."
     if check.unknown:
         return f"of {len(check.unknown)} of {check.n} it is not known: {listed(check.unknown)}."
-    return f"all {check.n} passed."
+    return f"all {check.n} passed." if check.n else f"{none_yet(safe(check.tag))}: nothing has to pass."
 
 
 def listed(examples: Sequence[CheckExample], most: int = 5) -> str:
@@ -288,6 +289,7 @@ def summary(gated: Gated) -> str:
     """The verdict with what decided it, one line a check."""
     lines = [f"{title(gated)}: {about(gated)}.", *failures.lead(gated)]
     lines += [note] if (note := unpaired.note(gated)) else []
+    lines += [said(check) for check in gated.checks if check.kind == "must_pass" and not check.n]
     for check in stopping(gated):
         lost = f" Lost most: {listed(check.examples)}." if check.examples and check.kind != "must_pass" else ""
         lines.append(f"- {said(check)}{lost}")
