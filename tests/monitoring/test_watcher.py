@@ -7,18 +7,22 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from tests.analysis.monitored import FIRST, stored, traffic
+from typer.testing import CliRunner
 
 from ragauge.analysis.monitoring.replaying import watchings
 from ragauge.analysis.monitoring.watches import Watches, watches
+from ragauge.analysis.monitoring.watching import Alert
 from ragauge.api.monitor_alerts import alert, monitors, resolve_alert
 from ragauge.api.monitor_replay import monitor_replay
 from ragauge.api.monitor_silences import silence
+from ragauge.cli.monitor import app
 from ragauge.data.config.monitor import MonitorSection
 from ragauge.data.config.reading import read_config
 from ragauge.engine.arrivals import arrivals
@@ -218,6 +222,44 @@ def test_what_people_say_of_alerts(tmp_path: Path) -> None:
     assert resolve_alert(names[0][:5], store=url).precision == 1
     found = resolve_alert(names[1], resolution="false_alarm", store=url)
     assert (found.resolved, found.precision) == (2, 0.5)
+    said = CliRunner().invoke(app, ["resolve", names[0], "--store", url]).output
+    assert "50% of 2 that people spoke of count as true alarms, this one until --as false_alarm is said" in said
+
+
+def test_status_counts_every_open_alert(tmp_path: Path) -> None:
+    """An alert that is no series', such as a schedule's, stands in status as in the list of alerts, and it is not well.
+
+    Once it has ended nothing fires.
+    """
+    path = tmp_path / "ragauge.yaml"
+    path.write_text("monitor: {monitors: [{metric: faithfulness, min: 0.1}]}")
+    raised = bare_alert("schedule nightly", "schedule nightly of 2026-01-10 could not be made")
+    with store_at(tmp_path / "store.db") as store:
+        stored(store, DAYS[:160])
+        file = read_config(path)
+        monitor = file.checked().monitor
+        assert monitor is not None
+        judge_series(store, monitor, watches(file)[0], 0.0)
+        store.monitors.raised([raised])
+        url = store.url
+        page = monitors(config=path, store=url).to_markdown()
+        assert "1 alert is open: schedule nightly of 2026-01-10 could not be made." in page
+        assert "Nothing fires" not in page
+        store.monitors.raised([replace(raised, ended_at=FIRST)])
+        page = monitors(config=path, store=url).to_markdown()
+    assert "Nothing fires" in page
+    assert "open:" not in page
+    said = CliRunner().invoke(app, ["alerts", raised.alert_id[:4], "--store", url]).output
+    assert "could not be made" in said
+    assert "Asked: a run in time" in said
+
+
+def bare_alert(monitor: str, said: str) -> Alert:
+    """An alert that says itself what fired."""
+    return Alert(
+        "5c3d1e7f00", monitor, "a run in time that passes its gate", ("", ""), FIRST, -1, "", FIRST.date(), None, 0,
+        0.0, None, 1.0, 1.0, 1, "schedule", False, said=said,
+    )  # fmt: skip
 
 
 def test_no_monitors_no_watcher(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ class ResolvedAlert:
         alert: what fired.
         resolution: acknowledged or false_alarm.
         resolved: alerts that people said something of.
-        precision: the share of them that were no false alarms.
+        precision: the share of them that count as true alarms: acknowledged, and not called false since.
     """
 
     alert: Alert
@@ -129,8 +129,9 @@ def monitors(*, config: Path | None = None, store: str | None = None) -> Monitor
         ]  # fmt: skip
         held, gauges = standing(opened, section, datetime.now(UTC)), _gauges(opened, section, watched)
         of = watched_projects(section, watched, traffic_projects(opened))
+        fired = tuple(one.alert for one in opened.monitors.alerts() if one.alert.ended_at is None)
     shares = alarm_shares(section, watched.metrics, {one.asks: one.limit for one in series})
-    return MonitorsResult(Monitored(tuple(series), shares, held, gauges, missing, of))
+    return MonitorsResult(Monitored(tuple(series), shares, held, gauges, missing, of, fired))
 
 
 def _gauges(store: Store, monitor: MonitorSection, watched: Watches) -> tuple[GaugeStatus, ...]:

@@ -109,11 +109,19 @@ def mark(wanted: MonitorMarkOptions, as_json: options.Json = False) -> None:
 
 
 @app.command()
-def alerts(config: Config = None, store: options.Store = "", as_json: options.Json = False) -> None:
-    """List the alerts that monitors raised: which are open, and what people say of each."""
+def alerts(
+    alert: Annotated[str, typer.Argument(help="Its id, or how it begins: all of that one; else the list.")] = "",
+    config: Config = None,
+    store: options.Store = "",
+    as_json: options.Json = False,
+) -> None:
+    """List the alerts that monitors raised: which are open, and what people say of each; or show one."""
     from ragauge.api import monitor_alerts
 
-    show_result(monitor_alerts.alerts(config=config, store=store or None), as_json=as_json)
+    if alert:
+        show_result(monitor_alerts.alert(alert, config=config, store=store or None), as_json=as_json)
+    else:
+        show_result(monitor_alerts.alerts(config=config, store=store or None), as_json=as_json)
 
 
 @app.command()
@@ -166,4 +174,6 @@ def resolve(
         show_json(found)
         return
     said = resolution.replace("_", " ")
-    show(f"{said}: {headline(found.alert)}\n{found.precision:.0%} of {found.resolved:,} resolved were no false alarm")
+    share = f"{found.precision:.0%} of {found.resolved:,} that people spoke of count as true alarms"
+    until = ", this one until --as false_alarm is said of it" if resolution == "acknowledged" else ""
+    show(f"{said}: {headline(found.alert)}\n{share}{until}")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ragauge.analysis.monitoring.states import OPEN
 from ragauge.analysis.results.chart import ChartPoint, ReportChart
-from ragauge.data.config.times import written
 from ragauge.reporting.drift import days_section
 from ragauge.reporting.sections import (
     Bar,
@@ -22,17 +21,15 @@ from ragauge.reporting.sections import (
     Tone,
     columns,
 )
-from ragauge.reporting.watched import projects_said, promise, shares_section
+from ragauge.reporting.watched import projects_said, promise, shares_section, silences_section
 from ragauge.reporting.words import line
 from ragauge.text.messages import command, number, plural
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from ragauge.analysis.monitoring.accounts import AlertAccount, FactShare, SegmentShift
     from ragauge.analysis.monitoring.replaying import Monitored, Replay, SeriesStatus
     from ragauge.analysis.monitoring.signals import GaugeStatus
-    from ragauge.analysis.monitoring.silences import Silence, SilencedNow, SilenceStatus
+    from ragauge.analysis.monitoring.silences import SilencedNow
     from ragauge.analysis.monitoring.states import Resolution
     from ragauge.analysis.monitoring.watching import Alert
     from ragauge.store.monitors import AlertList, KeptAlert
@@ -41,6 +38,7 @@ TONES: dict[str, Tone] = {"firing": "bad", "recovering": "unsure", "pending": "u
                           "no_data": "unsure", "not_enough_data": "faint"}
 SPOKEN: dict[str, str] = {"": "–", "acknowledged": "acknowledged", "false_alarm": "called a false alarm"}
 SMALL, MOST_QUERY = 0.0005, 200     # characters of a question; a change below it is none
+MOST_SAID = 3     # open alerts of which status says what they are
 BAND, MOST_CHARTS = 1.96, 12     # standard errors; series that are drawn, those that fire first
 NO_ALERT = "No alert was raised so far. How near each monitor is to one:"
 NO_SCORE = "No score was taken so far: scores come with the traffic that ragauge monitor serve takes in."
@@ -104,7 +102,7 @@ def list_sections(kept: AlertList) -> Iterator[ReportSection]:
     lead = [NO_ALERT if not found else f"{plural(len(found), 'alert')}, {_open(found)}."]
     if kept.precision is not None:
         real = round(kept.precision * kept.resolved)
-        lead.append(f"Of {kept.resolved:,} that people spoke of, {real:,} were no false alarm.")
+        lead.append(f"Of {kept.resolved:,} that people spoke of, {real:,} were not called false.")
     heads = (
         ReportColumn("alert", whole=True), ReportColumn("state", whole=True), ReportColumn("what"),
         ReportColumn("fired", whole=True, room=1), ReportColumn("said of it", whole=True),
@@ -137,19 +135,23 @@ def kept_sections(
 def monitored_sections(found: Monitored) -> Iterator[ReportSection]:
     """Where each series stands: its windows with what they may be off, and how near it is to an alert."""
     if found.missing:
-        yield ReportSection(lead=(found.missing,))
+        yield ReportSection(lead=(found.missing, *_opened(found.opened)))
     else:
         yield from _tested(found)
     if found.gauges:
         yield _gauges(found.gauges)
     if found.silences:
-        yield _silences(found.silences)
+        yield silences_section(found.silences)
 
 
 def _tested(found: Monitored) -> Iterator[ReportSection]:
     firing = sum(one.state in OPEN for one in found.series)
-    lead = [Phrase(f"{plural(firing, 'series fires', 'series fire')}." if firing else "Nothing fires.",
-                   "bad" if firing else "good")] if found.series else [Phrase(NO_SCORE)]     # fmt: skip
+    lead = [] if found.series else [Phrase(NO_SCORE)]
+    if firing:
+        lead.append(Phrase(f"{plural(firing, 'series fires', 'series fire')}.", "bad"))
+    elif found.series and not found.opened:
+        lead.append(Phrase("Nothing fires.", "good"))
+    lead += _opened(found.opened)
     if silent := sum(one.state == "no_data" for one in found.series):
         lead.append(Phrase(f"Nothing comes any more of {plural(silent, 'series', 'series')} (no_data).", "unsure"))
     yield ReportSection(lead=(*lead, promise(found.shares), *projects_said(found.projects)))
@@ -161,6 +163,15 @@ def _tested(found: Monitored) -> Iterator[ReportSection]:
     for one in drawn[:MOST_CHARTS]:
         if chart := _days_chart(one):
             yield ReportSection(_series_name(one), one.asks, charts=(chart,), skip=("terminal", "markdown"))
+
+
+def _opened(alerts: Sequence[Alert]) -> list[Phrase]:
+    """How many alerts are open, as the list of alerts counts them, and what the newest say."""
+    if not alerts:
+        return []
+    said = "; ".join(map(headline, alerts[:MOST_SAID]))
+    more = f"; {len(alerts) - MOST_SAID:,} more" if len(alerts) > MOST_SAID else ""
+    return [Phrase(f"{plural(len(alerts), 'alert is', 'alerts are')} open: {said}{more}.", "bad")]
 
 
 def _standing(series: Sequence[SeriesStatus]) -> ReportSection:
@@ -199,31 +210,6 @@ def _gauges(gauges: Sequence[GaugeStatus]) -> ReportSection:
         for one in gauges if len(one.hours) > 1
     )  # fmt: skip
     return ReportSection("Gauges", table=ReportTable(heads, rows), charts=charts[:MOST_CHARTS], top=True)
-
-
-def _silences(silences: Sequence[SilenceStatus]) -> ReportSection:
-    """When nobody is told."""
-    heads = (
-        ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("when"),
-        ReportColumn("now", whole=True), ReportColumn("why"),
-    )     # fmt: skip
-    rows = tuple(
-        (line(one.silence.monitor) or "all", " ".join(map(line, one.silence.segment)).strip() or "all",
-         _when(one.silence), "–" if one.until is None else _until(one.until), line(one.silence.why))
-        for one in silences
-    )  # fmt: skip
-    return ReportSection("Silences", "nobody is told; alerts are raised all the same", table=ReportTable(heads, rows))
-
-
-def _when(one: Silence) -> str:
-    if one.cron:
-        return f"{line(one.cron)} ({line(one.zone)}), for {written(one.length)}"
-    begins = "" if one.begins is None else f"from {one.begins:%Y-%m-%d %H:%M} "
-    return f"{begins}to {one.ends:%Y-%m-%d %H:%M}" if one.ends is not None else begins.strip()
-
-
-def _until(at: datetime) -> Phrase:
-    return Phrase("silent" if at.year == MAXYEAR else f"silent until {at:%Y-%m-%d %H:%M}", "unsure")
 
 
 def _way(one: SeriesStatus) -> TableCell:

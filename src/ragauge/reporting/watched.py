@@ -1,16 +1,21 @@
-"""Who shares the false alarms that are allowed, and whose traffic is watched, in words."""
+"""Who shares the false alarms that are allowed, whose traffic is watched, and when nobody is told, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import MAXYEAR
 from typing import TYPE_CHECKING
 
+from ragauge.data.config.times import written
 from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable
 from ragauge.reporting.words import line
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ragauge.analysis.monitoring.projects import WatchedProjects
     from ragauge.analysis.monitoring.promise import AlarmShares
+    from ragauge.analysis.monitoring.silences import Silence, SilenceStatus
 
 DIVIDED = "A monitor divides its part among its series, a daily look among the days of a period."
 MOST_NAMES, MOST_NAME = 20, 60     # projects that are named, and characters of each
@@ -50,3 +55,26 @@ def shares_section(shares: AlarmShares) -> ReportSection:
     return ReportSection("Who shares the false alarms", table=ReportTable(heads, rows), notes=notes)
 
 
+def silences_section(silences: Sequence[SilenceStatus]) -> ReportSection:
+    """When nobody is told."""
+    heads = (
+        ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("when"),
+        ReportColumn("now", whole=True), ReportColumn("why"),
+    )     # fmt: skip
+    rows = tuple(
+        (line(one.silence.monitor) or "all", " ".join(map(line, one.silence.segment)).strip() or "all",
+         _when(one.silence), "–" if one.until is None else _until(one.until), line(one.silence.why))
+        for one in silences
+    )  # fmt: skip
+    return ReportSection("Silences", "nobody is told; alerts are raised all the same", table=ReportTable(heads, rows))
+
+
+def _when(one: Silence) -> str:
+    if one.cron:
+        return f"{line(one.cron)} ({line(one.zone)}), for {written(one.length)}"
+    begins = "" if one.begins is None else f"from {one.begins:%Y-%m-%d %H:%M} "
+    return f"{begins}to {one.ends:%Y-%m-%d %H:%M}" if one.ends is not None else begins.strip()
+
+
+def _until(at: datetime) -> Phrase:
+    return Phrase("silent" if at.year == MAXYEAR else f"silent until {at:%Y-%m-%d %H:%M}", "unsure")

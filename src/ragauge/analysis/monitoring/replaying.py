@@ -92,6 +92,7 @@ class Monitored:
         gauges: those that are kept.
         missing: why nothing is watched; "" = something is.
         projects: whose traffic is watched.
+        opened: the alerts that are open, whatever raised them.
     """
 
     series: tuple[SeriesStatus, ...] = ()
@@ -100,6 +101,7 @@ class Monitored:
     gauges: tuple[GaugeStatus, ...] = ()
     missing: str = ""
     projects: WatchedProjects = field(default_factory=WatchedProjects)
+    opened: tuple[Alert, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
