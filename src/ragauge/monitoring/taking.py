@@ -77,7 +77,7 @@ class Taking:
             changed = self._redaction.redact(parsed.message)
             as_sent = sent.form == "protobuf" and not changed and not parsed.left.n
             body = sent.body if as_sent else parsed.message.SerializeToString()
-            batch = Batch(sent.at, signal.name, body, parts, sent.project)
+            batch = Batch(sent.at, signal.name, body, parts, self._redaction.text(sent.project))
         return Taken(batch, otlp.reply(signal, sent.form, parsed.left), parsed.left)
 
     def metrics(self, sent: Sent) -> Taken:
@@ -91,6 +91,7 @@ class Taking:
     def responses(self, sent: Sent) -> Taken:
         """What lines of responses hold."""
         found = lines.parse(self._redaction.redact_lines(sent.body))
-        batch = Batch(sent.at, "responses", found.body, found.parts, sent.project) if found.parts else None
+        project = self._redaction.text(sent.project)
+        batch = Batch(sent.at, "responses", found.body, found.parts, project) if found.parts else None
         said = {"taken": len(found.parts), "rejected": found.left.n, "why": found.left.first, "lines": found.named}
         return Taken(batch, json.dumps(said, ensure_ascii=False).encode(), found.left)
