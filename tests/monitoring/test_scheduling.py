@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Callable
@@ -13,9 +14,11 @@ import pytest
 
 from ragauge.analysis.monitoring.silences import last_due
 from ragauge.analysis.results.jobs import JobState
-from ragauge.api.scheduled import ScheduledOutcome, ScheduledRun
+from ragauge.api.scheduled import ScheduledOutcome, ScheduledRun, not_made
 from ragauge.api.traffic import traffic
 from ragauge.data.config.reading import read_config
+from ragauge.errors import UsageError
+from ragauge.monitoring.notifying import slack_text
 from ragauge.monitoring.scheduling import Alive, Scheduler, in_a_process
 from ragauge.reporting.traffic import status_sections
 from ragauge.store.jobs import LEASE
@@ -138,6 +141,26 @@ def test_a_schedule_that_fails_is_one_alert(store: Store) -> None:
         "schedule nightly of 2026-01-10 02:00 UTC could not be made (run r1)",
         "schedule nightly of 2026-01-12 02:00 UTC was missed: it began 6 hours late (run r1)",
     ]
+
+
+@pytest.mark.parametrize(("error", "told"), [
+    (UsageError("gate.rules[3].tag: no example"), "gate.rules[3].tag: no example"),
+    (KeyError("who is Ann?"), "KeyError; ragauge monitor status shows its text"),
+])  # fmt: skip
+def test_a_run_that_cannot_be_made_says_why(tmp_path: Path, error: Exception, told: str) -> None:
+    """The reason is in the alert and in what is sent; of an error that may quote a user, the kind alone."""
+    with open_store(f"sqlite:///{tmp_path / 'store.db'}") as store:
+        server = Server(store, {"notify": [{"webhook": "http://127.0.0.1:9/"}]})
+        server.at(NOON)
+        server.outcome = not_made(error)
+        server.at(NOON + DAY)
+        (kept,) = store.monitors.alerts()
+        (sent,) = store.monitors.due(1e12)
+    assert told in kept.alert.said
+    assert told in sent.body["why"]
+    assert told in slack_text(sent.body)
+    assert "Ann" not in json.dumps(sent.body) + kept.alert.said
+    assert sent.body["shown_by"] == f"ragauge monitor alerts {kept.alert.alert_id}"
 
 
 def test_two_servers_do_a_run_once(tmp_path: Path) -> None:

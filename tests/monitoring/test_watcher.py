@@ -29,6 +29,7 @@ from ragauge.engine.arrivals import arrivals
 from ragauge.monitoring.notifying import deliver, slack_text
 from ragauge.monitoring.watcher import Watcher, judge_series
 from ragauge.store.open import Store, open_store
+from ragauge.text.messages import number
 
 DAYS = traffic([0.9, 0.9, 0.5, 0.5, 0.95, 0.95, 0.95], rate=40)
 
@@ -126,6 +127,10 @@ def test_a_webhook_is_told_again_under_one_id(tmp_path: Path, monkeypatch: pytes
         assert "How long?" not in json.dumps(seen)
         assert seen[0][1]["title"].startswith("faithfulness is 0.")
         assert 5 <= len(seen[0][1]["traces"]) <= 10
+        sent = seen[0][1]
+        assert sent["n"] > 0
+        assert f"Mean: {number(sent['mean'])} of {sent['n']} scores" in slack_text(sent)
+        assert f"All of it: ragauge monitor alerts {sent['alert']}" in slack_text(sent)
     assert address.encode() not in (tmp_path / "store.db").read_bytes()
     assert watched.metrics
 

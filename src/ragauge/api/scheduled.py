@@ -9,7 +9,7 @@ from ragauge.api.gate import gate
 from ragauge.api.options import RunOptions
 from ragauge.api.run import run_system
 from ragauge.api.verbs import evaluate, finish
-from ragauge.errors import ConfigError, DataError, RagaugeError
+from ragauge.errors import ConfigError, DataError, MissingExtra, MissingFile, RagaugeError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from ragauge.analysis.results.jobs import JobState
@@ -17,13 +17,37 @@ if TYPE_CHECKING:
     from ragauge.data.config.reading import ConfigFile
     from ragauge.gating.rules import Rules
 
+MOST_WHY = 400     # characters of a reason
+
 
 class ScheduledOutcome(NamedTuple):
-    """What came of a job: the state that it ends in, the run that it made, and both in one sentence."""
+    """What came of a job.
+
+    Attributes:
+        state: that it ends in.
+        run_id: of the run that it made; "" = none.
+        said: both in one sentence.
+        why: it could not be made, without a user's words; "" = it could, or nothing can be said without them.
+    """
 
     state: JobState
     run_id: str
     said: str
+    why: str = ""
+
+
+def not_made(error: Exception) -> ScheduledOutcome:
+    """The outcome of a job that ended with an error.
+
+    Errors about the configuration, the store, missing files and what is not installed say why in full. Others may quote
+    a question, an answer or a line of data: of these the kind alone is told, and `monitor status` shows the text.
+    """
+    if isinstance(error, ConfigError | UsageError | StoreError | MissingExtra | MissingFile):
+        said = str(error)
+        return ScheduledOutcome("error", "", said, " ".join(said.split())[:MOST_WHY])
+    kind = type(error).__name__
+    text = str(error) if isinstance(error, RagaugeError) else f"{kind}: {error}"
+    return ScheduledOutcome("error", "", text, f"{kind}; ragauge monitor status shows its text")
 
 
 @dataclass(frozen=True)
@@ -50,10 +74,8 @@ class ScheduledRun:
         """Does it; what goes wrong is an outcome too."""
         try:
             return self._done()
-        except RagaugeError as error:
-            return ScheduledOutcome("error", "", str(error))
         except Exception as error:
-            return ScheduledOutcome("error", "", f"{type(error).__name__}: {error}")
+            return not_made(error)
 
     def _done(self) -> ScheduledOutcome:
         if self.schedule.ann is not None:

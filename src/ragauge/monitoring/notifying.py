@@ -20,6 +20,7 @@ from ragauge.monitoring.posting import TIMEOUT, post, secret
 from ragauge.monitoring.sending_logs import send_records
 from ragauge.reporting.alerts import headline
 from ragauge.store.monitors import Delivery
+from ragauge.text.messages import number, plural
 
 if TYPE_CHECKING:
     from ragauge.analysis.monitoring.accounts import AlertAccount
@@ -69,7 +70,8 @@ def _said(told: AlertAccount, event: str) -> dict[str, Any]:
         "fired_at": alert.fired_at.isoformat(), "ended_at": alert.ended_at.isoformat() if alert.ended_at else None,
         "since": alert.since.isoformat(),
         "since_at": told.since_at.isoformat() if told.since_at is not None else None,
-        "mean": told.now, "before": told.before, "allowed": alert.allowed,
+        "mean": told.now, "n": told.n_now, "before": told.before, "n_before": told.n_before,
+        "allowed": alert.allowed, "shown_by": f"ragauge monitor alerts {alert.alert_id}",
         "component": told.blame.component, "why": told.blame.why,
         "causes": [one._asdict() for one in told.causes], "changed": [one._asdict() for one in told.facts],
         "mix": [one._asdict() for one in told.mix],
@@ -151,6 +153,9 @@ def slack_text(body: Mapping[str, Any]) -> str:
 
 def _lines(body: Mapping[str, Any]) -> list[str]:
     lines = [f"Asked: {body['asked']}. Fired at {body['fired_at'][:16]} UTC, alert {body['alert']}."]
+    if body.get("n") and body.get("mean") is not None:
+        before = "" if body["before"] is None else f", {number(body['before'])} of {body['n_before']:,} before"
+        lines.append(f"Mean: {number(body['mean'])} of {plural(body['n'], 'score')}{before}.")
     if body.get("component"):
         lines.append(f"It lies most likely in {body['component']}: {body['why']}.")
     lines += [
@@ -161,6 +166,8 @@ def _lines(body: Mapping[str, Any]) -> list[str]:
     ]
     if body["traces"]:
         lines.append(f"Worst: {', '.join(body['traces'][:3])}")
+    if body.get("shown_by"):
+        lines.append(f"All of it: {body['shown_by']}, or /monitor/alerts/{body['alert']} of the dashboard.")
     return lines
 
 

@@ -23,7 +23,7 @@ WELL = ("pass", "done")
 def schedule_alerts(store: Store, job: Job, outcome: ScheduledOutcome, now: float) -> list[Alert]:
     """The alert that an occurrence raises, or the one that it ends: by one that was made in time and passed.
 
-    What a run says of an error is not in it, since that may hold a user's words; `monitor status` shows it.
+    Of an error it says why, as far as that holds no user's words; `monitor status` shows all that the run says of it.
 
     Args:
         store: with the alerts that are open.
@@ -52,7 +52,7 @@ def _problem(job: Job, outcome: ScheduledOutcome) -> str:
         unmet = [part.removeprefix("- ") for part in outcome.said.splitlines() if part.startswith("- ")][:MOST_RULES]
         return f"did not pass its gate{run}" + (f": {'; '.join(unmet)}" if unmet else "")
     if outcome.state == "error":
-        return f"could not be made{run}"
+        return f"could not be made{run}" + (f": {outcome.why}" if outcome.why else "")
     if not job.why and job.attempts == 1 and job.began - job.due > MISSED:
         return f"was missed: it began {(job.began - job.due) / 3600:,.0f} hours late{run}"
     return ""

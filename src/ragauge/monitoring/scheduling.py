@@ -8,14 +8,16 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from ragauge.analysis.monitoring.accounts import bare
+from ragauge.analysis.monitoring.blame import Blame
 from ragauge.analysis.monitoring.silences import last_due
-from ragauge.api.scheduled import ScheduledOutcome, ScheduledRun
+from ragauge.api.scheduled import ScheduledOutcome, ScheduledRun, not_made
 from ragauge.data.config.reading import DEFAULT, read_config
 from ragauge.data.identity import digest
 from ragauge.engine.arrivals import served_models
@@ -107,18 +109,18 @@ class Scheduler:
             except StoreError:     # tried again, as everything is
                 raise
             except Exception as error:
-                self._failed(store, schedule, job, f"{type(error).__name__}: {error}")
+                self._failed(store, schedule, job, not_made(error))
         return done
 
-    def _failed(self, store: Store, schedule: ScheduleSection, job: Job | None, said: str) -> None:
+    def _failed(self, store: Store, schedule: ScheduleSection, job: Job | None, outcome: ScheduledOutcome) -> None:
         """Keeps that a schedule itself went wrong, once for one reason, with an alert; the others go on."""
         now, known = self._clock(), store.jobs.newest(schedule.name)
         if job is None:
-            if known is not None and (known.state, known.said) == ("error", said):
+            if known is not None and (known.state, known.said) == ("error", outcome.said):
                 return
             job = store.jobs.take(schedule.name, now, self._owner, now)
         if job is not None:
-            self._end(store, job, ScheduledOutcome("error", "", said))
+            self._end(store, job, outcome)
 
     def _taken(self, store: Store, schedule: ScheduleSection) -> Job | None:
         """The occurrence that is due, where this server is the one to do it."""
@@ -165,7 +167,7 @@ class Scheduler:
     def _do(self, store: Store, schedule: ScheduleSection, job: Job, over: threading.Event) -> None:
         if job.attempts > ATTEMPTS:
             said = f"given up: {ATTEMPTS} times whoever did it was killed"
-            self._end(store, job, ScheduledOutcome("error", "", said))
+            self._end(store, job, ScheduledOutcome("error", "", said, said))
             return
         at = datetime.fromtimestamp(job.due, UTC).isoformat(sep=" ", timespec="minutes")[:16]
         wanted = ScheduledRun(
@@ -187,7 +189,8 @@ class Scheduler:
                 return
             changed = schedule_alerts(store, job, outcome, now)
             store.monitors.raised(changed)
-            told = [each for one in changed for each in deliveries(store, self._monitor, bare(one), now)]
+            accounts = [replace(bare(one), blame=Blame("", outcome.why)) for one in changed]
+            told = [each for one in accounts for each in deliveries(store, self._monitor, one, now)]
             store.monitors.tell(told)
         deliver(store, self._monitor, now)
 
@@ -207,7 +210,8 @@ def in_a_process(wanted: ScheduledRun, alive: Alive) -> ScheduledOutcome | None:
         return outcome
     except EOFError:
         process.join(BEAT)
-        return ScheduledOutcome("error", "", f"its process ended with exit code {process.exitcode}")
+        said = f"its process ended with exit code {process.exitcode}"
+        return ScheduledOutcome("error", "", said, said)
     finally:
         process.terminate()
         process.join(BEAT)
