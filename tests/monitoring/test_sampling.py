@@ -50,6 +50,52 @@ def test_always_is_certain(store: Store) -> None:
     assert Sampler(store, Policy(always=frozenset(cases))).chance(up, "r", "r0", 0.1) == 0.1
 
 
+def said(name: str, head: str = "annotations.0.", **result: Any) -> dict[str, Any]:
+    """The attributes of one annotation."""
+    return {f"{head}annotation.{key}": value for key, value in {"name": name, **result}.items()}
+
+
+BY_USER = {"annotator_kind": "HUMAN"}
+
+
+@pytest.mark.parametrize(
+    ("annotated", "outcome", "judged"),
+    [
+        (said("user_feedback", label="thumbs-down", score=0, **BY_USER), {"user_feedback": "thumbs-down"}, True),
+        (said("Thumbs", score=0), {"Thumbs": 0.0}, True),
+        (said("feedback", "trace.annotations.3.", label="negative", **BY_USER), {"feedback": "negative"}, True),
+        (said("correctness", label="incorrect", score=1, **BY_USER), {"correctness": "incorrect"}, True),
+        (said("user_feedback", label="odd", score=0.0), {"user_feedback": 0.0}, True),
+        (
+            {**said("thumbs", label="up"), **said("thumbs", "annotations.1.", label="down"),
+             **said("thumbs", "annotations.2.", label="up"), **said("feedback", "annotations.3.", score=1)},
+            {"thumbs": "down", "feedback": 1.0}, True,
+        ),
+        (said("user_feedback", label="up", **BY_USER), {"user_feedback": "up"}, False),
+        (said("user_feedback", label="so-so"), {"user_feedback": "so-so"}, False),
+        (said("feedback", score=2.5), {"feedback": 2.5}, False),
+        (said("user_feedback", label="down", annotator_kind="LLM"), {}, False),
+        (said("correctness", score=0), {}, False),
+        (said("correctness", score=0, annotator_kind="CODE"), {}, False),
+        (said("user_frustration", score=0, **BY_USER), {}, False),
+        (said("user_feedback", explanation="It is wrong.", **BY_USER), {}, False),
+        (said("user_feedback", "session.annotations.0.", label="down"), {}, False),
+    ],
+)  # fmt: skip
+def test_what_users_say_in_spans(
+    sender: Callable[..., TestClient], store: Store, annotated: dict[str, Any], outcome: dict[str, Any], judged: bool
+) -> None:
+    """Annotations of a request's outermost span by people are its outcome, and a bad one is judged every time."""
+    root = chain()
+    root["attributes"] += attributes(annotated)
+    inner = finder(**said("user_feedback", label="down", **BY_USER))     # says something of the search alone
+    assert sender().post("/v1/traces", json=traces(root, inner)).status_code == 200
+    settle(store, Policy(rate=1e-9, always=frozenset({"thumbs_down"})), LATER)
+    ((_, response),) = store.runs.pairs(store.runs.list()[0].run_id)
+    assert response.outcome == outcome
+    assert line(store).chance == (1.0 if judged else 1e-9)
+
+
 def test_small_segments_are_raised(store: Store) -> None:
     """By yesterday's weights a segment gets at_least and half as many more; without yesterday the first are kept."""
     run_id, before_id = run_id_of("bot", DAY), run_id_of("bot", day_before(DAY))

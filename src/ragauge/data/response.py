@@ -16,6 +16,24 @@ from ragauge.data.identity import digest, plain
 
 REDACTED = "__REDACTED__"
 ABSENT = "no response in the run"     # why the answer is missing of an example that a finished run holds nothing for
+# words that say of an outcome whether it is a good one, as `outcome_word` writes them
+GOOD = frozenset((
+    "true", "yes", "y", "good", "up", "thumbs_up", "thumbsup", "thumbs-up", "like", "liked", "positive", "solved",
+    "resolved", "accepted", "success", "successful", "helpful", "click", "clicked", "correct", "👍",
+))     # fmt: skip
+BAD = frozenset((
+    "false", "no", "n", "bad", "down", "thumbs_down", "thumbsdown", "thumbs-down", "dislike", "disliked", "negative",
+    "unsolved", "unresolved", "rejected", "failure", "failed", "unhelpful", "escalated", "no_click", "incorrect", "👎",
+))     # fmt: skip
+
+
+def outcome_word(value: object) -> str:
+    """An outcome's value as it is compared: in lower case, without spaces.
+
+    >>> outcome_word(" Thumbs Down")
+    'thumbs_down'
+    """
+    return str(value).strip().casefold().replace(" ", "_")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
 
+from ragauge.data.response import BAD, GOOD, outcome_word
 from ragauge.errors import UnknownName, UsageError
 
 Value = float | bool | str
-GOOD = frozenset((
-    "true", "yes", "y", "good", "up", "thumbs_up", "thumbsup", "thumbs-up", "like", "liked", "positive", "solved",
-    "resolved", "accepted", "success", "successful", "helpful", "click", "clicked", "👍",
-))     # fmt: skip
-BAD = frozenset((
-    "false", "no", "n", "bad", "down", "thumbs_down", "thumbsdown", "thumbs-down", "dislike", "disliked", "negative",
-    "unsolved", "unresolved", "rejected", "failure", "failed", "unhelpful", "escalated", "no_click", "👎",
-))     # fmt: skip
 LIMIT = re.compile(r"\s*(>=|<=|>|<|=)\s*(-?\d+(?:\.\d+)?)\s*")
 COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     ">=": lambda a, b: a >= b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, "<": lambda a, b: a < b,
@@ -84,37 +77,34 @@ def marks(values: Sequence[Value | None], name: str, good: str = "") -> tuple[li
     """
     there = [value for value in values if value is not None]
     if good:
-        judge = _told(good, name, {_plain(value) for value in there})
+        judge = _told(good, name, {outcome_word(value) for value in there})
         return [None if value is None else judge(value) for value in values], good
     numbers = {float(value) for value in there if isinstance(value, int | float) and not isinstance(value, bool)}
     if numbers and not (numbers <= {0.0, 1.0} or numbers <= {-1.0, 1.0}):
         shown = ", ".join(f"{value:g}" for value in sorted(numbers)[:MOST_SHOWN])
         raise UsageError(f"outcome {name} holds numbers ({shown}): say which are good, as in --good '>=4'.")
-    words = {_plain(value) for value in there if isinstance(value, str)} - GOOD - BAD
+    words = {outcome_word(value) for value in there if isinstance(value, str)} - GOOD - BAD
     if words:
         shown = ", ".join(sorted(words)[:MOST_SHOWN])
         raise UsageError(f"outcome {name} holds words of unknown meaning ({shown}): name the good ones: --good WORD,…")
-    seen = sorted({f"{value:g}" if isinstance(value, float) else _plain(value) for value in there if _usual(value)})
+    usual = [value for value in there if _usual(value)]
+    seen = sorted({f"{value:g}" if isinstance(value, float) else outcome_word(value) for value in usual})
     return [None if value is None else _usual(value) for value in values], ", ".join(seen) or "never recorded"
 
 
 def _usual(value: Value) -> bool:
-    return _plain(value) in GOOD if isinstance(value, str) else value > 0
-
-
-def _plain(value: Value) -> str:
-    return str(value).strip().casefold().replace(" ", "_")
+    return outcome_word(value) in GOOD if isinstance(value, str) else value > 0
 
 
 def _told(good: str, name: str, there: AbstractSet[str]) -> Callable[[Value], bool]:
     """What the user says is good."""
     limit = LIMIT.fullmatch(good)
     if limit is None:
-        words = {_plain(part) for part in good.split(",") if part.strip()}
+        words = {outcome_word(part) for part in good.split(",") if part.strip()}
         for word in sorted(words.difference(there)):
             if not words.intersection(there) or get_close_matches(word, there - words, cutoff=NEAR):
                 raise UnknownName(f"value of the outcome {name}", word, there)
-        return lambda value: _plain(value) in words
+        return lambda value: outcome_word(value) in words
     compare, bound = COMPARE[limit[1]], float(limit[2])
 
     def reaches(value: Value) -> bool:

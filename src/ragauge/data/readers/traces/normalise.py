@@ -108,6 +108,7 @@ def _row(request: Request, spans: Sequence[TraceSpan], which: str) -> Row:
         "tokens": _tokens([node.step for node in models]),
         "cost": _sum([node.step.cost for node in models]),
         "weight": _weight(span.state, missing),
+        "outcome": (request.said.outcome or None) if request.said is not None else None,
         "error": span.error or None,
         "missing": missing,
         "cluster": next((step.session for step in steps if step.session), None),
