@@ -17,7 +17,7 @@ from ragauge.data.readers.passages import KNOWN_KEYS
 from ragauge.data.response import REDACTED
 
 DEEPEST = 100     # levels of objects in objects; what is deeper is taken out whole
-LONGEST_WAY = 16     # names on the way to a part of a value that are joined, the last ones
+LONGEST_WAY = 8     # names on the way to a part of a value that are joined, the last ones
 COLUMNS = KNOWN_KEYS | {*FIELDS, *(alias.theirs for alias in ALIASES)}     # names that stay whatever a pattern matches
 SAMPLER = re.compile(r"\s*ot=[a-z]+:[0-9a-f]{1,14}(?:;[a-z]+:[0-9a-f]{1,14})*\s*")     # of a tracestate
 TOO_DEEP = b'"an object that is nested too deeply"'     # in place of a line: what is no object is left out and counted
@@ -29,7 +29,7 @@ class Redaction:
 
     Attributes:
         attributes: names whose values are taken out whole; * stands for anything: "user.*". Within a value the names on
-            the way to a part are joined by dots, from whichever on: of {user: {id}} user.id and id.
+            the way to a part are joined by dots, the last eight, from whichever on: of {user: {id}} user.id and id.
         patterns: regular expressions; what they match in any text is replaced by a hash, the same for the same text.
         key: of the hashes, so that nobody can try out texts against them.
     """
