@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
 from tests.monitoring.conftest import traces
@@ -21,7 +23,7 @@ from tests.monitoring.serving import PATIENCE, Server, waits
 from tests.monitoring.test_settling import chain
 
 from ragauge.monitoring import bodies
-from ragauge.monitoring.bodies import Refused, read_body
+from ragauge.monitoring.bodies import Incoming, Refused, read_body
 
 SLOW, SILENT = 100, 200
 MIB, PACKED = 1 << 20, "\r\nContent-Encoding: gzip"
@@ -60,6 +62,51 @@ def test_a_body_that_does_not_come_in_time_is_refused(monkeypatch: pytest.Monkey
     with pytest.raises(Refused, match=r"not whole after 0\.1 seconds") as refused:
         asyncio.run(read_body(receive, "", "", lambda _: None))
     assert refused.value.status == 408
+
+
+@pytest.mark.parametrize(("headers", "read"), [
+    ({}, 32), ({"content-length": str(20 * MIB)}, 32), ({"content-length": str(33 * MIB)}, 0),
+    ({"expect": "100-continue"}, 0),
+])  # fmt: skip
+def test_of_what_is_refused_no_more_than_the_limit_is_read(headers: dict[str, str], read: int) -> None:
+    """32 MiB of a body without end; nothing of one that declares more, or that waits to be asked for."""
+    asked: list[int] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        asked.append(MIB)
+        return {"type": "http.request", "body": bytes(MIB), "more_body": True}
+
+    asyncio.run(Incoming(receive, headers).discard())
+    assert sum(asked) == read * MIB
+
+
+def test_what_is_refused_is_waited_for_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who sends nothing more is answered when the time is over; who has sent everything, or is gone, at once."""
+    monkeypatch.setattr(bodies, "LINGERING", 0.1)
+    for last in ({"type": "http.request", "body": b"x"}, {"type": "http.disconnect"}, None):
+        parts: list[Any] = [last]
+
+        async def receive(parts: list[Any] = parts) -> MutableMapping[str, Any]:
+            part = parts.pop()
+            if part is None:
+                await asyncio.sleep(PATIENCE)
+            return dict(part)
+
+        asyncio.run(Incoming(receive, {}).discard())
+        assert parts == []
+
+
+@pytest.mark.server
+def test_too_long_a_body_gets_its_answer(served: Callable[..., Server]) -> None:
+    """A client that sends all of its body before it reads is answered with 413 or 415, and its connection not reset."""
+    server = served()
+    for kind, length, status in (("application/json", 17, 413), ("application/json", 32, 413), ("text/plain", 15, 415)):
+        request = Request(f"{server.address}/v1/traces", bytes(length * MIB), {"Content-Type": kind})  # noqa: S310
+        with pytest.raises(HTTPError) as refused:
+            urlopen(request, timeout=PATIENCE)  # noqa: S310 - this machine
+        assert refused.value.code == status
+        refused.value.close()
+    assert server.end() == 0
 
 
 @pytest.mark.server

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from starlette.types import Receive
+    from starlette.types import Message, Receive
 
 MEBIBYTE = 1 << 20
 PACKED, UNPACKED = 16 * MEBIBYTE, 64 * MEBIBYTE     # most bytes of a body
 AT_ONCE = MEBIBYTE     # bytes unpacked in one step
 PATIENCE = 30.0     # seconds that a body may take to arrive
+DISCARDED, LINGERING = 32 * MEBIBYTE, 5.0     # bytes and seconds in which the rest of what is refused is read
 AUTO, RAW = 32 + zlib.MAX_WBITS, -zlib.MAX_WBITS     # gzip or zlib by its head; deflate without any
 
 Form = Literal["protobuf", "json"]
@@ -35,6 +37,43 @@ class Refused(Exception):  # noqa: N818 - what happened
         super().__init__(why)
         self.status, self.why = status, why
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+class Incoming:
+    """The parts of a request's body as they come; called, it gives the next.
+
+    Args:
+        receive: gives the parts.
+        headers: of the request, by their names in lower case.
+    """
+
+    def __init__(self, receive: Receive, headers: Mapping[str, str]) -> None:
+        self._receive = receive
+        declared = headers.get("content-length", "")
+        self._declared = int(declared) if declared.isdecimal() else 0
+        self._waits = headers.get("expect", "").lower() == "100-continue"     # it sends nothing before it is asked
+        self._size, self._whole = 0, False
+
+    async def __call__(self) -> Message:
+        """The next part."""
+        message = await self._receive()
+        self._waits = False
+        self._size += len(message.get("body", b""))
+        self._whole = message["type"] != "http.request" or not message.get("more_body")
+        return message
+
+    async def discard(self) -> None:
+        """Reads what a refused request still sends, within limits: a connection that is closed before loses the answer.
+
+        Of what is declared to be longer than the limit nothing is read.
+        """
+        if self._waits or self._declared - self._size > DISCARDED:
+            return
+        most = self._size + DISCARDED
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LINGERING):
+                while not self._whole and self._size < most:
+                    await self()
 
 
 def encoding_of(header: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from ragauge.monitoring.bodies import (
     TYPES,
     Form,
+    Incoming,
     Refused,
     encoding_of,
     form_of,
@@ -65,15 +66,17 @@ class Receiver:
             await self._app(scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        incoming = Incoming(receive, headers)
         form: Form = "protobuf" if "protobuf" in headers.get("content-type", "") else "json"
         try:
             if take is None:
                 known = ", ".join(path for path in self._paths if path.startswith("/v1/"))
                 where = f"nothing is taken in at {scope['path'][:80]}"
                 raise Refused(404, f"{where}. Traces go to /v1/traces; known: {known}.")
-            body = await self._answered(take, scope["method"], headers, receive)
+            body = await self._answered(take, scope["method"], headers, incoming)
             await _say(send, 200, TYPES[form], body, {})
         except Refused as refused:
+            await incoming.discard()
             body = status_body(form, refused.status, refused.why)
             await _say(send, refused.status, TYPES[form], body, refused.headers)
 
