@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,11 @@ ASKED = (
     ("How many devices can be paired with a hub?", "60 devices can be paired with a hub."),
     ("In which colours does the hub come?", "The hub comes in grey and in white."),
 )
+
+
+def read(page: str) -> str:
+    """A page as it is read, without the places where a name may break and what keeps words whole."""
+    return unescape(re.sub(r"</?(wbr|span)[^>]*>", "", page))
 
 
 def rows(wrong: int, evil: str = "") -> list[dict[str, Any]]:

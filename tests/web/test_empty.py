@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from html import unescape
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from tests.web.conftest import SEEN
+from tests.web.conftest import SEEN, read
 
 from ragauge.web.app import application
 from ragauge.web.security import Access
@@ -20,11 +18,6 @@ NEXT = {
     "/monitor": "OTEL_EXPORTER_OTLP_ENDPOINT", "/monitor/alerts": "ragauge monitor status",
     "/monitor/traces": "OTEL_EXPORTER_OTLP_ENDPOINT", "/monitor/drift": "ragauge monitor serve",
 }  # fmt: skip
-
-
-def read(page: str) -> str:
-    """A page as it is read, without the places where a name may break and what keeps words whole."""
-    return unescape(re.sub(r"</?(wbr|span)[^>]*>", "", page))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import pytest
 from starlette.testclient import TestClient
-from tests.web.conftest import SWEEP, Stored, rows
+from tests.web.conftest import SWEEP, Stored, read, rows
 
 import ragauge as rg
 from ragauge.api.tags import tag_run
@@ -104,7 +104,7 @@ def test_filters_that_mean_nothing_are_refused(opened: Opened, question: str, sa
     """An unknown column, value, status, comparison or number is 400, with what was meant."""
     answer = opened().get(f"/runs/bad/examples?{question}")
     assert answer.status_code == 400
-    assert said in unescape(answer.text)
+    assert said in read(answer.text)
 
 
 @pytest.mark.parametrize("path", ["/runs", "/runs/bad/examples", "/compare?base=good&new=bad", "/sets"])

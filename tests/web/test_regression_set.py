@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 from starlette.testclient import TestClient
-from tests.web.conftest import EVIL, SEEN, Stored
+from tests.web.conftest import EVIL, SEEN, Stored, read
 
 import ragauge as rg
 from ragauge.errors import ConfigError
@@ -95,7 +95,7 @@ def test_without_a_set_the_line_is_shown(opened: Opened, copied: str, tmp_path: 
     assert [line] == lines(tmp_path)
     answer = add(client, id="q1")
     assert answer.status_code == 400
-    assert "regression_set" in answer.text
+    assert "regression_set" in read(answer.text)
 
 
 def test_what_cannot_be_added_is_refused(client: TestClient, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
-from tests.web.conftest import SWEEP, Stored
+from tests.web.conftest import SWEEP, Stored, read
 
 import ragauge as rg
 
@@ -87,7 +87,7 @@ def test_a_judge_that_nobody_checked_says_so(opened: Opened, copied: str) -> Non
 
     with open_store(copied) as store:
         store.judges.keep("openai:gpt-x", "openai:gpt-x")
-    page = opened(copied).get("/judges/openai%3Agpt-x").text
+    page = read(opened(copied).get("/judges/openai%3Agpt-x").text)
     assert "ragauge judge check labels.jsonl --judge openai:gpt-x" in page
     assert "is not known" in page
 
@@ -107,7 +107,7 @@ def test_labels_that_wait_for_a_check_are_named(opened: Opened, copied: str) -> 
         store.labels.add([Label("ab" * 32, None, "support", "supported", "ann", "2026-01-01", "g")])
     address = f"/judges/{quote(run.judges()[0], safe='')}"
     page = opened(copied).get(address).text
-    assert f"ragauge judge check {run.run.run_id} --judge local" in page
+    assert f"ragauge judge check {run.run.run_id} --judge local" in read(page)
     assert "The store has 1 label;" in page
     assert f'href="/label/agreement?draw={number}"' in page
     assert "Nobody has checked it" not in page
