@@ -87,7 +87,7 @@ def test_a_gauge_that_comes_no_more(sender: Callable[..., TestClient], store: St
     monitor = file.checked().monitor
     assert monitor is not None
     now = [store.inbox.signal("shard_load", 0.0)[0].at]
-    watcher = SignalWatcher(monitor, watches(file)[0].signals, lambda: now[0])
+    watcher = SignalWatcher(monitor, watches(file)[0].signals, lambda: now[0], lambda: now[0])
     counts = []
     for hours in (1, 5.5, 6.5, 8):
         now[0] = store.inbox.signal("shard_load", 0.0)[0].at + 3600 * hours

@@ -18,8 +18,12 @@ from ragauge.api.monitor_silences import end_silences, silence
 from ragauge.data.config.reading import read_config
 from ragauge.errors import UnknownName, UsageError
 from ragauge.monitoring.exposition import exposition
+from ragauge.monitoring.lines import parse
 from ragauge.monitoring.notifying import deliver
-from ragauge.monitoring.watcher import judge_series
+from ragauge.monitoring.policy import Policy
+from ragauge.monitoring.settling import settle
+from ragauge.monitoring.watcher import Watcher, judge_series
+from ragauge.store.inbox import Batch
 from ragauge.store.open import Store
 
 HOUR, DAYS = 3600.0, traffic([0.9] * 5, rate=40)
@@ -46,6 +50,34 @@ def test_what_comes_no_more_is_told_once(store: Store) -> None:
     (ended,) = judge_series(store, *given, LAST + 30 * HOUR, began=START)
     assert (ended.alert_id, ended.ended_at) == (raised.alert_id, FIRST + timedelta(days=3, hours=12))
     assert {one.state.state for one in store.monitors.state(_name(given)).series.values()} == {"normal"}
+
+
+def test_a_clock_that_steps_is_no_silence(store: Store) -> None:
+    """A day by which the clock of a running server steps is not waited; six hours that pass after it are.
+
+    A step back counts from its moment on likewise. What waits to be read, or to be scored, is not missing either.
+    """
+    stored(store, DAYS[:120])
+    monitor, watched = configured()
+    ran, steps = [0.0], [0.0]
+    watcher = Watcher(monitor, watched, elapsed=lambda: ran[0])
+
+    def look(hours: float, step: float = 0.0) -> int:
+        ran[0] += hours * HOUR
+        steps[0] += step * HOUR
+        return watcher.look(store, LAST + ran[0] + steps[0])
+
+    assert [look(0), look(1), look(1, 24), look(5.9)] == [0, 0, 0, 0]
+    assert [look(0, -2), look(5.9)] == [0, 0]
+    body = b'{"query_id": "late", "query": "How long?", "answer": "14 days.", "passages": []}'
+    found = parse(body)
+    store.inbox.add([Batch(LAST, "responses", found.body, found.parts, "shop")])
+    assert look(1) == 0
+    settle(store, Policy(metrics=("faithfulness",)), LAST + 24 * HOUR)
+    assert look(6) == 0
+    (line,) = store.ledger.lines(["late"]).values()
+    store.ledger.decide(store.ledger.waiting(line.run_id), "scored", at=LAST)
+    assert [look(6), look(1)] == [1, 0]
 
 
 def _name(given: Any) -> str:

@@ -18,6 +18,7 @@ from ragauge.analysis.monitoring.watching import Alert, no_data_alert
 from ragauge.data.config.reading import DEFAULT, read_config
 from ragauge.data.identity import digest
 from ragauge.monitoring.notifying import deliver, deliveries
+from ragauge.monitoring.watcher import RunningSince
 
 if TYPE_CHECKING:
     from ragauge.data.config.monitor import MonitorSection
@@ -34,13 +35,16 @@ class SignalWatcher:
         monitor: the section of the configuration.
         watched: its monitors of gauges.
         clock: seconds since 1970.
+        elapsed: seconds that the server really ran.
     """
 
     def __init__(
-        self, monitor: MonitorSection, watched: tuple[SignalWatch, ...], clock: Callable[[], float] = time.time
-    ) -> None:
+        self, monitor: MonitorSection, watched: tuple[SignalWatch, ...], clock: Callable[[], float] = time.time,
+        elapsed: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
         self._monitor, self._watched, self._clock = monitor, watched, clock
-        self._began = clock()
+        self._running = RunningSince(elapsed)
+        self._began = self._running.at(clock())
 
     @classmethod
     def of(cls, config: Path | None) -> Self | None:
@@ -61,6 +65,7 @@ class SignalWatcher:
         if over.is_set():
             return 0
         now = self._clock()
+        self._began = self._running.at(now)
         with store.transaction():
             changed = [alert for watch in self._watched for alert in self._changed(store, watch, now)]
             names = dict.fromkeys(watch.signal for watch in self._watched)

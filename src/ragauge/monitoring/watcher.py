@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -23,14 +24,37 @@ from ragauge.monitoring.changing import left_behind, taken_up
 from ragauge.monitoring.notifying import deliver, deliveries
 
 if TYPE_CHECKING:
-    from ragauge.analysis.monitoring.watches import Watches
+    from ragauge.analysis.monitoring.arrivals import Arrival
+    from ragauge.analysis.monitoring.watches import Watch, Watches
     from ragauge.analysis.monitoring.watching import Alert, Watching, WatchState
     from ragauge.data.config.monitor import MonitorSection
     from ragauge.store.monitors import Delivery
     from ragauge.store.open import Store
 
 DOUBTED = 3600.0     # seconds for which the judge is believed after a look at it
+STEP = 60.0     # seconds by which a clock that steps differs from the time that passed
 LATE = 2     # days after which nothing is scored any more: runs before them are not looked into
+
+
+class RunningSince:
+    """Since when a server runs without its clock being put forward or back, as after a night in which it was suspended.
+
+    Args:
+        elapsed: seconds that it really ran, from any moment on.
+    """
+
+    def __init__(self, elapsed: Callable[[], float] = time.monotonic) -> None:
+        self._elapsed = elapsed
+        self._began: float | None = None
+        self._seen = 0.0, 0.0
+
+    def at(self, now: float) -> float:
+        """Since when, at a moment: both in seconds since 1970. A step of its clock by a minute is another beginning."""
+        ran = self._elapsed()
+        stepped = abs((now - self._seen[0]) - (ran - self._seen[1])) > STEP
+        self._began = now if self._began is None or stepped else self._began
+        self._seen = now, ran
+        return self._began
 
 
 class Watcher:
@@ -41,11 +65,15 @@ class Watcher:
         watched: what it watches.
         canary: asks whether the judge is still who it was, before an alert of what it judged is raised; None = nobody
             does.
+        elapsed: seconds that the server really ran.
     """
 
-    def __init__(self, monitor: MonitorSection, watched: Watches, canary: JudgeCanary | None = None) -> None:
+    def __init__(
+        self, monitor: MonitorSection, watched: Watches, canary: JudgeCanary | None = None,
+        elapsed: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
         self._monitor, self._watched, self._canary = monitor, watched, canary
-        self._began: float | None = None
+        self._running = RunningSince(elapsed)
 
     @classmethod
     def of(cls, config: Path | None) -> Self | None:
@@ -66,8 +94,7 @@ class Watcher:
 
     def look(self, store: Store, now: float) -> int:
         """Takes the scores that came, and tells what is to be told; returns how many alerts were raised or ended."""
-        self._began = now if self._began is None else self._began
-        raised = judge_series(store, self._monitor, self._watched, now, self._canary, self._began)
+        raised = judge_series(store, self._monitor, self._watched, now, self._canary, self._running.at(now))
         deliver(store, self._monitor, now)
         return len(raised)
 
@@ -87,7 +114,7 @@ def judge_series(
         watched: what it watches.
         now: seconds since 1970, from which on is told what was raised.
         canary: asks whether the judge is still who it was, before an alert of what it judged is raised.
-        began: since when the server runs, `now` at its first look; None = that nothing comes is not looked for.
+        began: since when the server runs, `now` at its first look and once its clock stepped; None = it does not.
 
     Returns:
         The alerts that were raised or have ended, in order.
@@ -99,10 +126,10 @@ def judge_series(
         if judged and _judge_changed(store):     # its scores are taken when the judge is believed again
             continue
         before = store.monitors.state(by.name)
-        asked, of = [by.watch.metric], by.watch.project
-        after, raised = by.after(before, arrivals(store, asked, since=_since(before), after=before.cursor, project=of))
-        if began is not None:
-            moved = after.cursor != before.cursor
+        came = _Coming(store, by.watch, before)
+        after, raised = by.after(before, came)
+        if began is not None:     # what waits to be read or scored is not missing
+            moved = after.cursor != before.cursor or came.waits or _unread(store, now)
             after, missing = by.quiet(after, _at(now), _at(began), monitor.no_data, moved=moved)
             raised += missing
         tell = raised
@@ -122,6 +149,27 @@ def judge_series(
                 store.monitors.tell(told)
                 found += raised
     return tuple(found)
+
+
+class _Coming:
+    """What came since a monitor looked last, as it is taken, and whether a request still waits for its score."""
+
+    def __init__(self, store: Store, watch: Watch, state: WatchState) -> None:
+        self._metric, self.waits = watch.metric, False
+        since, asked = _since(state), [watch.metric]
+        self._arrivals = arrivals(store, asked, since=since, after=state.cursor, project=watch.project)
+
+    def __iter__(self) -> Iterator[Arrival]:
+        for one in self._arrivals:
+            score = one.scores.get(self._metric)
+            self.waits = self.waits or (score is not None and score.status == "pending")
+            yield one
+
+
+def _unread(store: Store, now: float) -> bool:
+    """Whether traces should have been read by now and were not."""
+    since = store.inbox.counts().since
+    return since is not None and since <= now
 
 
 def _ended(store: Store, monitor: MonitorSection, every: Sequence[Watching], now: float) -> Sequence[Alert]:
