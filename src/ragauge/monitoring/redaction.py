@@ -179,7 +179,8 @@ class Redaction:
 
     def _key(self, key: str) -> str:
         """A name within a value; those that readers know stay."""
-        return key if snake(key) in COLUMNS else self.text(key)
+        hashed = self.text(key)
+        return key if hashed != key and snake(key) in COLUMNS else hashed
 
 
 def _listed(holder: Any, *names: str) -> Iterable[Any]:
