@@ -25,7 +25,7 @@ FAULTS = {"server": 0.1, "broken_connection": 0.1, "hang": 0.03}
 
 def command(service: FlakyService, folder: Path, *more: str) -> list[str]:
     words = ["run", service.url, str(folder / "set.jsonl"), "--store", str(folder / "s.db"), "--json"]
-    words += ["--concurrency", str(CONCURRENCY), "--timeout", "4", *more]
+    words += ["--concurrency", str(CONCURRENCY), "--timeout", "8", *more]
     return [sys.executable, "-m", "ragauge", *words]
 
 
@@ -58,7 +58,8 @@ def test_killed_at_any_moment(
         done = subprocess.run(command(service, tmp_path), capture_output=True, text=True, check=True)
         told = json.loads(done.stdout)
         last = {str(request.body["query"]): request.fault for request in service.requests}
-        hung = sum(fault == "hang" for fault in last.values())
+        hung = sum(fault == "hang" for fault in last.values())     # those alone that were not asked again after a kill
+        hangs = sum(request.fault == "hang" for request in service.requests)
         asked = Counter(str(request.body["query"]) for request in service.requests if request.fault in ("", "hang"))
         again = json.loads(
             subprocess.run(
@@ -71,7 +72,7 @@ def test_killed_at_any_moment(
     assert (told["state"], told["planned"], told["responses"]) == ("finished", questions, questions)
     assert told["answered"] + sum(told["failed"].values()) == questions
     assert set(told["failed"]) <= {"timeout", "server", "connection"}
-    assert hung > 0.01 * questions
+    assert hangs > 0.01 * questions
     assert hung <= told["failed"]["timeout"] < hung + 0.04 * questions     # what a loaded machine adds
     # answered or hung, a question is done: it is asked again only where a kill fell before it was stored
     twice = sum(times - 1 for times in asked.values())
