@@ -7,6 +7,7 @@ import math
 import os
 import random
 import signal
+import socket
 import sqlite3
 import threading
 import time
@@ -193,10 +194,11 @@ def test_nobody_at_the_place_ends_the_run(
 ) -> None:
     """Where no connection can be made the run stops with the reason, and marks no example as failed."""
     monkeypatch.setattr("ragauge.engine.caller.WAITS", (0.01,))
-    with FaultyServer() as server:
-        gone = server.url
-    with pytest.raises(JudgeError, match=r"cannot be reached: .*Is the server running"):
-        rg.evaluate(rows(20), judge=f"openai-chat:any@{gone}", metrics=METRICS, store=store)
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))     # nobody listens there, and nobody else comes to
+        gone = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+        with pytest.raises(JudgeError, match=r"cannot be reached: .*Is the server running"):
+            rg.evaluate(rows(20), judge=f"openai-chat:any@{gone}", metrics=METRICS, store=store)
     gc.collect()
     assert "never retrieved" not in caplog.text     # of the other calls that failed at the same time
     with open_store(store) as opened:
