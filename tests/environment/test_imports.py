@@ -79,7 +79,7 @@ def during(event, _):
         logging.getLogger("ragauge.judging").warning("ours") if count == 1 else None
         busy = False
 sys.addaudithook(during)
-wordllama._load()
+wordllama._load(wordllama.WEIGHTS)
 root = logging.getLogger()
 print(count > 10, root.handlers, root.level == logging.WARNING)
 """
