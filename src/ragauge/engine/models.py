@@ -196,6 +196,9 @@ class Models:
                 await self._calling.close()
 
     async def _batch(self, numbers: Sequence[int]) -> Timed:
+        if (here := asyncio.current_task()) is not None:
+            # where another batch ended the run in the same moment, nobody asks any more why this one failed
+            here.add_done_callback(lambda task: task.cancelled() or task.exception())
         started = time.perf_counter()
         items = await self._apart(lambda: self._store.runs.load(numbers))
         steps = judging(items, self._work, self._store.evidence)
