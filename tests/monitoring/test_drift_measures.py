@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 from tests.analysis.monitored import FIRST, stored, traffic
 from tests.monitoring.test_drifting import A_DAY, Server, asked
 
@@ -97,9 +98,6 @@ def test_a_bad_day_lies_outside_the_bands(filled: Store) -> None:
 
 def test_the_page_and_the_alert_say_what_is_unusual(filled: Store) -> None:
     """The page of drift has bands as soon as days are marked; the morning after, the alert names what is outside."""
-    pytest.importorskip("starlette")
-    from starlette.testclient import TestClient
-
     from ragauge.web.app import application
     from ragauge.web.security import Access
     from ragauge.web.site import Site

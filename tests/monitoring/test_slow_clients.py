@@ -101,7 +101,7 @@ def test_too_long_a_body_gets_its_answer(served: Callable[..., Server]) -> None:
     """A client that sends all of its body before it reads is answered with 413 or 415, and its connection not reset."""
     server = served()
     for kind, length, status in (("application/json", 17, 413), ("application/json", 32, 413), ("text/plain", 15, 415)):
-        request = Request(f"{server.address}/v1/traces", bytes(length * MIB), {"Content-Type": kind})  # noqa: S310
+        request = Request(f"{server.address}/v1/traces", bytes(length * MIB), {"Content-Type": kind})  # noqa: S310 - our server
         with pytest.raises(HTTPError) as refused:
             urlopen(request, timeout=PATIENCE)  # noqa: S310 - this machine
         assert refused.value.code == status
