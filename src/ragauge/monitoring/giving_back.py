@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 EVENT = "gen_ai.evaluation.result"
 AT_A_TIME, SENDING = 100, 20     # traces of a batch; batches of one look
+UNWANTED = 5_000     # traces that are taken off the list at once where nobody is given their results
 
 
 class GivingBack:
@@ -55,7 +56,8 @@ class GivingBack:
 
     def look(self, store: Store, over: threading.Event) -> int:
         """Makes batches of what was judged, and sends what is due; returns how many arrived."""
-        while not over.is_set() and self._made(store) == AT_A_TIME:
+        limit = AT_A_TIME if self._receivers else UNWANTED
+        while not over.is_set() and self._made(store, limit) == limit:
             pass
         arrived = 0
         for batch in store.returns.due(self._clock(), SENDING):
@@ -64,9 +66,9 @@ class GivingBack:
             arrived += self._sent(store, batch)
         return arrived
 
-    def _made(self, store: Store) -> int:
-        """Makes a batch for each receiver of the traces that wait longest; returns of how many."""
-        waiting = store.returns.waiting(AT_A_TIME)
+    def _made(self, store: Store, limit: int) -> int:
+        """Makes a batch for each receiver of at most so many traces, those that wait longest; returns of how many."""
+        waiting = store.returns.waiting(limit)
         if not waiting:
             return 0
         now = self._clock()

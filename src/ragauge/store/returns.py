@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import bindparam, delete, func, select, update
 
 from ragauge.store.database import Database
 from ragauge.store.traffic_schema import return_batches, returns
@@ -58,9 +58,10 @@ class Returns:
 
     def take(self, waiting: Mapping[str, float], batches: Sequence[ReturnBatch]) -> None:
         """Takes traces off the list and keeps their batches, in one transaction; one that was judged anew stays."""
+        mine = delete(returns).where(returns.c.trace_id == bindparam("trace"), returns.c.at == bindparam("moment"))
         with self._database.write() as connection:
-            for trace_id, at in waiting.items():
-                connection.execute(delete(returns).where(returns.c.trace_id == trace_id, returns.c.at == at))
+            if waiting:
+                connection.execute(mine, [{"trace": trace_id, "moment": at} for trace_id, at in waiting.items()])
             for one in batches:
                 row = {name: getattr(one, name) for name in ("batch_id", "target", "body", "due", "attempts", "error")}
                 connection.execute(self._database.insert(return_batches).on_conflict_do_nothing(), row)
