@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import sys
+from collections.abc import Callable
 
 ARENAS, MAPPED = 2, 1 << 20     # at most; bytes from which on a block is mapped, and given back when it is freed
 M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3     # of malloc.h
@@ -29,12 +30,22 @@ def share_arenas() -> bool:
     return all(done)
 
 
-def collect_seldom() -> None:
+def collect_seldom() -> Callable[[], None]:
     """Lets the collector of cycles pass over what is there, and look at the rest less often; called before work begins.
 
     A server's modules stay until it ends, and a trace becomes hundreds of objects that no cycle holds: a tenth of the
     time to read one went into looking for cycles.
+
+    Returns:
+        What puts it back as it was.
     """
+    before = gc.get_threshold()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*SELDOM)
+
+    def undo() -> None:
+        gc.unfreeze()
+        gc.set_threshold(*before)
+
+    return undo

@@ -60,6 +60,7 @@ class Service:
         self._sampler, self._watcher = Sampler(store, policy), watcher
         self._intake = Intake(store, self._policy.patience)
         self._over, self._switch = threading.Event(), sys.getswitchinterval()
+        self._collect_as_before: Callable[[], None] = lambda: None
         self._way = GivingWay(self._intake.answering, self._over.wait)
         scorer = TrafficScorer(store, policy, say, between=GivingWay(self._intake.answering, self._over.wait).rest)
         tails = [GrowingFile(store, path, Taking(policy.redaction), policy.patience, say) for path in tail]
@@ -98,7 +99,9 @@ class Service:
 
     def start(self) -> None:
         """Begins to work."""
-        self._switch = sys.getswitchinterval()
+        from ragauge.monitoring.arenas import collect_seldom
+
+        self._collect_as_before, self._switch = collect_seldom(), sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
         for worker in self._workers:
             worker.start()
@@ -111,6 +114,7 @@ class Service:
         """Ends the work and closes the store; what takes longer is left undone, and done after the next start."""
         self._over.set()
         sys.setswitchinterval(self._switch)
+        self._collect_as_before()
         for worker in self._workers:
             if worker.is_alive():
                 worker.join(LAST)

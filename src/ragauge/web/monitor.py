@@ -29,7 +29,7 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
         StoreError: the store cannot be opened.
     """
     require("Monitoring", "monitor")
-    from ragauge.monitoring.arenas import collect_seldom, share_arenas
+    from ragauge.monitoring.arenas import share_arenas
     from ragauge.monitoring.canary import JudgeCanary
     from ragauge.monitoring.drifting import DriftWatcher
     from ragauge.monitoring.giving_back import GivingBack
@@ -51,7 +51,6 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
     service = Service.of(site.store, policy_of(wanted.config), say, Watcher.of(wanted.config), timed, wanted.tail or ())
 
     def announced(address: str) -> None:
-        collect_seldom()
         service.start()
         say(f"Traces are taken in at {address}v1/traces, the dashboard is at {address} (Ctrl-C ends it)")
         say(f"Judged: {judged(section_of(wanted.config))}")
