@@ -60,5 +60,5 @@ assert gc.get_threshold() == before and not gc.get_freeze_count()
 
 
 def test_cycles_are_still_found() -> None:
-    """A cycle made after the start is gone once 20,000 more objects were made; what was there before is passed over. At the end all is as before."""
+    """A cycle made after the start is gone once 20,000 more objects were made; at the end all is as before."""
     subprocess.run([sys.executable, "-c", COLLECTED], check=True, timeout=120)
