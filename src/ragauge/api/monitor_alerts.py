@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from heapq import merge
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
     from ragauge.analysis.monitoring.accounts import AlertAccount, TraceOf
+    from ragauge.analysis.monitoring.arrivals import Arrival
     from ragauge.analysis.monitoring.replaying import Monitored
     from ragauge.analysis.monitoring.signals import GaugeStatus
     from ragauge.analysis.monitoring.silences import Silence, SilencedNow
@@ -108,11 +110,12 @@ def monitors(*, config: Path | None = None, store: str | None = None) -> Monitor
     Raises:
         ConfigError: mistakes in the file; all of them are in the text.
     """
-    from ragauge.analysis.monitoring.projects import watched_projects
+    from ragauge.analysis.monitoring.projects import looked_into, watched_projects
     from ragauge.analysis.monitoring.promise import alarm_shares
     from ragauge.analysis.monitoring.replaying import Monitored, statuses, watchings
     from ragauge.data.config.reading import DEFAULT
     from ragauge.engine.arrivals import traffic_projects
+    from ragauge.engine.drift_days import projects_before
     from ragauge.store.open import open_store
 
     path = config or Path(DEFAULT)
@@ -128,9 +131,11 @@ def monitors(*, config: Path | None = None, store: str | None = None) -> Monitor
             for one in statuses(by, opened.monitors.state(by.name), simulated=False)
         ]  # fmt: skip
         held, gauges = standing(opened, section, datetime.now(UTC)), _gauges(opened, section, watched)
-        of = watched_projects(section, watched, traffic_projects(opened))
+        came = traffic_projects(opened)
+        of = watched_projects(section, watched, came)
+        tested = projects_before(opened, looked_into(section, came), datetime.now(UTC).date())
         fired = tuple(one.alert for one in opened.monitors.alerts() if one.alert.ended_at is None)
-    shares = alarm_shares(section, watched.metrics, {one.asks: one.limit for one in series})
+    shares = alarm_shares(section, watched.metrics, {one.asks: one.limit for one in series}, tested)
     return MonitorsResult(Monitored(tuple(series), shares, held, gauges, missing, of, fired))
 
 
@@ -226,23 +231,30 @@ def _question(store: Store, one: TraceOf) -> str:
 def said_account(store: Store, alert: Alert, monitor: MonitorSection | None) -> AlertAccount:
     """An alert that says itself what fired; of drift and of the judge with what changed in the traces since.
 
+    The judge judges the traffic of every project; drift is of one.
+
     Args:
         store: with the alert and the traffic.
         alert: what fired.
         monitor: the section of the configuration, which may name a project.
     """
     from ragauge.analysis.monitoring.accounts import bare
-    from ragauge.engine.arrivals import arrivals, facts_of
+    from ragauge.engine.arrivals import arrivals, facts_of, traffic_projects
 
     if alert.decide not in ("drift", "canary"):
         return bare(alert)
     sides: tuple[list[int], list[int]] = ([], [])
-    of, since = "" if monitor is None else monitor.project, alert.since - timedelta(days=BEFORE)
-    for one in arrivals(store, [], since=since.isoformat(), project=of):
+    since, meant = alert.since - timedelta(days=BEFORE), "" if monitor is None else monitor.project
+    of = traffic_projects(store) if alert.decide == "canary" else [alert.project or meant]
+    for one in merge(*(arrivals(store, [], since=since.isoformat(), project=name) for name in of), key=_number):
         if one.at <= alert.fired_at:
             sides[one.at.date() >= alert.since].append(one.number)
     before, now = (facts_of(store, side[-SAMPLED:]) for side in sides)
     return bare(alert, (before, now))
+
+
+def _number(one: Arrival) -> int:
+    return one.number
 
 
 def account_of(store: Store, alert: Alert, watch: Watch) -> AlertAccount:

@@ -66,7 +66,7 @@ def monitor_drift(wanted: MonitorDriftOptions) -> DriftResult:
         UsageError: no such day, no traffic is stored, or `to` is no set.
     """
     from ragauge.api.monitor_replay import NoTraffic, day_of_text
-    from ragauge.engine.arrivals import arrivals, day_of, traffic_runs
+    from ragauge.engine.arrivals import arrivals, day_of, traffic_projects, traffic_runs
     from ragauge.engine.drift_days import BASELINE_DAYS, LAST_DAYS
     from ragauge.engine.drift_measures import drift_report
     from ragauge.store.open import open_store
@@ -85,7 +85,9 @@ def monitor_drift(wanted: MonitorDriftOptions) -> DriftResult:
         taken = arrivals(store, [], since=since.isoformat(), project=wanted.project)
         came = [one for one in taken if one.at.date().isoformat() <= last]
         explained = max((one.at.date() for one in came), default=date.fromisoformat(last))
-        found = drift_report(store, came, KINDS, explained)
+        whose = runs[0].system
+        others = [one for one in traffic_projects(store) if one != whose]
+        found = drift_report(store, came, KINDS, explained, among=(whose, *others))
     return DriftResult(found, _added(found, wanted, url) if wanted.to else ())
 
 

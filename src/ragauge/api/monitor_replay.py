@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from ragauge.errors import ConfigError, UsageError
 if TYPE_CHECKING:
     from ragauge.analysis.monitoring.accounts import AlertAccount
     from ragauge.analysis.monitoring.arrivals import Arrival
+    from ragauge.analysis.monitoring.drift import DriftDay
     from ragauge.analysis.monitoring.replaying import Replay
     from ragauge.analysis.monitoring.watches import Watch, Watches
     from ragauge.analysis.monitoring.watching import Alert
@@ -68,10 +69,11 @@ def monitor_replay(wanted: MonitorReplayOptions) -> ReplayResult:
         ConfigError: mistakes in the file; all of them are in the text.
         UsageError: no monitor of a metric, no such day, or no run of traffic.
     """
+    from ragauge.analysis.monitoring.projects import looked_into
     from ragauge.analysis.monitoring.promise import alarm_shares
     from ragauge.analysis.monitoring.replaying import Replay, gone_through, watchings
-    from ragauge.engine.arrivals import arrivals
-    from ragauge.engine.drift_days import drift_days
+    from ragauge.engine.arrivals import arrivals, traffic_projects
+    from ragauge.engine.drift_days import projects_before
     from ragauge.store.open import open_store
 
     monitor, watches = monitor_of(wanted.config)
@@ -90,14 +92,29 @@ def monitor_replay(wanted: MonitorReplayOptions) -> ReplayResult:
         told = tuple(
             accounted(store, alert, watch_of[alert.asks], of[watch_of[alert.asks].project]) for alert in opened
         )
-        drift = drift_days(store, of[monitor.project], monitor.drift)
-    days = [one.at.date() for one in came]
+        days = [one.at.date() for one in came]
+        projects = traffic_projects(store)
+        drift = _drift(store, monitor, projects, since)
+        tested = projects_before(store, looked_into(monitor, projects), max(days) + timedelta(days=1))
     return ReplayResult(Replay(
         min(days), max(days), len(came), sum(_pending(one) for one in came),
-        alarm_shares(monitor, watches.metrics, {one.asks: one.limit for one in series}), tuple(series), told,
+        alarm_shares(monitor, watches.metrics, {one.asks: one.limit for one in series}, tested), tuple(series), told,
         {alert.alert_id: alert.ended_at.isoformat() for alert in alerts if alert.ended_at is not None},
         drift,
     ))  # fmt: skip
+
+
+def _drift(store: Store, monitor: MonitorSection, came: Sequence[str], since: str) -> tuple[DriftDay, ...]:
+    """The drift of each project of the last seven days, by project."""
+    from ragauge.analysis.monitoring.projects import looked_into
+    from ragauge.engine.arrivals import arrivals
+    from ragauge.engine.drift_days import drift_days
+
+    found: list[DriftDay] = []
+    for project in looked_into(monitor, came) if monitor.drift else ():
+        requests = list(arrivals(store, [], since=since, project=project))
+        found += drift_days(store, requests, monitor.drift, project=project if len(came) > 1 else "")
+    return tuple(found)
 
 
 def monitor_of(config: str | Mapping[str, Any]) -> tuple[MonitorSection, Watches]:

@@ -128,6 +128,7 @@ def _known(store: Store, monitor: str, config: Path | None) -> str:
 
 def _names(monitor: MonitorSection | None) -> Iterator[str]:
     """What the alerts of a configuration may be called."""
+    from ragauge.analysis.monitoring.drift import drift_name
     from ragauge.analysis.monitoring.watches import watch_name
     from ragauge.analysis.monitoring.watching import JUDGE_CHANGED, schedule_name
     from ragauge.metrics.catalogue import parse
@@ -137,7 +138,7 @@ def _names(monitor: MonitorSection | None) -> Iterator[str]:
     for one in monitor.monitors:
         named = one.metric is not None
         yield watch_name(str(parse(one.metric or "")), one.share_above, one.project) if named else str(one.signal)
-    yield from (f"drift of {texts}" for texts in monitor.drift)
+    yield from (drift_name(texts) for texts in monitor.drift)
     yield from (schedule_name(one.name) for one in monitor.schedules)
     if monitor.watches_judge:
         yield JUDGE_CHANGED

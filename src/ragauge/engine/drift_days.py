@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.analysis.monitoring.bands import marked_days
 from ragauge.analysis.monitoring.drift import LEAST, DriftDay, DriftDetail, PlacedText, Texts, detail, drift
+from ragauge.engine.arrivals import day_of
 
 if TYPE_CHECKING:
     from ragauge.analysis.monitoring.arrivals import Arrival
@@ -27,8 +29,9 @@ class TextsOfDay(NamedTuple):
 
 
 def drift_days(
-    store: Store, arrivals: Sequence[Arrival], kinds: Sequence[Texts], *, last: int = LAST_DAYS, permutations: int = 999
-) -> tuple[DriftDay, ...]:
+    store: Store, arrivals: Sequence[Arrival], kinds: Sequence[Texts], *, last: int = LAST_DAYS,
+    permutations: int = 999, project: str = "",
+) -> tuple[DriftDay, ...]:  # fmt: skip
     """Whether the texts of each of the last days moved away from those of the 28 days before it.
 
     Days that people marked bad are left out of what others are held against.
@@ -39,13 +42,32 @@ def drift_days(
         kinds: queries, and documents: the first passage of each request.
         last: how many days with traffic are looked at.
         permutations: of the test.
+        project: that the days are to name; "" = there is one.
     """
     days = sorted({one.at.date() for one in arrivals})[-last:]
     return tuple(
         DriftDay(date.fromordinal(one.day), drift(one.of, one.before[1], one.now[1], permutations=permutations,
-                                                  seed=one.day))
+                                                  seed=one.day), project)
         for one in _beside(store, arrivals, kinds, days)
     )     # fmt: skip
+
+
+def projects_before(store: Store, projects: Collection[str], day: date) -> int:
+    """How many projects may be tested on a day: those with 50 requests or more in the 28 days before it; at least 1.
+
+    No other has a baseline to be held against, and none of this depends on what comes on the day itself.
+
+    Args:
+        store: with the traffic.
+        projects: that are looked at.
+        day: of the test.
+    """
+    since, before = (day - timedelta(days=BASELINE_DAYS)).isoformat(), day.isoformat()
+    found = Counter[str]()
+    for run in store.runs.list(filter={"kind": "traffic"}):
+        if run.system in projects and found[run.system] < LEAST and since <= day_of(run) < before:
+            found[run.system] += len(store.runs.order(run.run_id).numbers)
+    return max(1, sum(n >= LEAST for n in found.values()))
 
 
 def drift_details(

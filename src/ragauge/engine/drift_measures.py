@@ -47,8 +47,9 @@ class GoldenRun(NamedTuple):
 
 
 def drift_report(
-    store: Store, arrivals: Sequence[Arrival], kinds: Sequence[Texts], last: date, permutations: int = 999
-) -> DriftReport:
+    store: Store, arrivals: Sequence[Arrival], kinds: Sequence[Texts], last: date, permutations: int = 999,
+    among: Sequence[str] = (),
+) -> DriftReport:  # fmt: skip
     """The tests of the last seven days, and what is measured of the last beside the bands of the days marked.
 
     Args:
@@ -57,10 +58,12 @@ def drift_report(
         kinds: queries, documents.
         last: the day that is explained.
         permutations: of each test.
+        among: the projects with traffic, that of these requests first; none or one = it need not be named.
     """
     was = marked_days(store.periods.list())
     known = sorted(day for day in was if day < last)[-MOST_MARKED:]
-    tests = drift_days(store, arrivals, kinds, permutations=permutations)
+    project = among[0] if len(among) > 1 else ""
+    tests = drift_days(store, arrivals, kinds, permutations=permutations, project=project)
     details = drift_details(store, arrivals, kinds, {*known, last})
     values = _values(store, arrivals, details, {*known, last})
     measures = []
@@ -70,7 +73,7 @@ def drift_report(
         measures.append(DriftMeasure(*key, value, learned(good, wrong)))
     mine = tuple(one for one in details if one.day == last)
     return DriftReport(tests, mine, tuple(measures), sum(was[day] == "good" for day in known),
-                       sum(was[day] == "bad" for day in known))     # fmt: skip
+                       sum(was[day] == "bad" for day in known), project, tuple(among[1:]))     # fmt: skip
 
 
 def _values(

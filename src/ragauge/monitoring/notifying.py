@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.monitoring.silences import configured, silenced
 from ragauge.data.identity import digest
-from ragauge.engine.arrivals import watched_project
+from ragauge.engine.arrivals import traffic_projects, watched_project
 from ragauge.errors import UsageError
 from ragauge.monitoring.alert_records import alert_request, severity
 from ragauge.monitoring.posting import TIMEOUT, post, secret
@@ -38,7 +38,7 @@ HELD, UNHEARD = "silenced", "not told: it began and ended in a silence"
 def deliveries(store: Store, monitor: MonitorSection, told: AlertAccount, now: float) -> list[Delivery]:
     """What has to be told of an alert that fired, or has ended: a delivery for each receiver of the configuration."""
     event = "fired" if told.alert.ended_at is None else "ended"
-    project = watched_project(store, monitor.project) if monitor.notify else ""
+    project = _whose(store, monitor, told) if monitor.notify else ""
     found = []
     for receiver in monitor.notify:
         target = target_of(receiver)
@@ -48,6 +48,14 @@ def deliveries(store: Store, monitor: MonitorSection, told: AlertAccount, now: f
             body["examples"] = _examples(store, told)
         found.append(Delivery(delivery_id, told.alert.alert_id, target, body, now))
     return found
+
+
+def _whose(store: Store, monitor: MonitorSection, told: AlertAccount) -> str:
+    """Whose traffic an alert is about; "" = no project's, where several send."""
+    if told.alert.project or not told.alert.said:
+        return told.alert.project or watched_project(store, monitor.project)
+    came = traffic_projects(store)
+    return watched_project(store, monitor.project) if len(came) < 2 else ""
 
 
 def _delivery_id(alert_id: str, event: str, target: str) -> str:

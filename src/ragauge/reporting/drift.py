@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.monitoring.bands import LEAST_GOOD
-from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, Tone, Wording
+from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, TableCell, Tone, Wording
+from ragauge.reporting.watched import MOST_NAME, names_said
 from ragauge.reporting.words import line, safe
 from ragauge.text.messages import command, number, plural
 
@@ -22,21 +24,32 @@ NO_ALERTS = ("Of what moves here nobody is told. For an alert in the morning aft
 
 def drift_sections(found: DriftReport) -> Iterator[ReportSection]:
     """Which days moved, what is measured of the last one beside what is usual, and how its texts differ."""
-    yield days_section(found.days)
+    first = days_section(found.days)
+    yield replace(first, notes=(*first.notes, _others(found))) if found.others else first
     if found.measures:
         yield measures_section(found)
     for one in found.details:
         yield from _detail(one)
 
 
+def _others(found: DriftReport) -> str:
+    """Which projects send beside that of which all this is."""
+    send = "sends" if len(found.others) == 1 else "send"
+    return f"All of this is of {names_said((found.project,))}; {names_said(found.others)} {send} too (--project)."
+
+
 def days_section(days: Sequence[DriftDay]) -> ReportSection:
     """Each day's test."""
-    heads = (ReportColumn("day", whole=True), ReportColumn("texts", whole=True), ReportColumn("", whole=True),
-             ReportColumn("why"))     # fmt: skip
+    several = any(one.project for one in days)
+    heads = (ReportColumn("day", whole=True), *(ReportColumn("project", fold=True),) * several,
+             ReportColumn("texts", whole=True), ReportColumn("", whole=True), ReportColumn("why"))     # fmt: skip
     said: dict[bool | None, Phrase] = {
         True: Phrase("moved", "bad"), False: Phrase("as before", "good"), None: Phrase("not enough data", "faint"),
     }  # fmt: skip
-    rows = tuple((f"{day}", one.of, said[one.drifted], one.reason) for day, one in days)
+    rows: tuple[tuple[TableCell, ...], ...] = tuple(
+        (f"{day}", *(line(project, MOST_NAME),) * several, one.of, said[one.drifted], one.reason)
+        for day, one, project in days
+    )  # fmt: skip
     table, lead = (ReportTable(heads, rows), ()) if rows else (None, (NO_DAY,))
     return ReportSection("Drift", "each day beside the 28 days before it", lead, table, top=True)
 
@@ -60,7 +73,7 @@ def measures_section(found: DriftReport) -> ReportSection:
     if any(one.band is None for one in found.measures):
         lead = (learned, f"A band takes {LEAST_GOOD} good days on which the measure is there.")
         commands = (command("monitor", "mark", "good", "--from", "DAY", "--until", "DAY"),)
-    last = max((day for day, _ in found.days), default=None)
+    last = max((one.day for one in found.days), default=None)
     return ReportSection(
         f"What is measured of {last}", "it explains, and decides nothing", lead, ReportTable(heads, rows),
         commands=commands,

@@ -23,16 +23,18 @@ MOST_NAMES, MOST_NAME = 20, 60     # projects that are named, and characters of 
 
 def projects_said(found: WatchedProjects) -> Iterator[Phrase]:
     """Whose traffic is watched, whose is not and what to write, and which project has sent nothing; nothing of one."""
-    if found.others:
-        watched = f"Watched: {_named(found.watched)}. " if found.watched else ""
-        how = f"A monitor with project: {_named(found.others[:1])} watches that one."
-        others = f"Not watched: {_named(found.others)}, whose traffic is taken in and scored."
-        yield Phrase(f"{watched}{others} {how}", "unsure")
+    if unwatched := (*found.drifting, *found.others):
+        watched = f"Watched: {names_said(found.watched)}. " if found.watched else ""
+        drifting = f"Watched by drift alone: {names_said(found.drifting)}. " if found.drifting else ""
+        how = f"A monitor with project: {names_said(unwatched[:1])} watches that one."
+        others = f"Not watched: {names_said(found.others)}, whose traffic is taken in and scored. "
+        yield Phrase(f"{watched}{drifting}{others if found.others else ''}{how}", "unsure")
     if found.unheard:
-        yield Phrase(f"Nothing has come of {_named(found.unheard)} so far, which is to be watched.", "unsure")
+        yield Phrase(f"Nothing has come of {names_said(found.unheard)} so far, which is to be watched.", "unsure")
 
 
-def _named(names: tuple[str, ...]) -> str:
+def names_said(names: tuple[str, ...]) -> str:
+    """Names of projects, as far as there is room."""
     more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
     return ", ".join(line(name, MOST_NAME) or "(no name)" for name in names[:MOST_NAMES]) + more
 

@@ -41,10 +41,11 @@ class Drift:
 
 
 class DriftDay(NamedTuple):
-    """What one day of traffic says."""
+    """What one day of traffic says; of which project, where there are several, "" else."""
 
     day: date
     drift: Drift
+    project: str = ""
 
 
 class PlacedText(NamedTuple):
@@ -113,6 +114,8 @@ class DriftReport:
         measures: what is measured of the last day, each beside what is usual.
         good: days that people marked good.
         bad: days that they marked bad.
+        project: whose traffic, where there are several projects; "" = there is one.
+        others: the projects beside it.
     """
 
     days: tuple[DriftDay, ...]
@@ -120,12 +123,23 @@ class DriftReport:
     measures: tuple[DriftMeasure, ...] = ()
     good: int = 0
     bad: int = 0
+    project: str = ""
+    others: tuple[str, ...] = ()
 
     @property
     def unusual(self) -> str:
         """What of the last day lies outside its band, in words; "" = nothing."""
         told = [f"{one.name} of {one.of} {one.value:.3g}" for one in self.measures if one.outside]
         return f"; unusual: {', '.join(told)}" if told else ""
+
+
+def drift_name(of: Texts, project: str = "") -> str:
+    """What is watched, of an alert that texts drifted; with the project, where there are several.
+
+    >>> drift_name("queries"), drift_name("queries", "shop")
+    ('drift of queries', 'drift of queries (shop)')
+    """
+    return f"drift of {of}{f' ({project})' if project else ''}"
 
 
 def permutations_for(level: float) -> int:

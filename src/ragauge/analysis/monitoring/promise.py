@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 class AlarmShare(NamedTuple):
     """One part of what may alarm falsely: the chance of even one in a period, and among how many it is divided.
 
-    A monitor divides its part among its series, what is looked at daily among the days of a period.
+    A monitor divides its part among its series, what is looked at daily among the days of a period, of drift also among
+    the projects of each day.
     """
 
     what: str
@@ -56,23 +57,39 @@ def parts(monitor: MonitorSection) -> int:
     return max(1, tested + len(monitor.drift) + int(monitor.watches_judge))
 
 
-def level_of_a_day(monitor: MonitorSection) -> float:
-    """The p at which one daily look, at one kind of texts or at the judge, raises an alert."""
-    return monitor.false_alarms.chance / (parts(monitor) * monitor.false_alarms.days)
+def level_of_a_day(monitor: MonitorSection, projects: int = 1) -> float:
+    """The p at which one daily look, at one kind of texts of a project or at the judge, raises an alert.
+
+    A kind of texts has one part however many projects send: they divide what it may spend on a day, as many as there
+    are on that day. Over any days of a period that adds up to the part, whenever a project comes or goes.
+
+    Args:
+        monitor: the section.
+        projects: that are tested on the day, at least 1; of the judge there is one.
+
+    >>> from ragauge.data.config.reading import read_config
+    >>> section = read_config({"monitor": {"drift": ["queries"]}}).config.monitor
+    >>> round(1 / level_of_a_day(section)), round(1 / level_of_a_day(section, 2))
+    (600, 1200)
+    """
+    return monitor.false_alarms.chance / (parts(monitor) * monitor.false_alarms.days * max(1, projects))
 
 
-def alarm_shares(monitor: MonitorSection, watched: Sequence[Watch], limits: Mapping[str, float]) -> AlarmShares:
+def alarm_shares(
+    monitor: MonitorSection, watched: Sequence[Watch], limits: Mapping[str, float], projects: int = 1
+) -> AlarmShares:  # fmt: skip
     """How a configuration's false alarms are shared.
 
     Args:
         monitor: the section.
         watched: its monitors of metrics.
         limits: what a monitor asks for -> the evidence that raises its alarm now, which says how many series it has.
+        projects: whose drift is tested.
     """
     promise, n = monitor.false_alarms, parts(monitor)
     each, tested = promise.chance / n, [watch.asks for watch in watched if watch.decide == "test"]
     found = [AlarmShare(asks, each, max(1, round(limits.get(asks, 0.0) * each))) for asks in tested]
-    found += [AlarmShare(f"drift of {texts}", each, promise.days) for texts in monitor.drift]
+    found += [AlarmShare(f"drift of {texts}", each, promise.days * max(1, projects)) for texts in monitor.drift]
     found += [AlarmShare(JUDGE_CHANGED, each, promise.days)] if monitor.watches_judge else []
     return AlarmShares(promise.chance, promise.days, tuple(found), tuple(_excluded(monitor)))
 

@@ -51,8 +51,9 @@ class Silence:
         return min(end, self.ends or end) if now < end else None
 
     def meets(self, alert: Alert) -> bool:
-        """Whether it speaks of an alert."""
-        return self.monitor in ("", alert.monitor) and self.segment in (ALL, alert.segment)
+        """Whether it speaks of an alert. Of drift without a project it speaks of that of each."""
+        of_all = alert.monitor.removesuffix(f" ({alert.project})") if alert.decide == "drift" else alert.monitor
+        return self.monitor in ("", alert.monitor, of_all) and self.segment in (ALL, alert.segment)
 
 
 class SilencedNow(NamedTuple):

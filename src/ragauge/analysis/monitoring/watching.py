@@ -52,6 +52,7 @@ class Alert:
         lower: whether lower is better.
         ended_at: when scores had been back within the limit for the cool-down; None = it is open.
         said: what fired in one line, where it is no monitor of a metric; "" else.
+        project: whose traffic, where several projects send; "" else, and of what is no project's.
     """
 
     alert_id: str
@@ -73,6 +74,7 @@ class Alert:
     lower: bool
     ended_at: datetime | None = None
     said: str = ""
+    project: str = ""
 
 
 def no_data_alert(

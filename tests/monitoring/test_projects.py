@@ -1,0 +1,176 @@
+"""Several projects on one server: each has its own drift, they share one part of the false alarms, none doubles."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from tests.analysis.monitored import FIRST, stored, traffic
+from tests.monitoring.test_watcher import bare_alert
+
+from ragauge.analysis.monitoring.drift import permutations_for
+from ragauge.analysis.monitoring.promise import level_of_a_day
+from ragauge.analysis.monitoring.silences import Silence
+from ragauge.api.monitor_alerts import monitors
+from ragauge.api.monitor_drift import monitor_drift
+from ragauge.api.monitor_replay import monitor_replay
+from ragauge.data.config.monitor import MonitorSection
+from ragauge.data.config.reading import read_config
+from ragauge.engine.drift_days import projects_before
+from ragauge.monitoring.drifting import DriftWatcher
+from ragauge.reporting.alerts import headline
+from ragauge.stats.drift import mean_shift
+from ragauge.store.inbox import DAY
+from ragauge.store.open import Store
+
+A_DAY, DRIFT = 60, 5     # requests of a project a day; the day, the first being 0, on which one asks something else
+OWN = ("How do I reset the router of floor {n}?", "Where is the switch of room {n} mounted?", "Is port {n} blocked?")
+OTHER = ("Which wine goes with dish {n} of the menu?", "How long is cake {n} baked?", "Is soup {n} vegan?")
+
+
+def section(**more: Any) -> MonitorSection:
+    """Drift of questions, told to somebody."""
+    monitor = {"drift": ["queries"], "notify": [{"webhook": "http://127.0.0.1:9/"}], **more}
+    read = read_config({"monitor": monitor}).checked().monitor
+    assert read is not None
+    return read
+
+
+def fill(store: Store, project: str, first: int, days: int, drifts: Callable[[int], bool] = lambda day: False) -> None:
+    """Days of one project's questions from a day on; of another topic on those that drift."""
+    requests = traffic([0.9] * (first + days), A_DAY, first=10_000 * len(project))
+    numbers = {one.number: number // A_DAY for number, one in enumerate(requests)}
+    kept = [one for number, one in enumerate(requests) if number // A_DAY >= first]
+
+    def asked(number: int) -> str:
+        several = OTHER if drifts(numbers[number]) else OWN
+        return several[number % 3].format(n=37 * number % 97)
+
+    stored(store, kept, queries=asked, project=project)
+
+
+def looks(store: Store, day: float, monitor: MonitorSection) -> int:
+    """How many alerts were raised or ended when a server looked two hours after the day began."""
+    now = FIRST.timestamp() + day * DAY + 2 * 3600
+    return DriftWatcher(monitor, lambda: now).look(store, threading.Event())
+
+
+def test_drift_of_one_project_is_its_own(store: Store) -> None:
+    """What one project drifts in raises one alert with its name, told once; the other's questions are as before.
+
+    Servers that are started again, and a second one, raise and tell it no second time; it ends by its own next day.
+    """
+    fill(store, "shop", 0, 7)
+    fill(store, "desk2", 0, 7, lambda day: day == DRIFT)
+    monitor = section()
+    assert looks(store, DRIFT, monitor) == 0
+    assert [looks(store, DRIFT + 1, monitor) for _ in range(3)] == [1, 0, 0]
+    (kept,) = store.monitors.alerts()
+    assert (kept.alert.monitor, kept.alert.project) == ("drift of queries (desk2)", "desk2")
+    assert headline(kept.alert).startswith("queries of desk2 on 2026-01-06 are unlike those of the 28 days before")
+    (delivery,) = store.monitors.due(1e12)
+    assert (delivery.body["project"], delivery.body["title"]) == ("desk2", headline(kept.alert))
+    told = store.jobs.newest(DriftWatcher.name)
+    assert told is not None
+    assert "shop, 2026-01-06: queries: the mean embedding did not move" in told.said
+    assert "desk2, 2026-01-06: queries: the mean embedding moved" in told.said
+    assert looks(store, DRIFT + 2, monitor) == 1
+    (ended,) = store.monitors.alerts()
+    assert (ended.alert.alert_id, ended.alert.ended_at is None) == (kept.alert.alert_id, False)
+
+
+def test_an_alert_goes_on_when_another_project_comes(store: Store) -> None:
+    """One raised while a project was alone, which no alert named then, is neither doubled nor lost once a second comes.
+
+    With one project alone nothing names it.
+    """
+    fill(store, "shop", 0, 6, lambda day: day == DRIFT)
+    monitor = section()
+    assert looks(store, DRIFT + 1, monitor) == 1
+    (kept,) = store.monitors.alerts()
+    assert (kept.alert.monitor, kept.alert.project) == ("drift of queries", "")
+    assert headline(kept.alert).startswith("queries of 2026-01-06 are unlike")
+    fill(store, "desk2", DRIFT, 2)
+    assert looks(store, DRIFT + 1.5, monitor) == 0
+    fill(store, "shop", DRIFT + 1, 1)
+    assert looks(store, DRIFT + 2, monitor) == 1
+    (ended,) = store.monitors.alerts()
+    assert (ended.alert.alert_id, ended.alert.ended_at is None) == (kept.alert.alert_id, False)
+
+
+def test_a_project_that_the_section_names_is_watched_alone(store: Store) -> None:
+    """With `project:` the drift of no other raises anything, but of those that monitors name."""
+    fill(store, "shop", 0, 6)
+    fill(store, "desk2", 0, 6, lambda day: day == DRIFT)
+    assert looks(store, DRIFT + 1, section(project="shop")) == 0
+    named = section(project="shop", monitors=[{"metric": "faithfulness", "min": 0.1, "project": "desk2"}])
+    assert looks(store, DRIFT + 2, named) == 1
+
+
+def test_a_silence_of_drift_is_of_each_project() -> None:
+    """One that names no project holds for each, one that names a project for it alone."""
+    alert = replace(bare_alert("drift of queries (desk)", "they moved"), decide="drift", project="desk")
+    of_all, other, its = (Silence(name, ("", ""), "why") for name in
+                          ("drift of queries", "drift of queries (shop)", "drift of queries (desk)"))     # fmt: skip
+    assert (of_all.meets(alert), other.meets(alert), its.meets(alert)) == (True, False, True)
+
+
+def test_projects_are_named_wherever_there_are_several(store: Store, tmp_path: Any) -> None:
+    """Status, replay and drift say whose texts they mean; the part of drift is divided among both projects' days."""
+    config = tmp_path / "ragauge.yaml"
+    config.write_text(
+        "monitor: {drift: [queries], monitors: [{metric: faithfulness, min: 0.5}], false_alarms: 5% per 30d}\n"
+    )
+    fill(store, "shop", 0, 6)
+    alone = monitor_replay(str(config), store=store.url)
+    assert [one.project for one in alone.found.drift] == [""] * 6
+    assert alone.found.shares.shares[1].among == 30
+    assert "| project |" not in alone.to_markdown()
+    assert "Beside" not in monitor_drift(store=store.url).to_markdown()
+    fill(store, "desk2", 0, 6)
+    both = monitor_replay(str(config), store=store.url)
+    assert [one.project for one in both.found.drift] == ["shop"] * 6 + ["desk2"] * 6
+    assert both.found.shares.shares[1].among == 60
+    assert "| project |" in both.to_markdown()
+    assert "All of this is of desk2; shop sends too" in monitor_drift(project="desk2", store=store.url).to_markdown()
+    said = monitors(config=config, store=store.url).to_markdown()
+    assert "Watched: shop. Watched by drift alone: desk2. A monitor with project: desk2 watches that one." in said
+
+
+def test_projects_share_a_day_once_they_have_a_baseline(store: Store) -> None:
+    """A day is divided among those with 50 requests in the 28 days before, whatever comes on the day itself."""
+    fill(store, "shop", 0, 3)
+    fill(store, "desk2", 2, 1)
+    both, day = ("shop", "desk2"), FIRST.date()
+    found = [projects_before(store, both, day + timedelta(days=n)) for n in (0, 1, 2, 3, 30, 31, 60)]
+    assert found == [1, 1, 1, 2, 2, 1, 1]
+    assert projects_before(store, ("shop",), date(2026, 1, 4)) == 1
+
+
+@pytest.mark.parametrize("projects", [2, 5])
+def test_stable_months_of_several_projects_have_few_alarms(projects: int) -> None:
+    """Of stable months at most 5 %, and what chance adds to that once in a hundred, have any alarm of drift.
+
+    The last project comes amid them.
+    The same days tested as if each project were alone have more than that: the division is what keeps the promise.
+    """
+    monitor, months, days = section(false_alarms="5% per 10d"), 400 // projects, 10
+    draw, kept, alone = np.random.default_rng(7), 0, 0
+    least = level_of_a_day(monitor, projects)
+    for _ in range(months):
+        found, found_alone = False, False
+        for day in range(days):
+            there = projects if day >= days // 2 else max(1, projects - 1)
+            p = [mean_shift(draw.normal(size=(50, 2)), draw.normal(size=(50, 2)), seed=day,
+                            permutations=permutations_for(least)).p for _ in range(there)]     # fmt: skip
+            found |= min(p) <= level_of_a_day(monitor, there)
+            found_alone |= min(p) <= level_of_a_day(monitor)
+        kept, alone = kept + found, alone + found_alone
+    assert kept <= binom.ppf(0.99, months, 0.05)
+    assert alone > kept
