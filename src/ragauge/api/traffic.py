@@ -91,7 +91,7 @@ def trace(trace_id: str, *, store: str | None = None) -> TraceResult:
             _moment(known.first)[:10] if line is None else line.day, run_id, _name(opened, run_id),
             tuple(opened.collecting.under(run_id, known.trace_id)) if _name(opened, run_id) else (),
             *((1.0, 1.0) if line is None else (line.weight, line.chance)), len(known.batches), _moment(known.first),
-            _moment(known.due) if known.due else "",
+            _moment(known.due) if known.due else "", tuple(line.people.splitlines()) if line is not None else (),
         ))     # fmt: skip
 
 

@@ -9,27 +9,49 @@ from typing import Any
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from ragauge.data.readers.traces.spans import DEEPEST, ERROR, VECTORS, BadSpan, Event, TraceSpan, failure
+from ragauge.data.readers.traces.spans import (
+    DEEPEST,
+    ERROR,
+    SPAN_ID,
+    TRACE_ID,
+    VECTORS,
+    BadSpan,
+    Event,
+    Link,
+    TraceSpan,
+    failure,
+)
+from ragauge.data.readers.traces.verdicts import judged_by
 from ragauge.monitoring.otlp import event_name
 
 BODY = "body"     # what the body of an event is called among its attributes
 
 
 def spans_of(body: bytes, wanted: frozenset[str]) -> Iterator[tuple[str, TraceSpan | str]]:
-    """(trace id, span) of some traces in a kept request; for a span that cannot be read, why."""
+    """(trace id, span) of some traces in a kept request; for a span that cannot be read, why.
+
+    What judges a span of one of these traces, and says so by a link, is of that trace as well.
+    """
     ids = {bytes.fromhex(trace_id): trace_id for trace_id in wanted if len(trace_id) == 32}
     for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
         about: dict[str, Any] | None = None
         for scope in resource.scope_spans:
             for span in scope.spans:
                 trace_id = ids.get(span.trace_id)
-                if trace_id is None:
+                judged = ids.get(span.links[0].trace_id) if len(span.links) == 1 else None
+                if trace_id is None and judged is None:
                     continue
                 about = attributes(resource.resource.attributes) if about is None else about
                 try:
-                    yield trace_id, _span(trace_id, span, about)
+                    read = _span(span, about)
                 except BadSpan as bad:
-                    yield trace_id, str(bad)
+                    if trace_id is not None:
+                        yield trace_id, str(bad)
+                    continue
+                if trace_id is not None:
+                    yield trace_id, read
+                if judged is not None and judged != trace_id and judged_by(read) is not None:
+                    yield judged, read
 
 
 def events_of(body: bytes, wanted: frozenset[str]) -> Iterator[tuple[str, str, Event]]:
@@ -48,13 +70,14 @@ def events_of(body: bytes, wanted: frozenset[str]) -> Iterator[tuple[str, str, E
                     continue     # its span is there without it
                 if content is not None:
                     said = {**said, BODY: content}
-                yield trace_id, record.span_id.hex(), Event(event_name(record), said)
+                at = record.time_unix_nano or record.observed_time_unix_nano
+                yield trace_id, record.span_id.hex(), Event(event_name(record), said, at)
 
 
-def _span(trace_id: str, span: Any, resource: dict[str, Any]) -> TraceSpan:
-    events = tuple(Event(event.name, attributes(event.attributes)) for event in span.events)
+def _span(span: Any, resource: dict[str, Any]) -> TraceSpan:
+    events = tuple(Event(event.name, attributes(event.attributes), event.time_unix_nano) for event in span.events)
     return TraceSpan(
-        trace_id=trace_id,
+        trace_id=span.trace_id.hex(),
         span_id=span.span_id.hex(),
         parent_id=span.parent_span_id.hex() if any(span.parent_span_id) else "",
         name=span.name,
@@ -66,7 +89,15 @@ def _span(trace_id: str, span: Any, resource: dict[str, Any]) -> TraceSpan:
         error=failure(span.status.message, events) if span.status.code == ERROR[0] else "",
         state=span.trace_state,
         dropped=span.dropped_attributes_count,
+        links=tuple(_links(span.links)),
     )
+
+
+def _links(sent: Any) -> Iterator[Link]:
+    for link in sent:
+        ids = link.trace_id.hex(), link.span_id.hex()
+        if TRACE_ID.fullmatch(ids[0]) and SPAN_ID.fullmatch(ids[1]):
+            yield Link(*ids)
 
 
 def attributes(sent: Any, depth: int = 0) -> dict[str, Any]:

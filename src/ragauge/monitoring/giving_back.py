@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 from ragauge.data.config.monitor import MonitorSection
 from ragauge.data.config.reading import DEFAULT, read_config
 from ragauge.data.identity import digest
+from ragauge.data.readers.traces.verdicts import RESULT_EVENT
 from ragauge.errors import UnknownName
 from ragauge.monitoring.notifying import ALONE, ATTEMPTS, FIRST, LONGEST, target_of
 from ragauge.monitoring.otlp import OURS
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from ragauge.store.ledger import LedgerLine
     from ragauge.store.open import Store
 
-EVENT = "gen_ai.evaluation.result"
 AT_A_TIME, SENDING = 100, 20     # traces of a batch; batches of one look
 UNWANTED = 5_000     # traces that are taken off the list at once where nobody is given their results
 
@@ -116,7 +116,7 @@ def _request(results: Sequence[tuple[str, str, Score]], now: float, *, text: boo
     for trace_id, span_id, score in results:
         record = request.records.add()
         record.time_unix_nano = record.observed_time_unix_nano = int(now * 1e9)
-        record.event_name = EVENT
+        record.event_name = RESULT_EVENT
         if _hexadecimal(trace_id, 32):
             record.trace_id = bytes.fromhex(trace_id)
             record.span_id = bytes.fromhex(span_id) if _hexadecimal(span_id, 16) else b""

@@ -20,6 +20,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from ragauge.data.readers.traces.spans import SPAN_ID, TRACE_ID
+from ragauge.data.readers.traces.verdicts import BEGIN as VERDICTS_BEGIN
+from ragauge.data.readers.traces.verdicts import RESULT_EVENT
 from ragauge.data.readers.values import described
 from ragauge.monitoring.bodies import Form, Refused
 from ragauge.monitoring.structure import check_parts
@@ -30,6 +32,7 @@ DEEPEST = 100     # levels of messages in messages; protobuf's own limit for the
 GZIP = b"\x1f\x8b"
 EVENTS = "gen_ai."     # names of the log records that are kept begin so
 OURS = "ragauge."       # attributes of results that we give back: taken in, these would go round for ever
+VERDICTS = (b"nnotation.", b"valuation.")     # in the names of people's and judges' results, whatever carries them
 NO_ID = {16: bytes(16), 8: bytes(8)}
 
 M = TypeVar("M", bound=Message)
@@ -319,23 +322,46 @@ def _fill(into: Any, sent: Any) -> None:
         _fill(into.links.add(), link)
 
 
-def parts_of_spans(request: ExportTraceServiceRequest) -> tuple[TracePart, ...]:
-    """The traces that the spans of a request belong to."""
+def parts_of_spans(request: ExportTraceServiceRequest, body: bytes) -> tuple[TracePart, ...]:
+    """The traces that the spans of a request belong to, and those whose spans are judged in it.
+
+    Args:
+        request: as it was read.
+        body: as it was sent: where no name of a verdict is in it, no span is looked through for one.
+    """
     found: dict[bytes, list[int]] = {}
+    verdicts = any(name in body for name in VERDICTS)
     for span in items(TRACES, request):
-        seen = found.setdefault(span.trace_id, [0, 0])
+        seen = found.setdefault(span.trace_id, [0, 0, 0])
         seen[0] += 1
         if not span.parent_span_id and span.end_time_unix_nano:
             seen[1] = 1
-    return tuple(TracePart(trace_id.hex(), n, bool(rooted)) for trace_id, (n, rooted) in found.items())
+        if verdicts and _says_verdicts(span):
+            about = span.links[0].trace_id if len(span.links) == 1 and _judges(span) else b""
+            about = about if len(about) == 16 and about != NO_ID[16] else span.trace_id
+            found.setdefault(about, [0, 0, 0])[2] = 1
+    return tuple(TracePart(trace_id.hex(), seen[0], bool(seen[1]), bool(seen[2])) for trace_id, seen in found.items())
+
+
+def _says_verdicts(span: Any) -> bool:
+    return any(event.name == RESULT_EVENT for event in span.events) or any(
+        one.key.startswith(VERDICTS_BEGIN) for one in span.attributes
+    )
+
+
+def _judges(span: Any) -> bool:
+    kinds = (one.value.string_value for one in span.attributes if one.key == "openinference.span.kind")
+    return any(kind.upper() == "EVALUATOR" for kind in kinds)
 
 
 def parts_of_events(request: ExportLogsServiceRequest) -> tuple[TracePart, ...]:
     """The traces that the events of a request belong to."""
-    found: dict[bytes, int] = {}
+    found: dict[bytes, list[int]] = {}
     for record in items(LOGS, request):
-        found[record.trace_id] = found.get(record.trace_id, 0) + 1
-    return tuple(TracePart(trace_id.hex(), n) for trace_id, n in found.items())
+        seen = found.setdefault(record.trace_id, [0, 0])
+        seen[0] += 1
+        seen[1] |= event_name(record) == RESULT_EVENT
+    return tuple(TracePart(trace_id.hex(), n, verdicts=bool(said)) for trace_id, (n, said) in found.items())
 
 
 def reply(signal: Signal[Any], form: Form, left: Left) -> bytes:

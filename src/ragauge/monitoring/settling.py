@@ -19,6 +19,16 @@ from ragauge.data.readers.traces.spans import Event, TraceSpan
 from ragauge.data.response import REDACTED, Run
 from ragauge.errors import DataError, StoreError
 from ragauge.monitoring import decoding, lines
+from ragauge.monitoring.annotating import (
+    ReadTrace,
+    judged_in,
+    keep_people,
+    placed_anew,
+    said_elsewhere,
+    said_of,
+    stored_of,
+    with_outcomes,
+)
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.sampling import Sampler, day_before
 from ragauge.store.collecting import Arrived, Chance
@@ -43,6 +53,7 @@ class Gathered:
         rows: lines that came as responses.
         project: that a header named; "" = none.
         bad: why a span could not be read; "" = all could.
+        judges: spans of other traces that link to it as judges, by trace and span.
     """
 
     spans: dict[str, TraceSpan] = field(default_factory=dict)
@@ -50,6 +61,7 @@ class Gathered:
     rows: list[Row] = field(default_factory=list)
     project: str = ""
     bad: str = ""
+    judges: dict[tuple[str, str], TraceSpan] = field(default_factory=dict)
 
     def joined(self) -> list[TraceSpan]:
         """The spans, each with the events that came apart from it."""
@@ -57,25 +69,6 @@ class Gathered:
             replace(span, events=(*span.events, *self.events[span.span_id])) if span.span_id in self.events else span
             for span in self.spans.values()
         ]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadTrace:
-    """What a trace says.
-
-    Attributes:
-        due: the trace.
-        project: whose it is; "" = not known.
-        rows: the requests in it.
-        outcome: where there is nothing to score.
-        reason: of the outcome.
-    """
-
-    due: DueTrace
-    project: str = ""
-    rows: tuple[Row, ...] = ()
-    outcome: Outcome | None = None
-    reason: str = ""
 
 
 def settle(
@@ -114,6 +107,9 @@ def gathered(store: Store, due: Sequence[DueTrace]) -> dict[str, Gathered]:
         match batch.signal:
             case "traces":
                 for trace_id, span in decoding.spans_of(batch.body, wanted):
+                    if isinstance(span, TraceSpan) and span.trace_id != trace_id:
+                        found[trace_id].judges[span.trace_id, span.span_id] = span
+                        continue
                     seen.add(trace_id)
                     if isinstance(span, str):
                         found[trace_id].bad = span
@@ -137,13 +133,26 @@ def _read(due: DueTrace, found: Gathered, passages: str) -> ReadTrace:
     project = _project(spans, found)
     if found.rows:
         return ReadTrace(due, project, tuple(found.rows))
-    if not spans:
-        why = found.bad or ("no span of it has come" if due.batches else "its raw batches are no longer kept")
-        return ReadTrace(due, project, (), "failed", why)
     try:
-        told = list(rows(spans, passages))
+        others = said_elsewhere(due.trace_id, found.judges.values(), found.events, found.spans)
+        said = said_of(due.trace_id, spans, others)
+        told = list(rows(spans, passages, others)) if spans else []
     except Exception as error:
         return ReadTrace(due, project, (), "failed", f"{type(error).__name__}: {error}")
+    read = _requests(due, project, told) if spans else _nothing(due, project, found)
+    return replace(read, said=said, judged=judged_in(spans), spanned=bool(spans))
+
+
+def _nothing(due: DueTrace, project: str, found: Gathered) -> ReadTrace:
+    """What is said of a trace without spans."""
+    if found.judges and not found.bad:
+        return ReadTrace(due, project, (), "filtered", "others judge it, and no span of it is here")
+    why = found.bad or ("no span of it has come" if due.batches else "its raw batches are no longer kept")
+    return ReadTrace(due, project, (), "failed", why)
+
+
+def _requests(due: DueTrace, project: str, told: Sequence[Row | LeftOut]) -> ReadTrace:
+    """The requests of a trace, as the normaliser tells them."""
     kept = [one for one in told if not isinstance(one, LeftOut)]
     reasons = [one.reason for one in told if isinstance(one, LeftOut)]
     if not kept:
@@ -191,14 +200,16 @@ class _Settling:
         with self.store.transaction():
             mine = self.store.inbox.settled([one.due for one in read])
             changes: list[_RunChange] = []
-            for one in read:
-                if one.due.trace_id in mine:
-                    self._settle(one, records.get(one.due.trace_id, []), changes)
+            kept = [
+                self._settle(one, records.get(one.due.trace_id, []), changes)
+                for one in read if one.due.trace_id in mine
+            ]  # fmt: skip
             for change in changes:     # in order of arrival, whichever run they are in: it is that of the numbers
                 if change.arrived or change.gone:
                     self.store.collecting.open_traffic(run_of(change.run_id, change.project, change.day))
                     self.store.collecting.replace(change.run_id, change.arrived, change.gone, change.chances)
                 self.store.ledger.write(change.lines)
+            keep_people(self.store, kept, self.now, day_of(self.now))
 
     def keep_alone(self, one: ReadTrace) -> None:
         """Keeps what one trace says; what cannot be kept of it is its failure, in the exception's own words."""
@@ -208,16 +219,34 @@ class _Settling:
             raise
         except Exception as error:
             why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
-            self.keep([replace(one, rows=(), outcome="failed", reason=why)])
+            failed = replace(one, rows=(), outcome="failed", reason=why, said={}, judged=frozenset(), spanned=False)
+            self.keep([failed])
 
-    def _settle(self, one: ReadTrace, found: list[Arrived] | str, changes: list[_RunChange]) -> None:
-        """Decides about one trace; one that has a response keeps it, in the run where it was first."""
+    def _settle(
+        self, one: ReadTrace, found: list[Arrived] | str, changes: list[_RunChange]
+    ) -> tuple[ReadTrace, Sequence[Arrived]]:
+        """Decides about one trace; one that has a response keeps it, in the run where it was first.
+
+        Returns:
+            The trace, its verdicts by the responses that it has now, and these.
+        """
         trace_id, day, project = one.due.trace_id, day_of(one.due.first), one.project
         old = self.before.get(trace_id)
         run_id = run_id_of(project, day)
+        gone = [trace_id] if old is not None and old.run_id else []
         if old is not None and old.run_id:
             project, day, run_id = old.project, old.day, old.run_id
-        line = LedgerLine(trace_id, project, day, one.outcome or "failed", one.reason, at=self.now)
+        if one.said and (one.due.late or not one.spanned):     # what is said of it is new, and nothing else
+            held = stored_of(self.store, trace_id, old.run_id if old is not None else "")
+            if held.arrived:
+                one = replace(one, said=placed_anew(one.said, held.arrived))
+                found = with_outcomes(held.arrived, one.said)
+                if found == held.arrived and gone:
+                    return one, found
+                project, day, run_id = held.project or project, held.day or day, held.run_id
+                gone = [trace_id]
+        people = "" if old is None else old.people
+        line = LedgerLine(trace_id, project, day, one.outcome or "failed", one.reason, at=self.now, people=people)
         arrived: list[Arrived] = []
         chances: dict[str, Chance] = {}
         if isinstance(found, str):
@@ -234,7 +263,8 @@ class _Settling:
         change.lines.append(line)
         change.arrived += arrived
         change.chances |= chances
-        change.gone += [trace_id] if old is not None and old.run_id else []
+        change.gone += gone
+        return one, arrived
 
     def _drawn(
         self, line: LedgerLine, found: Sequence[Arrived], run_id: str, old: LedgerLine | None

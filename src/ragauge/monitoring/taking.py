@@ -62,7 +62,7 @@ class Taking:
     def traces(self, sent: Sent) -> Taken:
         """What a request with spans holds."""
         parsed = otlp.parse(otlp.TRACES, sent.form, sent.body)
-        parts = otlp.parts_of_spans(parsed.message)
+        parts = otlp.parts_of_spans(parsed.message, sent.body)
         return self._otlp(otlp.TRACES, parsed, parts, sent)
 
     def logs(self, sent: Sent) -> Taken:

@@ -75,6 +75,7 @@ def trace_sections(found: TraceStory) -> Iterator[ReportSection]:
             ("Scores and claims: ", Phrase(line(one, MOST_ID), to=("ex of", found.run_id, one)))
             for one in found.query_ids[:MOST_EXAMPLES]
         ]
+    lead += [f"By people: {safe(words)}." for words in found.people]
     kept = f"{plural(found.batches, 'raw batch', 'raw batches')} kept, the first part came {found.first}."
     commands = tuple(command("show", found.run_id, query_id) for query_id in found.query_ids[:3])
     yield ReportSection(Phrase(f"Trace {safe(found.trace_id)}", "title"), about, tuple(lead), notes=(kept,),

@@ -18,7 +18,7 @@ from ragauge.store.database import Database, among, chunks, now, rows_among
 from ragauge.store.importing import run_of_row
 from ragauge.store.names import run_no
 from ragauge.store.page_schema import example_groups
-from ragauge.store.responses import load, stored_response
+from ragauge.store.responses import Loaded, load, stored_response
 from ragauge.store.schema import causes, responses, run_evidence, runs, scores, set_examples
 from ragauge.store.sets import Texts, put_set
 from ragauge.store.spool import Packed, Spool
@@ -146,8 +146,9 @@ class Collecting:
     ) -> int:
         """Keeps responses in place of those that were there under some names, in one transaction.
 
-        One that is there already and equal stays, with its scores. One that takes another's place has its number, by
-        which a monitor knows that it took it: that under the same name, else one of the same trace that goes.
+        One that is there already and equal stays, with its scores; so does one of which users say something else, since
+        no score sees that. One that takes another's place has its number, by which a monitor knows that it took it:
+        that under the same name, else one of the same trace that goes.
 
         Args:
             run_id: the run.
@@ -161,10 +162,9 @@ class Collecting:
         with self._database.write() as connection:
             number = run_no(connection, run_id)
             there = {} if not gone else _under(connection, number, gone)
-            same = {
-                item.response_no for item in load(connection, self._texts, list(there.values()))
-                if (item.example, item.response) in arrived
-            } if there else set()     # fmt: skip
+            before = load(connection, self._texts, list(there.values())) if there else []
+            same = {item.response_no for item in before if (item.example, item.response) in arrived}
+            same |= _set_outcomes(connection, [item for item in before if item.response_no not in same], arrived)
             kept = {key for key, response_no in there.items() if response_no in same}
             old = {key: response_no for key, response_no in there.items() if key not in kept}
             _delete(connection, number, list(old.values()))
@@ -263,6 +263,23 @@ def _delete(connection: Connection, number: int, response_nos: Sequence[int]) ->
         for table in (scores, causes):
             connection.execute(delete(table).where(table.c.run_no == number, among(table.c.response_no)), old)
         connection.execute(delete(responses).where(among(responses.c.response_no)), old)
+
+
+def _set_outcomes(connection: Connection, before: Sequence[Loaded], arrived: Sequence[Arrived]) -> set[int]:
+    """Writes what users say of responses that are the same else; returns their numbers."""
+    found = {
+        item.response_no: (example, response) for item in before for example, response in arrived
+        if example == item.example and response == replace(item.response, outcome=response.outcome)
+    }  # fmt: skip
+    spool = Spool()
+    try:
+        spool.fill(found.values())
+        for response_no, packed in zip(found, spool.read(), strict=True):
+            mine = update(responses).where(responses.c.response_no == response_no)
+            connection.execute(mine.values(body=packed.body))
+    finally:
+        spool.close()
+    return set(found)
 
 
 def _set_chances(connection: Connection, number: int, kept: Collection[str], chances: Mapping[str, Chance]) -> None:

@@ -27,11 +27,13 @@ class TracePart:
         trace_id: of the trace.
         spans: how many.
         rooted: whether the outermost span, which has ended, is among them.
+        verdicts: whether somebody judges the trace in it: that is read however late it comes.
     """
 
     trace_id: str
     spans: int = 1
     rooted: bool = False
+    verdicts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +77,19 @@ class DueTrace:
         due: since when; what comes meanwhile moves it.
         first: when its first part came.
         batches: numbers of its batches, in order of arrival.
+        last: when its last part came.
     """
 
     trace_id: str
     due: float
     first: float
     batches: tuple[int, ...]
+    last: float = 0.0
+
+    @property
+    def late(self) -> bool:
+        """Whether something came more than a day after its first part: its response stays as it is."""
+        return self.last - self.first > DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +211,7 @@ class Inbox:
             return
         new = self._database.insert(traces)
         came, rooted = new.excluded["last"], func.max(traces.c.rooted, new.excluded.rooted)
-        late = came - traces.c.first > DAY
+        late = (came - traces.c.first > DAY) & (bindparam("verdicts") == 0)
         due = case((late, traces.c.due), (rooted == 1, came + patience.rooted), else_=came + patience.quiet)
         statement = new.on_conflict_do_update(index_elements=["trace_id"], set_={
             "last": func.max(traces.c["last"], came), "rooted": rooted, "due": due,
@@ -212,6 +221,7 @@ class Inbox:
             {
                 "trace_id": part.trace_id, "first": at, "last": at, "rooted": int(part.rooted), "late": 0,
                 "due": at + (patience.rooted if part.rooted else patience.quiet), "spans": part.spans,
+                "verdicts": int(part.verdicts),
             }
             for at, _, part in each
         ])     # fmt: skip
@@ -236,19 +246,20 @@ class Inbox:
                 and is read now.
         """
         came = or_(traces.c.due <= now, traces.c.due > now + ahead) if ahead < inf else traces.c.due <= now
-        query = select(traces.c.trace_id, traces.c.due, traces.c.first).where(came)
+        query = select(traces.c.trace_id, traces.c.due, traces.c.first, traces.c["last"]).where(came)
         with self._database.read() as connection:
             found = connection.execute(query.order_by(traces.c.due).limit(limit)).all()
             batches = self._batches(connection, [row.trace_id for row in found])
-        return [DueTrace(row.trace_id, row.due, row.first, batches.get(row.trace_id, ())) for row in found]
+        return [DueTrace(*row[:3], batches.get(row.trace_id, ()), row[3]) for row in found]
 
     def trace(self, trace_id: str) -> DueTrace | None:
         """A trace, whether it waits or not (then due is 0); None where there is none."""
-        query = select(traces.c.trace_id, traces.c.due, traces.c.first).where(traces.c.trace_id == trace_id)
+        columns = (traces.c.trace_id, traces.c.due, traces.c.first, traces.c["last"])
+        query = select(*columns).where(traces.c.trace_id == trace_id)
         with self._database.read() as connection:
             row = connection.execute(query).first()
             batches = self._batches(connection, [trace_id])
-        return None if row is None else DueTrace(row.trace_id, row.due or 0.0, row.first, batches.get(trace_id, ()))
+        return None if row is None else DueTrace(trace_id, row[1] or 0.0, row[2], batches.get(trace_id, ()), row[3])
 
     def arrived(self, trace_ids: Sequence[str]) -> dict[str, float]:
         """When the first part of some traces came, seconds since 1970; of those that are known."""

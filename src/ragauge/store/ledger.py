@@ -33,6 +33,7 @@ class LedgerLine:
         weight: how many requests its response stands for, by the SDK's own sampler.
         at: when it was decided, seconds since 1970.
         chance: that it was drawn for the judge; a judge's score of it stands for weight / chance requests.
+        people: what became of what people said of it, or said in it of others; "" = they said nothing.
     """
 
     trace_id: str
@@ -44,6 +45,7 @@ class LedgerLine:
     weight: float = 1.0
     at: float = 0.0
     chance: float = 1.0
+    people: str = ""
 
 
 class LedgerCount(NamedTuple):
@@ -71,6 +73,15 @@ class Ledger:
         rows = [{column.name: getattr(line, column.name) for column in ledger.c} for line in lines]
         with self._database.write() as connection:
             connection.execute(new.on_conflict_do_update(index_elements=["trace_id"], set_=changed), rows)
+
+    def tell(self, lines: Sequence[LedgerLine]) -> None:
+        """Says of traces what became of what people said in them; the line stands whole where a trace has none yet."""
+        new = self._database.insert(ledger)
+        told = new.on_conflict_do_update(index_elements=["trace_id"], set_={"people": new.excluded.people})
+        rows = [{column.name: getattr(line, column.name) for column in ledger.c} for line in lines]
+        with self._database.write() as connection:
+            if rows:
+                connection.execute(told, rows)
 
     def find(self, trace_id: str) -> LedgerLine | None:
         """The line of a trace; None where it was not read yet."""

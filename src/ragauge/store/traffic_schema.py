@@ -54,6 +54,7 @@ ledger = Table(
     Column("weight", Float, nullable=False),
     Column("at", Float, nullable=False),  # when it was decided
     Column("chance", Float, nullable=False, server_default="1"),  # that it was drawn for the judge
+    Column("people", ShortText, nullable=False, server_default=""),  # what became of what people said of it, or in it
     Index("ledger_by_run", "run_id", "outcome"),
     Index("ledger_by_day", "day", "project", "outcome"),
     sqlite_with_rowid=False,

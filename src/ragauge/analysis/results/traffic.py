@@ -27,6 +27,7 @@ class TraceStory:
         batches: raw ones that are kept of it.
         first: when its first part came, ISO time.
         due: when it is read, ISO time; "" = it was.
+        people: what became of what people said of it, and in it of others, a line each.
     """
 
     trace_id: str
@@ -42,6 +43,7 @@ class TraceStory:
     batches: int
     first: str
     due: str
+    people: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,11 @@ from typing import Any
 
 from ragauge.data.readers.lines import Row
 from ragauge.data.readers.traces.origin import origin_of
+from ragauge.data.readers.traces.placing import placed, thought, within
 from ragauge.data.readers.traces.spans import TraceSpan
 from ragauge.data.readers.traces.step import Documents, Step
 from ragauge.data.readers.traces.tree import FINDING, OURS, Node, Request, requests
+from ragauge.data.readers.traces.verdicts import TraceVerdict, outcome_of, verdicts_of
 from ragauge.data.response import REDACTED
 
 UNION, LAST, SPAN = "union", "last", "span:"     # whose documents are the passages
@@ -33,7 +35,9 @@ class LeftOut:
     reason: str
 
 
-def rows(spans: Sequence[TraceSpan], passages: str = UNION) -> Iterator[Row | LeftOut]:
+def rows(
+    spans: Sequence[TraceSpan], passages: str = UNION, others: Sequence[TraceVerdict] = ()
+) -> Iterator[Row | LeftOut]:
     """The requests of one trace as rows; the spans in any order, all of the same trace.
 
     Args:
@@ -41,6 +45,7 @@ def rows(spans: Sequence[TraceSpan], passages: str = UNION) -> Iterator[Row | Le
         passages: which steps found the passages, where several searched: `union`, those of all searches, each with
             its number, or of the last reranker; `last`, of the last search or reranker; `span:NAME`, of the spans of
             this name, whatever searched beside them.
+        others: what was said of the trace elsewhere: its spans' own annotations and events are read in any case.
 
     >>> alone = TraceSpan("5" * 32, "6" * 16, attributes={"openinference.span.kind": "EMBEDDING"})
     >>> [one.reason for one in rows([alone])]
@@ -53,9 +58,14 @@ def rows(spans: Sequence[TraceSpan], passages: str = UNION) -> Iterator[Row | Le
     found = requests(spans)
     if not found:
         yield LeftOut(trace_id, "no step that any known instrumentation describes")
+    said = placed(found, spans, [*(one for span in spans for one in verdicts_of(span)), *others])
     for request in found:
         reason = _unread(request)
-        yield _row(request, spans, passages) if not reason else LeftOut(trace_id, reason)
+        if reason:
+            yield LeftOut(trace_id, reason)
+        else:
+            outcome = outcome_of(thought(said.get(request.query_id, ())))
+            yield {**_row(request, spans, passages), "outcome": outcome or None}
 
 
 def _unread(request: Request) -> str:
@@ -81,15 +91,6 @@ def _query(request: Request) -> str | None:
     return next((query for query in asked if query != REDACTED), asked[0] if asked else None)
 
 
-def _within(root: TraceSpan, spans: Sequence[TraceSpan]) -> list[TraceSpan]:
-    """A span and what is inside it."""
-    inside, grown = {root.span_id}, 0
-    while len(inside) > grown:
-        grown = len(inside)
-        inside |= {span.span_id for span in spans if span.parent_id in inside}
-    return [span for span in spans if span.span_id in inside]
-
-
 def _row(request: Request, spans: Sequence[TraceSpan], which: str) -> Row:
     span, missing = request.root, dict[str, str]()
     models = request.outermost(frozenset({"llm"}))
@@ -99,7 +100,7 @@ def _row(request: Request, spans: Sequence[TraceSpan], which: str) -> Row:
         missing["answer"] = "no step of the trace records one"
     steps = [node.step for node in request.nodes()]
     return {
-        "query_id": span.trace_id if request.alone else f"{span.trace_id}:{span.span_id}",
+        "query_id": request.query_id,
         "query": _query(request),
         "passages": passages,
         "candidates": candidates,
@@ -108,7 +109,6 @@ def _row(request: Request, spans: Sequence[TraceSpan], which: str) -> Row:
         "tokens": _tokens([node.step for node in models]),
         "cost": _sum([node.step.cost for node in models]),
         "weight": _weight(span.state, missing),
-        "outcome": (request.said.outcome or None) if request.said is not None else None,
         "error": span.error or None,
         "missing": missing,
         "cluster": next((step.session for step in steps if step.session), None),
@@ -116,7 +116,7 @@ def _row(request: Request, spans: Sequence[TraceSpan], which: str) -> Row:
         "service": span.resource.get("service.name"),
         "metadata": {name: value for step in reversed(steps) for name, value in step.metadata.items()} or None,
         "trace_id": span.trace_id,
-        "origin": origin_of(spans if request.alone else _within(span, spans), span.span_id),
+        "origin": origin_of(spans if request.alone else within(span, spans), span.span_id),
     }
 
 

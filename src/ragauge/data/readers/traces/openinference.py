@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,19 +21,14 @@ from ragauge.data.readers.traces.step import (
     last_asked,
     named,
     number,
-    speaks,
     word,
 )
-from ragauge.data.response import BAD, GOOD, REDACTED, outcome_word
+from ragauge.data.response import REDACTED
 
 KINDS: Mapping[str, Kind] = {
     "RETRIEVER": "retriever", "RERANKER": "reranker", "LLM": "llm", "EMBEDDING": "embedding",
     "EVALUATOR": "evaluator", "PROMPT": "prompt", "TOOL": "tool", "CHAIN": "chain", "AGENT": "chain",
 }  # fmt: skip
-ANNOTATIONS = ("annotations.", "trace.annotations.")     # of a span that is judged, and of its trace
-# names of what users say; of an answer's correctness models speak too
-OF_USERS = re.compile(r"(user|end_user|human|customer)?[_-]?(feedback|thumbs?)([_-](feedback|rating|up_down))?")
-OF_ANYBODY = re.compile(r"((user|human|answer|response)[_-])?correct(ness)?")
 
 
 def read(span: TraceSpan) -> Step | None:
@@ -64,40 +58,8 @@ def read(span: TraceSpan) -> Step | None:
         ),
         cost=number(said.get("llm.cost.total")),
         session=word(said.get("session.id")),
-        outcome=_feedback(said),
         metadata=named(said.get("metadata")),
     )  # fmt: skip
-
-
-def _feedback(said: Mapping[str, Any]) -> dict[str, float | bool | str]:
-    """What users said of the span or its trace, by name; of several under one name a bad one counts.
-
-    >>> head = "annotations.0.annotation."
-    >>> _feedback({f"{head}name": "user_feedback", f"{head}label": "thumbs-down", f"{head}annotator_kind": "HUMAN"})
-    {'user_feedback': 'thumbs-down'}
-    """
-    found: dict[str, float | bool | str] = {}
-    if not speaks(said, *ANNOTATIONS):
-        return found
-    for one in (one for head in ANNOTATIONS for one in indexed(said, head)):
-        name, value = word(one.get("annotation.name")) or "", _value(one)
-        kind, named = str(one.get("annotation.annotator_kind") or "").upper(), outcome_word(name)
-        of_users = OF_USERS.fullmatch(named) and kind in ("", "HUMAN")
-        if value is None or not (of_users or (OF_ANYBODY.fullmatch(named) and kind == "HUMAN")):
-            continue
-        if name not in found or outcome_word(value) in (*BAD, "0.0", "-1.0"):
-            found[name] = value
-    return found
-
-
-def _value(annotation: Mapping[str, Any]) -> float | bool | str | None:
-    """Its label where that says good or bad, else its score, else the label whatever it says."""
-    label, score = word(annotation.get("annotation.label")), annotation.get("annotation.score")
-    label = None if label == REDACTED else label
-    if label is not None and outcome_word(label) in GOOD | BAD:
-        return label
-    read = score if isinstance(score, bool) else number(score)
-    return label if read is None else read
 
 
 def _written(said: Mapping[str, Any]) -> str | None:

@@ -23,10 +23,25 @@ class BadSpan(ValueError):  # noqa: N818 - what was found
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened while a span was open."""
+    """Something that happened while a span was open, or afterwards.
+
+    Attributes:
+        name: what happened.
+        attributes: as those of a span.
+        at: nanoseconds since 1970, by the clock of the machine that it happened on; 0 = not said.
+    """
 
     name: str
     attributes: Mapping[str, Any]
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Another span that a span has to do with; ids as a span's own."""
+
+    trace_id: str
+    span_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +61,7 @@ class TraceSpan:
         error: why it failed; "" = it did not.
         state: the sampler's notes, W3C tracestate.
         dropped: attributes that the exporter left out because there were too many.
+        links: other spans, such as the one that is judged, in order; without those that cannot be read.
     """
 
     trace_id: str
@@ -60,6 +76,7 @@ class TraceSpan:
     error: str = ""
     state: str = ""
     dropped: int = 0
+    links: tuple[Link, ...] = ()
 
     @property
     def milliseconds(self) -> float | None:
@@ -101,7 +118,7 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
 def _span(sent: Mapping[str, Any], resource: Mapping[str, Any]) -> TraceSpan:
     attributes = _attributes(sent.get("attributes"))
     events = tuple(
-        Event(str(event.get("name", "")), _attributes(event.get("attributes")))
+        Event(str(event.get("name", "")), _attributes(event.get("attributes")), _whole(event.get("timeUnixNano")))
         for event in _objects(sent.get("events"))
     )
     parent = sent.get("parentSpanId")
@@ -118,7 +135,15 @@ def _span(sent: Mapping[str, Any], resource: Mapping[str, Any]) -> TraceSpan:
         error=_error(sent.get("status"), events),
         state=str(sent.get("traceState", "")),
         dropped=_whole(sent.get("droppedAttributesCount")),
+        links=tuple(_links(sent.get("links"))),
     )
+
+
+def _links(sent: Any) -> Iterator[Link]:
+    for link in _objects(sent):
+        ids = str(link.get("traceId", "")).lower(), str(link.get("spanId", "")).lower()
+        if TRACE_ID.fullmatch(ids[0]) and SPAN_ID.fullmatch(ids[1]):
+            yield Link(*ids)
 
 
 def _id(value: Any, name: str, form: re.Pattern[str], digits: int) -> str:

@@ -39,7 +39,6 @@ class Step:
         tokens: input, output and total.
         cost: in US dollars.
         session: the conversation that the request belongs to.
-        outcome: what users said of it, by name.
         metadata: what else the team noted, by name.
     """
 
@@ -52,7 +51,6 @@ class Step:
     tokens: Mapping[str, int] = field(default_factory=dict)
     cost: float | None = None
     session: str | None = None
-    outcome: Mapping[str, float | bool | str] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 

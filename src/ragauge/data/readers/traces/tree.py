@@ -46,6 +46,11 @@ class Request:
     tops: Sequence[Node]
     alone: bool = True
 
+    @property
+    def query_id(self) -> str:
+        """Of its response: the trace's id, with that of its root where the trace has several."""
+        return self.root.trace_id if self.alone else f"{self.root.trace_id}:{self.root.span_id}"
+
     def nodes(self) -> Iterator[Node]:
         """Every step, depth first."""
         for top in self.tops:
@@ -76,14 +81,17 @@ def _order(span: TraceSpan) -> tuple[int, str]:
 def requests(spans: Sequence[TraceSpan]) -> list[Request]:
     """The requests of one trace: those of its outermost steps that searched for something, else the trace as a whole.
 
-    Spans that say nothing, such as a web server's, are left out, and their children stand in their place.
+    Spans that say nothing, such as a web server's, are left out, and their children stand in their place. So are judges
+    beside what they judge, with all that is inside them.
     """
     by_id = {span.span_id: span for span in spans}
     nodes = {span.span_id: Node(span, step) for span in by_id.values() if (step := step_of(span)) is not None}
-    tops: list[Node] = []
+    tops, judges = list[Node](), list[Node]()
     for node in sorted(nodes.values(), key=lambda node: _order(node.span)):
         above = _above(node.span, by_id, nodes)
-        (tops if above is None else above.inside).append(node)
+        same = judges if node.step.kind == "evaluator" else tops if above is None else above.inside
+        same.append(node)
+    tops = tops or judges
     if not tops:
         return []
     turns = [top for top in tops if top.step.kind in ("chain", "") and _searches(top)]

@@ -1,0 +1,244 @@
+"""What people said of a trace, in it or in others that link to it: which response it is of, and what is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ragauge.data.label import Label
+from ragauge.data.readers.lines import Row
+from ragauge.data.readers.traces.placing import NOWHERE, PlacedVerdict, placed, thought
+from ragauge.data.readers.traces.spans import Event, Link, TraceSpan
+from ragauge.data.readers.traces.tree import OURS, requests
+from ragauge.data.readers.traces.verdicts import TraceVerdict, judged_by, outcome_of, verdicts_of, verdicts_of_event
+from ragauge.engine.annotated import AnnotatedLabels, labels_of, left_out
+from ragauge.errors import UnknownName
+from ragauge.store.collecting import Arrived
+from ragauge.store.inbox import DueTrace
+from ragauge.store.ledger import LedgerLine, Outcome
+from ragauge.store.open import Store
+from ragauge.store.responses import Loaded
+
+Said = Mapping[str, Sequence[PlacedVerdict]]     # by query id of a request; NOWHERE = of which is not known
+OF_TRACE = "of trace "     # how a line begins that a trace's ledger has of what was said in it of another
+MOST_TOLD = 50     # such lines; the oldest go
+NOT_READ = "it was not read yet"
+UNKNOWN, AN_EVALUATION = "", "an evaluation"     # of a trace that is still to be read
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTrace:
+    """What a trace says.
+
+    Attributes:
+        due: the trace.
+        project: whose it is; "" = not known.
+        rows: the requests in it.
+        outcome: where there is nothing to score.
+        reason: of the outcome.
+        said: what people and judges say of its requests.
+        judged: other traces that it judges.
+        spanned: whether any span of it is there.
+    """
+
+    due: DueTrace
+    project: str = ""
+    rows: tuple[Row, ...] = ()
+    outcome: Outcome | None = None
+    reason: str = ""
+    said: Said = field(default_factory=dict)
+    judged: frozenset[str] = frozenset()
+    spanned: bool = False
+
+
+def said_elsewhere(
+    trace_id: str, judges: Iterable[TraceSpan], events: Mapping[str, Sequence[Event]], known: Iterable[str]
+) -> list[TraceVerdict]:
+    """Verdicts of a trace that do not stand in its spans.
+
+    Args:
+        trace_id: of the trace.
+        judges: spans of others that link to it; our own, which give results back, say nothing.
+        events: that came as logs, by the span that they are of.
+        known: ids of the trace's spans, which have their events themselves.
+    """
+    there, found = set(known), []
+    for span in judges:
+        if span.resource.get("service.name") != OURS:
+            found += [one for one in verdicts_of(span) if one.trace_id == trace_id]
+    for span_id, several in events.items():
+        if span_id not in there:
+            found += [one for event in several for one in verdicts_of_event(Link(trace_id, span_id), event, trace_id)]
+    return found
+
+
+def said_of(trace_id: str, spans: Sequence[TraceSpan], others: Sequence[TraceVerdict]) -> Said:
+    """What was said of each request of a trace, by its spans and by others."""
+    own = [one for span in spans for one in verdicts_of(span) if one.trace_id == trace_id]
+    if not own and not others:
+        return {}
+    found = requests(spans)
+    if not found:
+        return {NOWHERE: [PlacedVerdict(one, known=one.scope != "span") for one in (*own, *others)]}
+    return placed(found, spans, [*own, *others])
+
+
+def judged_in(spans: Sequence[TraceSpan]) -> frozenset[str]:
+    """Other traces that a trace's spans judge."""
+    links = [(span.trace_id, judged_by(span)) for span in spans]
+    return frozenset(link.trace_id for own, link in links if link is not None and link.trace_id != own)
+
+
+def placed_anew(said: Said, there: Sequence[Arrived]) -> Said:
+    """What was said, where the spans are no longer kept: by the roots of the responses that are."""
+    roots = {response.origin.get("span", ""): response.query_id for _, response in there}
+    names = {response.query_id for _, response in there}
+    out: dict[str, list[PlacedVerdict]] = {name: list(said[name]) for name in said if name in names}
+    for name in said.keys() - names:
+        for one in said[name]:
+            root = roots.get(one.verdict.span_id)
+            where = root or (next(iter(names)) if len(names) == 1 else NOWHERE)
+            out.setdefault(where, []).append(replace(one, known=one.known or root is not None))
+    return out
+
+
+def with_outcomes(there: Sequence[Arrived], said: Said) -> list[Arrived]:
+    """Responses with what users said of them since."""
+    return [
+        (example, replace(response, outcome=outcome_of(thought(said.get(response.query_id, ())), response.outcome)))
+        for example, response in there
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleSaid:
+    """What came of what was said of a trace.
+
+    Attributes:
+        kept: labels, and what makes none.
+        told: trace in which it was said, where that is another -> what came of it, in words.
+    """
+
+    kept: AnnotatedLabels = field(default_factory=AnnotatedLabels)
+    told: Mapping[str, str] = field(default_factory=dict)
+
+
+def annotated(due: DueTrace, arrived: Sequence[Arrived], said: Said) -> PeopleSaid:
+    """What comes of what was said of a trace.
+
+    Args:
+        due: the trace.
+        arrived: its responses, with their questions.
+        said: of them.
+    """
+    items = {response.query_id: Loaded(0, example, response) for example, response in arrived}
+    why = "which of its requests is not said" if items else "and it has no response that is here"
+    by_source: dict[str, AnnotatedLabels] = {}
+    for name, source, verdicts in _by_source(said):
+        found = labels_of(items[name], verdicts, due.last) if name in items else left_out(verdicts, why)
+        by_source[source] = by_source.get(source, AnnotatedLabels()) + found
+    whole = sum(by_source.values(), AnnotatedLabels())
+    told = {source: str(found) for source, found in by_source.items() if source != due.trace_id and str(found)}
+    return PeopleSaid(whole, told)
+
+
+def _by_source(said: Said) -> Iterator[tuple[str, str, list[PlacedVerdict]]]:
+    for name, verdicts in said.items():
+        for source in dict.fromkeys(one.verdict.source for one in verdicts):
+            yield name, source, [one for one in verdicts if one.verdict.source == source]
+
+
+def people_words(own: str, before: str, told: Mapping[str, str], judged: Iterable[str] = ()) -> str:
+    r"""What the ledger's line of a trace says of people's verdicts.
+
+    Args:
+        own: what came of those of the trace itself; "" = none were read now.
+        before: what the line said so far.
+        told: other trace -> what came of what this one says of it.
+        judged: traces that it judges.
+
+    >>> people_words("label kept: support", "of trace b: x", {"c": "y"}, ["b", "d"])
+    'label kept: support\nof trace b: x\nof trace c: y\nof trace d: it was not read yet'
+    """
+    lines = before.split("\n") if before else []
+    others = {line.removeprefix(OF_TRACE).partition(":")[0]: line for line in lines if line.startswith(OF_TRACE)}
+    others |= {trace_id: f"{OF_TRACE}{trace_id}: {words}" for trace_id, words in told.items()}
+    for trace_id in sorted(judged):
+        others.setdefault(trace_id, f"{OF_TRACE}{trace_id}: {NOT_READ}")
+    mine = own or "\n".join(line for line in lines if not line.startswith(OF_TRACE))
+    return "\n".join([*([mine] if mine else []), *list(others.values())[-MOST_TOLD:]])
+
+
+@dataclass(frozen=True, slots=True)
+class HeldResponses:
+    """A trace's responses as they are kept.
+
+    Attributes:
+        arrived: the responses, with their questions.
+        run_id: of the run that holds them; "" = none does.
+        project: whose traffic that is; "" where the ledger knows it.
+        day: its UTC date; "" where the ledger knows it.
+    """
+
+    arrived: list[Arrived] = field(default_factory=list)
+    run_id: str = ""
+    project: str = ""
+    day: str = ""
+
+
+def stored_of(store: Store, trace_id: str, run_id: str) -> HeldResponses:
+    """A trace's responses as they are kept, however long ago it came.
+
+    Args:
+        store: where they are.
+        trace_id: of the trace.
+        run_id: of the run that the ledger names; "" = it names none, so runs of traffic are looked through.
+    """
+    if run_id:
+        names = [run_id]
+        runs = {}
+    else:
+        runs = {one.run_id: one for one in store.runs.list() if one.kind == "traffic"}
+        names = list(runs)
+    for name in names:
+        try:
+            found = [store.runs.response(name, one) for one in store.collecting.under(name, trace_id)]
+        except UnknownName:     # the run was deleted
+            continue
+        if found:
+            run = runs.get(name)
+            return HeldResponses(found, name, *((run.system, run.name.rpartition(" ")[2]) if run else ("", "")))
+    return HeldResponses()
+
+
+def keep_people(store: Store, kept: Sequence[tuple[ReadTrace, Sequence[Arrived]]], now: float, day: str) -> None:
+    """Keeps labels, and says in the ledger what came of what people said, in the transaction that settles the traces.
+
+    Args:
+        store: where they are kept.
+        kept: traces, with the responses that they have.
+        now: seconds since 1970.
+        day: the UTC date of then.
+    """
+    own: dict[str, str] = {}
+    told: dict[str, dict[str, str]] = {}
+    judged = {one.due.trace_id: one.judged for one, _ in kept if one.judged}
+    labels: list[Label] = []
+    for one, arrived in kept:
+        if one.said:
+            people = annotated(one.due, arrived, one.said)
+            labels += people.kept.labels
+            own[one.due.trace_id] = str(people.kept)
+            for source, words in people.told.items():
+                told.setdefault(source, {})[one.due.trace_id] = words
+    names = {*own, *told, *judged}
+    if not names:
+        return
+    if labels:
+        store.labels.add(labels)
+    there, lines = store.ledger.lines(names), []
+    for name in sorted(names):
+        line = there.get(name) or LedgerLine(name, UNKNOWN, day, "filtered", AN_EVALUATION, at=now)
+        words = people_words(own.get(name, ""), line.people, told.get(name, {}), judged.get(name, ()))
+        lines += [replace(line, people=words)] if words != line.people else []
+    store.ledger.tell(lines)
