@@ -85,6 +85,32 @@ def test_a_change_that_people_took_as_it_is_is_the_norm(store: Store) -> None:
     assert second.ended_at is None
 
 
+def test_frozen_responses_come_from_all_projects(store: Store) -> None:
+    """Those of the first day with enough are of all projects in equal parts, whatever they are called there.
+
+    A judge that changes raises one alert, which names no project, and the monitors of all wait for a word.
+    """
+    stored(store, DAYS)
+    for project, requests in (("desk2", DAYS), ("lab", DAYS[:5])):
+        stored(store, requests, project=project)
+    canary = Canary(lambda day, place: float(day < 9 or place < 23))
+    assert [canary.on(store, day) for day in range(10)] == [0] * 9 + [1]
+    (run,) = [run for run in store.runs.list() if run.name == CANARY]
+    names = [example.query_id.split(":")[0] for example, _ in store.runs.pairs(run.run_id)]
+    assert sorted(names.count(name) for name in ("shop", "desk2", "lab")) == [5, 22, 23]
+    (kept,) = store.monitors.alerts()
+    assert (kept.alert.monitor, kept.alert.project) == ("the judge", "")
+    monitor, watched = configured({"webhook": "http://127.0.0.1:9/"})
+    both = replace(watched, metrics=tuple(
+        replace(one, project=project, apart=True) for one in watched.metrics for project in ("shop", "desk2")
+    ))  # fmt: skip
+    assert judge_series(store, monitor, both, 0.0) == ()
+    resolve_alert(kept.alert.alert_id, store=store.url)
+    assert {one.monitor for one in judge_series(store, monitor, both, 0.0)} == {
+        "faithfulness (shop)", "faithfulness (desk2)",
+    }
+
+
 def test_a_judge_that_is_never_sure_has_not_changed() -> None:
     """Of 300 days of a judge that flips a fifth of its verdicts at random at most 2 % count as changed at p 0.0017."""
     draw = np.random.default_rng(3)

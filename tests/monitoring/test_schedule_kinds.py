@@ -13,10 +13,12 @@ from tests.monitoring.test_scheduling import NIGHTLY, NOON, Server, project
 
 import ragauge as rg
 from ragauge.api.scheduled import ScheduledOutcome, ScheduledRun
+from ragauge.api.traffic import traffic
 from ragauge.data.config.reading import read_config
 from ragauge.data.example import Example
 from ragauge.data.response import Passage, Response, Run
 from ragauge.engine.drift_measures import golden_run
+from ragauge.reporting.traffic import status_sections
 from ragauge.store.open import Store, open_store
 
 __all__ = ["project"]
@@ -208,10 +210,11 @@ def test_an_index_is_checked(project: Path) -> None:
     assert outcome(project, kept).state == "fail"
 
 
-def served(store: Store, models: list[str], day: str) -> None:
-    """A day's requests, each by a model."""
-    run = store.collecting.open_traffic(Run(day, f"shop {day}", kind="traffic", created_at=f"{day}T00:00:00+00:00"))
-    asked = [Example(f"{day}t{n}", "How?", segments={"model": name}) for n, name in enumerate(models)]
+def served(store: Store, models: list[str], day: str, project: str = "") -> None:
+    """A day's requests of a project, each by a model."""
+    made = Run(f"{day}{project}", f"shop {day}", "traffic", system=project, created_at=f"{day}T00:00:00+00:00")
+    run = store.collecting.open_traffic(made)
+    asked = [Example(f"{day}{project}t{n}", "How?", segments={"model": name}) for n, name in enumerate(models)]
     pairs = [(one, Response(one.query_id, passages=(Passage("p", "p", "t"),))) for one in asked]
     store.collecting.replace(run.run_id, pairs, ())
 
@@ -233,8 +236,35 @@ def test_another_served_model_makes_a_run(store: Store) -> None:
     assert newest.why == "model changed"
 
 
+@pytest.mark.parametrize(("watched", "whose", "runs"), [
+    ("", "", ["model of desk changed", "model of shop changed"]), ("", "shop", ["model of shop changed"]),
+    ("shop", "", ["model of shop changed"]), ("shop", "desk", ["model of desk changed"]),
+])  # fmt: skip
+def test_a_model_is_new_to_its_own_project(store: Store, watched: str, whose: str, runs: list[str]) -> None:
+    """Another's model, and a project that is new, are no change; the run and status say whose model it was.
+
+    A schedule looks at the project that it names, else at all, or at that which the section names. Of two servers one
+    makes the run.
+    """
+    monitor = {"segments": {"model": "model"}, **({"project": watched} if watched else {})}
+    servers = [Server(store, cron=None, on=["model"], monitor=monitor, **({"project": whose} if whose else {}))
+               for _ in range(2)]     # fmt: skip
+    days = [("shop", "m1"), ("desk", "m2"), ("desk", "m1"), ("shop", "m2")]
+    for n, (sender, model) in enumerate(days):
+        served(store, [model] * 200, f"2026-01-0{5 + n}", sender)
+        for server in servers:
+            server.at(NOON + 120 * n)
+    assert [job.why for job in reversed(store.jobs.latest(9)) if job.why] == runs
+    names = [wanted.name for server in servers for wanted in server.did]
+    assert sorted(name.partition("(")[2].removesuffix(")") for name in names) == runs
+    (_, table) = status_sections(traffic(store=store.url).found)
+    assert table.table is not None
+    assert f"{runs[-1]}: fine" in str(table.table.rows)
+
+
 @pytest.mark.parametrize(("entry", "said"), [
     ({"run": None}, "nightly has no run"),
+    ({"project": "shop"}, "names a project, at whose traffic on: [model] and reported alone look"),
     ({"on": ["model"]}, "segments: {model: model}"),
     ({"heartbeat": 3, "reported": "7d"}, "judges nothing; leave out reported"),
     ({"ann": {"study": "n", "queries": "q", "min": 0.9}}, "run and set beside ann, which exclude each other"),

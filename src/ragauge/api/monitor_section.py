@@ -45,8 +45,9 @@ def said(monitor: MonitorSection, watched: Watches) -> Iterator[str]:
         yield f"notify: {receiver.email or ('webhook' if receiver.webhook else 'otlp')}{form}"
     for one in monitor.schedules:
         at = " and ".join([f"{one.cron} ({one.zone})"] * bool(one.cron) + [f"a change of {key}" for key in one.on])
+        whose = f", of {one.project}" if one.project else ""
         what = f"index of {one.ann.study}" if one.ann else f"{one.run} over {one.set}"
-        yield f"schedule: {one.name}: {what}, at {at}"
+        yield f"schedule: {one.name}: {what}, at {at}{whose}"
 
 
 def mistakes(file: ConfigFile, monitor: MonitorSection) -> Iterator[DataError]:

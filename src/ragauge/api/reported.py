@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 MOST, TAG = 200, "reported"     # questions of each source that join a set, at most; what those of users are tagged with
 
 
-def with_reported(eval_set: EvalSet, store: Store, since: timedelta, config: str) -> tuple[EvalSet, str]:
+def with_reported(
+    eval_set: EvalSet, store: Store, since: timedelta, config: str, project: str = ""
+) -> tuple[EvalSet, str]:  # fmt: skip
     """A set with the questions that users reported, and those of the regression set, where it does not ask them yet.
 
     Args:
@@ -29,6 +31,7 @@ def with_reported(eval_set: EvalSet, store: Store, since: timedelta, config: str
         store: with the traffic.
         since: how far back users count, from now.
         config: the file whose section `ui` may name a regression set, and whose section `monitor` a project.
+        project: whose users; "" = of that one, else of the one whose traffic came first.
 
     Returns:
         The set, and what joined in words; "" = nothing.
@@ -39,7 +42,7 @@ def with_reported(eval_set: EvalSet, store: Store, since: timedelta, config: str
     added: list[Example] = []
     counts: dict[str, int] = {}
     monitor = read_config(config).config.monitor
-    reported = _of_users(store, since, "" if monitor is None else monitor.project)
+    reported = _of_users(store, since, project or ("" if monitor is None else monitor.project))
     sources = {"reported by users": reported, "of the regression set": _of_regressions(config)}
     for what, examples in sources.items():
         for example in examples:

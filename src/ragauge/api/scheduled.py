@@ -131,7 +131,7 @@ class ScheduledRun:
 
         with open_store(self.store) as store:
             eval_set = set_of(self.schedule.set, store, _unheard)
-            return with_reported(eval_set, store, self.schedule.reported, self.config)
+            return with_reported(eval_set, store, self.schedule.reported, self.config, self.schedule.project)
 
     def _list(self, run_id: str) -> None:
         """Keeps which of the labelled documents the index should hold, where a corpus is named that has any of them."""

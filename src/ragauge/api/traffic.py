@@ -275,7 +275,7 @@ def _line(job: Job, now: float) -> JobLine:
     until = now if job.ended is None else job.ended
     return JobLine(
         job.name, _moment(job.due), job.state, round(max(0.0, until - job.began), 1),
-        round(max(0.0, now - job.beat), 1) if running else 0.0, job.attempts, job.run_id, job.said,
+        round(max(0.0, now - job.beat), 1) if running else 0.0, job.attempts, job.run_id, job.said, job.why,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from ragauge.analysis.monitoring.canary import (
     Verdicts,
     canary_day,
     changed_id,
+    evenly,
     first_look,
 )
 from ragauge.analysis.monitoring.promise import level_of_a_day
@@ -23,8 +24,8 @@ from ragauge.analysis.monitoring.series import ALL
 from ragauge.analysis.monitoring.watching import JUDGE_CHANGED, Alert
 from ragauge.api.evaluate import Planned, carried_out, planner
 from ragauge.api.options import EvaluateOptions
-from ragauge.data.response import Run
-from ragauge.engine.arrivals import traffic_runs
+from ragauge.data.response import Response, Run
+from ragauge.engine.arrivals import day_of
 from ragauge.engine.plan import plan
 from ragauge.metrics.catalogue import questions
 from ragauge.monitoring.daily import DailyLook
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.monitoring.canary import CanaryDay
     from ragauge.analysis.results.jobs import Job
     from ragauge.data.config.monitor import MonitorSection
+    from ragauge.data.example import Example
     from ragauge.engine.plan import Plan
     from ragauge.store.open import Store
 
@@ -65,16 +67,26 @@ class JudgeCanary(DailyLook):
         return found.reason, self._changed(store, planned, found, repeat)
 
     def _frozen(self, store: Store) -> Run | None:
-        """The run with the frozen responses: the first ones of a day with enough of them, taken once."""
+        """The run with the frozen responses: the first ones of a day with enough of them, taken once.
+
+        The judge judges the traffic of every project, so all that sent on that day have equal parts.
+        """
         known = [run for run in store.runs.list() if run.name == CANARY]
         if known:
             return known[0]
-        for run in traffic_runs(store, project=self._monitor.project):
-            order = store.runs.order(run.run_id).numbers
-            if len(order) >= self._monitor.canary:
-                loaded = store.runs.load(sorted(order)[: self._monitor.canary])
-                records = [(one.example, one.response) for one in loaded]
-                return store.runs.import_run(Run("", CANARY, config={"frozen of": run.run_id}), records)
+        by_day: dict[str, list[Run]] = {}
+        for run in store.runs.list(filter={"kind": "traffic"}, sort="oldest"):
+            by_day.setdefault(day_of(run), []).append(run)
+        for runs in (by_day[day] for day in sorted(by_day)):
+            orders = [sorted(store.runs.order(run.run_id).numbers) for run in runs]
+            parts = evenly([len(order) for order in orders], self._monitor.canary)
+            if sum(parts) == self._monitor.canary:
+                records = [
+                    _called(f"{run.system}: ", *one) if len(runs) > 1 else one
+                    for run, order, n in zip(runs, orders, parts, strict=True) for one in _loaded(store, order[:n])
+                ]  # fmt: skip
+                of = " and ".join(run.run_id for run, n in zip(runs, parts, strict=True) if n)
+                return store.runs.import_run(Run("", CANARY, config={"frozen of": of}), records)
         return None
 
     def _plan(self, store: Store, run: Run, repeat: int) -> Plan:
@@ -121,3 +133,13 @@ class JudgeCanary(DailyLook):
             now.date(), share, found.n, found.share_before or 0.0, found.share_before, 1.0, 1.0, 1, "canary", True,
             said=f"{said}; monitors that ask it pause",
         )]  # fmt: skip
+
+
+def _loaded(store: Store, numbers: Sequence[int]) -> list[tuple[Example, Response]]:
+    return [(one.example, one.response) for one in store.runs.load(numbers)]
+
+
+def _called(before: str, example: Example, response: Response) -> tuple[Example, Response]:
+    """A request under another name: those of two projects may be called alike."""
+    name = f"{before}{example.query_id}"
+    return replace(example, query_id=name), replace(response, query_id=name)

@@ -7,20 +7,21 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from ragauge.analysis.monitoring.accounts import bare
 from ragauge.analysis.monitoring.blame import Blame
+from ragauge.analysis.monitoring.projects import looked_into
 from ragauge.analysis.monitoring.silences import last_due
 from ragauge.api.scheduled import ScheduledOutcome, ScheduledRun, not_made
 from ragauge.data.config.reading import DEFAULT, read_config
 from ragauge.data.identity import digest
-from ragauge.engine.arrivals import served_models
+from ragauge.engine.arrivals import served_models, traffic_projects, watched_project
 from ragauge.errors import StoreError
 from ragauge.monitoring.notifying import deliver, deliveries
 from ragauge.monitoring.schedule_alerts import schedule_alerts
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
 BEAT = 10.0         # seconds between two signs of life
 LOOKED = 1.0        # seconds between two looks at the process that does a run: a server that ends has little time
-MODELS_EVERY = 30.0     # seconds between two looks at the models that answer
+MODELS_EVERY = 30.0     # seconds between two looks at the models that answer, for each project
+MOST_NAME = 60      # characters of a project's name in a reason
 ATTEMPTS = 3        # of an occurrence whose servers were killed
 Alive = Callable[[], bool]     # says that work goes on; False = it is to stop
 Doing = Callable[[ScheduledRun, Alive], ScheduledOutcome | None]
@@ -75,7 +77,9 @@ class Scheduler:
     ) -> None:
         self._monitor, self._config, self._clock = monitor, config, clock
         self._doing, self._contents = doing or in_a_process, FileContents()
-        self._models, self._models_due = list[str](), 0.0
+        self._models, self._models_due = dict[str, str](), 0.0
+        self._any: tuple[str, ...] = ()     # projects whose models start what names none
+        self._several = False     # whether more than one sends
         self._owner = f"{os.getpid()}-{secrets.token_hex(6)}"
 
     @classmethod
@@ -141,28 +145,44 @@ class Scheduler:
 
     def _changed(self, store: Store, schedule: ScheduleSection, now: float) -> Job | None:
         """A run that is due because what it watches changed since it was looked at last; what is not there waits."""
-        found = {key: one for key in schedule.on if (one := self._seen(store, schedule, key, now)) is not None}
+        found = list(self._watched(store, schedule, now))
         changed = []
         with store.transaction():     # of two servers one sees the change
-            for key, said in found.items():
-                name = f"{schedule.name}: {key}"
-                known = store.jobs.newest(name)
-                if known is not None and known.said == said:
+            for one in found:
+                known = next((job for name in one.names if (job := store.jobs.newest(name)) is not None), None)
+                if known is not None and (known.name, known.said) == (one.names[0], one.said):
                     continue
-                store.jobs.note(name, now, said=said)
-                new = known is not None and (key != "model" or set(said.split("\n")) - set(known.said.split("\n")))
-                changed += [key] if new else []
+                store.jobs.note(one.names[0], now, said=one.said)
+                if known is not None and one.differs(known.said):
+                    changed.append(one.what)
             why = f"{' and '.join(changed)} changed"
             return store.jobs.take(schedule.name, now, self._owner, now, why) if changed else None
 
-    def _seen(self, store: Store, schedule: ScheduleSection, key: str, now: float) -> str | None:
-        """What is there now of what a schedule watches; None = nothing."""
-        if key != "model":
-            return self._contents.of(str(getattr(schedule, key)))
-        if now >= self._models_due:     # the newest requests are read for it
-            self._models_due = now + MODELS_EVERY
-            self._models = served_models(store, self._monitor.model_segment, project=self._monitor.project)
-        return "\n".join(self._models) or None
+    def _watched(self, store: Store, schedule: ScheduleSection, now: float) -> Iterator[_Watched]:
+        """What a schedule watches, as it is now; what is not there is left out."""
+        for key in schedule.on:
+            name = f"{schedule.name}: {key}"
+            if key == "model":
+                models = self._served(store, now)
+                for project, served in models.items():
+                    if served and project in ((schedule.project,) if schedule.project else self._any):
+                        what = f"model of {project[:MOST_NAME]}" if self._several else key
+                        before = (name,) * (project == next(iter(models)))     # kept so when one alone was looked at
+                        yield _Watched((f"{name} ({project})", *before), served, what)
+            elif (said := self._contents.of(str(getattr(schedule, key)))) is not None:
+                yield _Watched((name,), said, key)
+
+    def _served(self, store: Store, now: float) -> dict[str, str]:
+        """The models that answer in each project that is looked into, a line each; that which is meant first."""
+        if now >= self._models_due:     # the newest requests of each are read for it
+            came, named = traffic_projects(store), {one.project for one in self._schedules}
+            self._any, self._several = looked_into(self._monitor, came), len(came) > 1
+            meant = watched_project(store, self._monitor.project)
+            projects = sorted({*self._any, *(named & set(came))}, key=lambda one: (one != meant, came.index(one)))
+            segment = self._monitor.model_segment
+            self._models = {one: "\n".join(served_models(store, segment, project=one)) for one in projects}
+            self._models_due = now + MODELS_EVERY * max(1, len(projects))
+        return self._models
 
     def _do(self, store: Store, schedule: ScheduleSection, job: Job, over: threading.Event) -> None:
         if job.attempts > ATTEMPTS:
@@ -170,9 +190,9 @@ class Scheduler:
             self._end(store, job, ScheduledOutcome("error", "", said, said))
             return
         at = datetime.fromtimestamp(job.due, UTC).isoformat(sep=" ", timespec="minutes")[:16]
-        wanted = ScheduledRun(
-            schedule, f"{schedule.name} {at}", self._config, self._monitor.judge, store.url, fresh=job.attempts == 1
-        )
+        whose = f" ({job.why})" if " of " in job.why else ""     # one of several projects
+        name, fresh = f"{schedule.name} {at}{whose}", job.attempts == 1
+        wanted = ScheduledRun(schedule, name, self._config, self._monitor.judge, store.url, fresh=fresh)
         outcome = self._doing(
             wanted, lambda: not over.is_set() and store.jobs.beat(job, self._owner, self._clock())
         )
@@ -193,6 +213,19 @@ class Scheduler:
             told = [each for one in accounts for each in deliveries(store, self._monitor, one, now)]
             store.monitors.tell(told)
         deliver(store, self._monitor, now)
+
+
+class _Watched(NamedTuple):
+    """Something that a schedule watches: names that it is kept under, what is there now, and what it is called."""
+
+    names: tuple[str, ...]
+    said: str
+    what: str
+
+    def differs(self, before: str) -> bool:
+        """Whether that is a change: of models, where one answers that did not before."""
+        models = self.what.startswith("model")
+        return bool(set(self.said.split("\n")) - set(before.split("\n"))) if models else self.said != before
 
 
 def in_a_process(wanted: ScheduledRun, alive: Alive) -> ScheduledOutcome | None:

@@ -209,6 +209,7 @@ def _jobs(jobs: tuple[JobLine, ...]) -> ReportSection:
         else:
             unmet = [part.removeprefix("- ") for part in job.said.splitlines() if part.startswith("- ")]
             said = " ".join(unmet) or job.said
+        said = f"{job.why}: {said}" if job.why else said
         took = "–" if word == "stopped" or job.state == "noted" else f"{job.seconds:,.0f} s"
         due = job.due[:16].replace("T", " ")
         rows.append((safe(job.name), due, Phrase(word, tone), took, job.run_id or "–", safe(said)))

@@ -72,6 +72,23 @@ def canary_day(first: Sequence[Verdicts], today: Verdicts, level: float) -> Cana
     return CanaryDay(p <= level, flipped, n, share, p, reason)
 
 
+def evenly(there: Sequence[int], wanted: int) -> list[int]:
+    """How many to take of each, so that all have equal parts, as far as each has so many.
+
+    Args:
+        there: how many each has.
+        wanted: of all together; all there are, where there are fewer.
+
+    >>> evenly([1000, 1000, 4], 50), evenly([3, 100], 10), evenly([1, 1], 5), evenly([9, 9, 9], 5)
+    ([23, 23, 4], [3, 7], [1, 1], [1, 2, 2])
+    """
+    taken, left = [0] * len(there), wanted
+    for done, place in enumerate(sorted(range(len(there)), key=lambda one: there[one])):     # who has few takes first
+        taken[place] = min(there[place], left // (len(there) - done))
+        left -= taken[place]
+    return taken
+
+
 def changed_id(judge_id: str | None, day: date) -> str:
     """The id of the alert that a judge changed, as seen on a day."""
     return digest([CANARY_LOOK, judge_id, day.isoformat()])[:10]

@@ -46,7 +46,8 @@ def looked_into(monitor: MonitorSection, came: Sequence[str]) -> tuple[str, ...]
     ('shop', 'desk')
     """
     named = {monitor.project, *(one.project for one in monitor.monitors)}
-    return tuple(name for name in came if not monitor.project or name in named)
+    known = [name for place, name in enumerate(came) if name or not place]     # without a name the first is meant
+    return tuple(name for name in known if not monitor.project or name in named)
 
 
 def watched_projects(monitor: MonitorSection, watched: Watches, came: Sequence[str]) -> WatchedProjects:

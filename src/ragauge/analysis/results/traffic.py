@@ -76,6 +76,7 @@ class JobLine:
         attempts: how often it was taken up.
         run_id: of the run that it made; "" = none.
         said: what came of it; one line or more.
+        why: what made it due, such as "corpus changed"; "" = its time.
     """
 
     name: str
@@ -86,6 +87,7 @@ class JobLine:
     attempts: int
     run_id: str
     said: str
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

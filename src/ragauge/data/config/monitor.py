@@ -222,6 +222,9 @@ class ScheduleSection(Section):
     name: Name = Field(description="What it is called.")
     cron: Cron | None = Field(default=None, description="When: minute, hour, day of month, month, day of week.")
     on: tuple[Trigger, ...] = Field(default=(), description="Also when one of these changes.")
+    project: Name = Field(
+        default="", description="Whose models and reports count; else models of any that is watched."
+    )
     zone: Zone = Field(default="UTC", description="Time zone, such as Europe/Berlin.")
     run: Name | None = Field(default=None, description="The system, as ragauge run takes it.")
     set: Name | None = Field(default=None, description="The eval set: a file, or a stored set's name.")
@@ -252,6 +255,8 @@ class ScheduleSection(Section):
         for key in self.on:
             if key != "model" and getattr(self, key) is None:
                 yield f"watches a file by on: [{key}]. Name it: {key}: PATH."
+        if self.project and "model" not in self.on and self.reported is None:
+            yield "names a project, at whose traffic on: [model] and reported alone look. Leave project out."
 
     def _without_one_thing(self) -> Iterator[str]:
         if self.ann is None:
@@ -308,7 +313,9 @@ class WaitSection(Section):
 class MonitorSection(Section):
     """What is watched in production, and who is told."""
 
-    project: Name = Field(default="", description="Whose traffic is watched; else of the project that came first.")
+    project: Name = Field(
+        default="", description="Whose traffic is watched; else of the project that came first, and drift of all."
+    )
     judge: Name = Field(default="local", description="Who answers questions about the sample.")
     metrics: tuple[Name, ...] = Field(default=("production",), description="Metrics and presets of all requests.")
     segments: dict[Name, Name] = Field(
