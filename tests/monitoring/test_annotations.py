@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 from starlette.testclient import TestClient
 from tests.data.spans import attributes
-from tests.monitoring.conftest import ROOT, TRACE, span, traces
-from tests.monitoring.test_settling import KIND, LATER, OTHER, chain, finder, line
+from tests.monitoring.conftest import CHILD, ROOT, TRACE, span, traces
+from tests.monitoring.test_settling import KIND, LATER, OTHER, chain, finder, held, line
 
 from ragauge.api.label import label_import
 from ragauge.api.traffic import trace
-from ragauge.data.label import Label, label_key, part_text
+from ragauge.data.label import Label, label_key, last_said, part_text
+from ragauge.metrics.base import Measured
 from ragauge.monitoring.policy import Policy
+from ragauge.monitoring.redaction import Redaction
 from ragauge.monitoring.settling import settle
-from ragauge.store.open import Store
+from ragauge.store.inbox import DAY
+from ragauge.store.open import Store, open_store
+from ragauge.store.scores import Column
+from ragauge.store.traffic_schema import traces as table
 
 Sender = Callable[..., TestClient]
 QUESTION, ANSWER, TEXTS = "How long do refunds take?", "14 days.", ["Text of a.md."]
@@ -98,3 +106,246 @@ def test_other_forms(form: str, sender: Sender, store: Store) -> None:
         assert said.people == f"of trace {TRACE}: label kept: support"
         assert f"By people: of trace {TRACE}: label kept: support." in str(trace(OTHER, store=store.url))
     assert "By people: label kept: support." in str(trace(TRACE, store=store.url))
+
+
+def settled(store: Store, *, keep_raw: bool = True) -> None:
+    """All that came is read; then the raw batches go, as they do after a week, where they are not kept."""
+    settle(store, Policy(), LATER)
+    if not keep_raw:
+        store.inbox.forget(LATER, 0.0)
+
+
+def later(store: Store, days: float) -> None:
+    """What came so far came so many days ago."""
+    ago = days * DAY
+    with store._database.write() as connection:
+        connection.execute(update(table).values(first=table.c.first - ago, last=table.c["last"] - ago))
+
+
+@pytest.mark.parametrize("form", ["span again", "link", "log"])
+@pytest.mark.parametrize("raw", ["kept", "gone", "forgotten"])
+def test_days_later(form: str, raw: str, sender: Sender, store: Store) -> None:
+    """Days after the answer, with its raw batches or without, with its line in the ledger or without, it is a label.
+
+    The response stays as it is, with its scores, and nothing counts as late.
+    """
+    client = sender()
+    client.post("/v1/traces", json=traces(chain(), finder()))
+    settled(store, keep_raw=raw == "kept")
+    before = held(store)
+    run_id, column = line(store).run_id, Column("faithfulness", 1, None)
+    (number,) = store.runs.order(run_id).numbers
+    store.scores.write(run_id, (column,), [(number, (Measured("scored", 0.5),))])
+    store.ledger.decide(store.ledger.waiting(run_id), "scored", at=1.0)
+    later(store, 3)
+    if raw == "forgotten":
+        store.inbox.forget(LATER, LATER)
+        assert store.ledger.find(TRACE) is None
+    match form:
+        case "span again":     # as a tracing tool exports it once more; what else it says comes too late
+            again = annotated(**NOTE, **{"output.value": "Now another answer."})
+            client.post("/v1/traces", json=traces(again))
+        case "link":
+            client.post("/v1/traces", json=traces(judge(**LINKED)))
+        case _:
+            client.post("/v1/logs", json=event(**GROUNDED))
+    settled(store)
+    assert labels(store) == [LABEL]
+    assert held(store) == before
+    assert line(store).people == "label kept: support"
+    assert line(store).run_id == run_id
+    assert len(store.scores.complete(run_id, (column,))) == 1
+    assert store.inbox.counts().late == 0
+    if raw != "forgotten":
+        assert line(store).outcome == "scored"
+
+
+def test_a_verdict_that_comes_first(sender: Sender, store: Store) -> None:
+    """A verdict whose answer has not come waits for it; until then its line says that there is no response."""
+    client = sender()
+    client.post("/v1/traces", json=traces(judge(**LINKED)))
+    settled(store)
+    assert labels(store) == []
+    why = "no label: Groundedness, and it has no response that is here"
+    assert line(store, OTHER).people == f"of trace {TRACE}: {why}"
+    assert (line(store).outcome, line(store).people) == ("filtered", why)
+    client.post("/v1/traces", json=traces(chain(), finder()))
+    settled(store)
+    assert labels(store) == [LABEL]
+    assert line(store, OTHER).people == f"of trace {TRACE}: label kept: support"
+
+
+def test_what_comes_again_is_there_once(sender: Sender, store: Store) -> None:
+    """The same verdict sent again, by whichever server it is read, is one label; a later one of the same person counts.
+
+    A second person's stands beside it.
+    """
+    client = sender()
+    client.post("/v1/traces", json=traces(chain(), finder()))
+    for _ in range(2):
+        client.post("/v1/traces", json=traces(judge(**LINKED)))
+        settled(store)
+        with open_store(store.url) as other:
+            later(other, 0)
+            settled(other)
+    assert labels(store) == [LABEL]
+    changed = {**judge(trace_id="34" * 16, **{**LINKED, "trace.evaluations.0.evaluation.label": "hallucinated"}),
+               "endTimeUnixNano": "9000000000"}     # fmt: skip
+    another = judge(trace_id="56" * 16, **{**LINKED, "trace.evaluations.0.evaluation.identifier": "bob"})
+    client.post("/v1/traces", json=traces(changed, another))
+    settled(store)
+    assert [(one.annotator, one.value) for one in last_said(labels(store))] == [
+        ("ann", "not_supported"), ("bob", "supported")
+    ]
+
+
+NO_VALUE = "no label: faithfulness, a value that it does not have"
+
+
+@pytest.mark.parametrize(("said", "found"), [
+    ({"name": "faithfulness", "score": 0.5}, [("score:faithfulness", None, "0.5")]),
+    ({"name": "Hallucination", "score": 1}, [("score:unsupported", None, "1")]),
+    ({"name": "hallucination", "label": "factual", "score": 0}, [("support", None, "supported")]),
+    ({"name": "hallucination", "label": "yes"}, [("support", None, "not_supported")]),
+    ({"name": "hallucination", "label": "pass"}, [("support", None, "supported")]),
+    ({"name": "answer_relevancy", "label": "irrelevant"}, [("address", None, "no")]),
+    ({"name": "relevance", "score": 0.75}, [("score:answer_relevance", None, "0.75")]),
+    ({"name": "refuse", "label": "yes"}, [("refuse", None, "yes")]),
+    ({"name": "score:faithfulness", "score": 1}, [("score:faithfulness", None, "1")]),
+    ({"name": "support", "label": "contradicted"}, [("support", None, "contradicted")]),
+    ({"name": "groundedness", "label": "grounded", "annotator_kind": "LLM"}, ""),
+    ({"name": "groundedness", "label": "grounded", "annotator_kind": "CODE"}, ""),
+    ({"name": "toxicity", "score": 0.1}, "no label: toxicity, a name of no metric or question here"),
+    ({"name": "latency", "score": 5}, "no label: latency, a name of no metric or question here"),
+    ({"name": "faithfulness", "score": 5}, NO_VALUE),
+    ({"name": "faithfulness", "explanation": "Mr Smith is wrong."}, NO_VALUE),
+    ({"name": "faithfulness", "label": "Mr Smith is wrong."}, NO_VALUE),
+    ({"name": "factual_correctness", "score": 1}, "no label: factual_correctness, which sees what is not recorded"),
+])  # fmt: skip
+def test_names_and_values(said: dict[str, Any], found: Any, sender: Sender, store: Store) -> None:
+    """Names are read as metrics or questions, words by their sense, and what nobody knows is said and never guessed."""
+    sender().post("/v1/traces", json=traces(annotated(**result("annotations.0.annotation", **said)), finder()))
+    settled(store)
+    if isinstance(found, str):
+        assert labels(store) == []
+        assert line(store).people == found
+    else:
+        assert [(one.question, one.part, one.value) for one in labels(store)] == found
+        assert line(store).people == f"label kept: {found[0][0]}"
+
+
+TWO = {"retrieval.documents.1.document.id": "b.md", "retrieval.documents.1.document.content": "Text of b.md."}
+
+
+@pytest.mark.parametrize(("metadata", "part"), [
+    ({"document_position": 1}, 2), ({"document_position": 0}, 1), ({"document_id": "b.md"}, 2), ({}, None),
+    ({"document_position": 2}, None), ({"document_id": "c.md"}, None),
+])  # fmt: skip
+def test_relevance_of_a_passage(metadata: dict[str, Any], part: int | None, sender: Sender, store: Store) -> None:
+    """On a retriever's span relevance is of the passage that the metadata names, by place or id; of no other."""
+    head = "annotations.0.annotation"
+    said = result(head, name="relevance", label="unrelated", metadata=json.dumps({"annotator": "ann", **metadata}))
+    sender().post("/v1/traces", json=traces(chain(), finder(**TWO, **said)))
+    settled(store)
+    if part is None:
+        assert labels(store) == []
+        assert line(store).people == "no label: relevance, of a passage that the response does not have"
+    else:
+        key = label_key("relevance", QUESTION, [*TEXTS, "Text of b.md."], "")
+        assert labels(store) == [Label(key, part, "relevance", "not_relevant", "ann", AT)]
+
+
+def test_relevance_of_the_only_passage(sender: Sender, store: Store) -> None:
+    """Of a search that found one passage, relevance is of that one."""
+    said = result("evaluations.0.evaluation", name="Relevance", score=1)
+    sender().post("/v1/traces", json=traces(chain(), finder(**said)))
+    settled(store)
+    assert [(one.question, one.part, one.value, one.annotator) for one in labels(store)] == [
+        ("relevance", 1, "relevant", "")
+    ]
+
+
+def test_turns_of_a_trace(sender: Sender, store: Store) -> None:
+    """Of a trace with two requests each has its own labels, by the span that is judged, days later too."""
+    turns = [chain(f"Answer {n}.", span_id=f"{n}a" * 8) for n in (1, 2)]
+    found = [{**finder(parent=f"{n}a" * 8), "spanId": f"{n}b" * 8} for n in (1, 2)]
+    client = sender()
+    client.post("/v1/traces", json=traces(*turns, *found))
+    settled(store)
+    client.post("/v1/traces", json=traces(judge((TRACE, "2b" * 8), **result("evaluations.0.evaluation", **SUPPORTED))))
+    settled(store)
+    second = label_key("support", QUESTION, TEXTS, "Answer 2.")
+    assert [one.key for one in labels(store)] == [second]
+    store.inbox.forget(LATER, 0.0)
+    later(store, 3)
+    more = judge((TRACE, "1a" * 8), "34" * 16, **LINKED), judge(trace_id="56" * 16, **LINKED)
+    client.post("/v1/traces", json=traces(*more))
+    settled(store)
+    assert {one.key for one in labels(store)} == {second, label_key("support", QUESTION, TEXTS, "Answer 1.")}
+    assert line(store).people == "label kept: support; no label: Groundedness, which of its requests is not said"
+
+
+SUPPORTED = {"name": "support", "label": "supported"}
+THUMBS: dict[str, Any] = {"name": "user_feedback", "label": "thumbs-down"}
+
+
+@pytest.mark.parametrize("form", ["inner span", "link", "log"])
+@pytest.mark.parametrize("days", [0, 3])
+def test_feedback_comes_later(form: str, days: int, sender: Sender, store: Store) -> None:
+    """What a user thinks later is the response's outcome, asks the judge where `always` says so, and costs no score."""
+    client, policy = sender(), Policy(rate=1e-9, always=frozenset({"thumbs_down"}))
+    inner = {**span("5a" * 8, ROOT, attributes=attributes({KIND: "LLM", "output.value": "14 days."}))}
+    client.post("/v1/traces", json=traces(chain(), finder(), inner))
+    settle(store, policy, LATER)
+    run_id, column = line(store).run_id, Column("faithfulness", 1, None)
+    (number,) = store.runs.order(run_id).numbers
+    store.scores.write(run_id, (column,), [(number, (Measured("scored", 0.5),))])
+    assert (line(store).chance, store.runs.index(run_id, [number]).left_out().tolist()) == (1e-9, [True])
+    later(store, days)
+    match form:
+        case "inner span":
+            said = attributes(result("annotations.0.annotation", **THUMBS))
+            client.post("/v1/traces", json=traces({**inner, "attributes": inner["attributes"] + said}))
+        case "link":
+            client.post("/v1/traces", json=traces(judge(**result("trace.annotations.0.annotation", **THUMBS))))
+        case _:
+            told: dict[str, Any] = {"name": "user_feedback", "score.label": "thumbs-down"}
+            client.post("/v1/logs", json=event(**told))
+    settle(store, policy, LATER)
+    assert held(store)[TRACE].outcome == {"user_feedback": "thumbs-down"}
+    assert store.runs.order(run_id).numbers.tolist() == [number]
+    assert len(store.scores.complete(run_id, (column,))) == 1
+    assert store.runs.index(run_id, [number]).left_out().tolist() == [False]
+    assert (line(store).chance, line(store).outcome) == (1.0, "to score")
+    assert line(store).people == "feedback kept as the outcome"
+    assert labels(store) == []
+
+
+def test_a_judge_beside_the_answer_changes_nothing_of_it(sender: Sender, store: Store) -> None:
+    """A judge's span in the trace itself, with a model's call inside, changes neither answer nor passages."""
+    client = sender()
+    bare = finder(parent="", **{"input.value": QUESTION})
+    inside = span("8a" * 8, "7a" * 8, attributes=attributes({KIND: "LLM", "output.value": "It is grounded."}))
+    client.post("/v1/traces", json=traces(bare))
+    settled(store)
+    before = held(store)
+    client.post("/v1/traces", json=traces(judge((TRACE, CHILD), TRACE), inside))
+    settled(store)
+    assert held(store) == before
+
+
+def test_text_of_annotators_stays_out(sender: Sender, store: Store) -> None:
+    """Explanations are kept nowhere but in the raw batch, and what `redact` names or matches not even there."""
+    redaction = Redaction(("annotations.*.explanation", "*.metadata"), (r"[\w.]+@[\w.]+",), "key")
+    said = {"explanation": "Mr Smith says so.", "metadata": json.dumps({"email": "ann@b.c"}), "identifier": "ann@b.c"}
+    note = result("annotations.0.annotation", name="groundedness", label="grounded", **said)
+    sender(redaction).post("/v1/traces", json=traces(annotated(**note), finder()))
+    settled(store)
+    (label,) = labels(store)
+    assert re.fullmatch(r"\[redacted:[0-9a-f]{12}\]", label.annotator)
+    due = store.inbox.trace(TRACE)
+    assert due is not None
+    raw = b"".join(batch.body for _, batch in store.inbox.read(due.batches))
+    assert b"grounded" in raw
+    assert b"Mr Smith" not in raw
+    assert b"ann@b.c" not in raw

@@ -81,7 +81,7 @@ def _counted(each: Mapping[str, int]) -> str:
 
 def left_out(verdicts: Iterable[PlacedVerdict], why: str) -> AnnotatedLabels:
     """What people said of something that cannot be told, or is not here."""
-    named = [shown_name(one.verdict.name) for one in verdicts if one.verdict.kind == HUMAN or one.verdict.of_user]
+    named = [shown_name(one.verdict.name) for one in verdicts if one.verdict.of_people]
     return AnnotatedLabels(left=Counter(f"{name}, {why}" for name in named))
 
 

@@ -38,7 +38,6 @@ class ReadTrace:
         reason: of the outcome.
         said: what people and judges say of its requests.
         judged: other traces that it judges.
-        spanned: whether any span of it is there.
     """
 
     due: DueTrace
@@ -48,7 +47,6 @@ class ReadTrace:
     reason: str = ""
     said: Said = field(default_factory=dict)
     judged: frozenset[str] = frozenset()
-    spanned: bool = False
 
 
 def said_elsewhere(
@@ -73,14 +71,15 @@ def said_elsewhere(
 
 
 def said_of(trace_id: str, spans: Sequence[TraceSpan], others: Sequence[TraceVerdict]) -> Said:
-    """What was said of each request of a trace, by its spans and by others."""
+    """What people said of each request of a trace, in its spans and elsewhere."""
     own = [one for span in spans for one in verdicts_of(span) if one.trace_id == trace_id]
-    if not own and not others:
+    people = [one for one in (*own, *others) if one.of_people]
+    if not people:
         return {}
     found = requests(spans)
     if not found:
-        return {NOWHERE: [PlacedVerdict(one, known=one.scope != "span") for one in (*own, *others)]}
-    return placed(found, spans, [*own, *others])
+        return {NOWHERE: [PlacedVerdict(one, known=one.scope != "span") for one in people]}
+    return placed(found, spans, people)
 
 
 def judged_in(spans: Sequence[TraceSpan]) -> frozenset[str]:

@@ -20,9 +20,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from ragauge.data.readers.traces.spans import SPAN_ID, TRACE_ID
-from ragauge.data.readers.traces.verdicts import BEGIN as VERDICTS_BEGIN
-from ragauge.data.readers.traces.verdicts import RESULT_EVENT
+from ragauge.data.readers.traces.verdicts import HUMAN, OF_USERS, RESULT_EVENT
 from ragauge.data.readers.values import described
+from ragauge.data.response import outcome_word
 from ragauge.monitoring.bodies import Form, Refused
 from ragauge.monitoring.structure import check_parts
 from ragauge.store.inbox import TracePart
@@ -33,6 +33,8 @@ GZIP = b"\x1f\x8b"
 EVENTS = "gen_ai."     # names of the log records that are kept begin so
 OURS = "ragauge."       # attributes of results that we give back: taken in, these would go round for ever
 VERDICTS = (b"nnotation.", b"valuation.")     # in the names of people's and judges' results, whatever carries them
+# how the names end of who judged, a person or a model, and of what was judged
+BY_WHOM, NAMED = ("annotator_kind", "evaluator.type"), ("annotation.name", "evaluation.name")
 NO_ID = {16: bytes(16), 8: bytes(8)}
 
 M = TypeVar("M", bound=Message)
@@ -323,7 +325,7 @@ def _fill(into: Any, sent: Any) -> None:
 
 
 def parts_of_spans(request: ExportTraceServiceRequest, body: bytes) -> tuple[TracePart, ...]:
-    """The traces that the spans of a request belong to, and those whose spans are judged in it.
+    """The traces that the spans of a request belong to, and those whose spans people judge in it.
 
     Args:
         request: as it was read.
@@ -344,9 +346,18 @@ def parts_of_spans(request: ExportTraceServiceRequest, body: bytes) -> tuple[Tra
 
 
 def _says_verdicts(span: Any) -> bool:
-    return any(event.name == RESULT_EVENT for event in span.events) or any(
-        one.key.startswith(VERDICTS_BEGIN) for one in span.attributes
-    )
+    told = [event.attributes for event in span.events if event.name == RESULT_EVENT]
+    return any(map(_of_people, (span.attributes, *told)))
+
+
+def _of_people(attributes: Any) -> bool:
+    """Whether a person's result is among attributes; what models say of all their answers has no trace read twice."""
+    for one in attributes:
+        if one.key.endswith(BY_WHOM) and one.value.string_value.upper() == HUMAN:
+            return True
+        if one.key.endswith(NAMED) and OF_USERS.fullmatch(outcome_word(one.value.string_value)):
+            return True
+    return False
 
 
 def _judges(span: Any) -> bool:
@@ -360,7 +371,7 @@ def parts_of_events(request: ExportLogsServiceRequest) -> tuple[TracePart, ...]:
     for record in items(LOGS, request):
         seen = found.setdefault(record.trace_id, [0, 0])
         seen[0] += 1
-        seen[1] |= event_name(record) == RESULT_EVENT
+        seen[1] |= event_name(record) == RESULT_EVENT and _of_people(record.attributes)
     return tuple(TracePart(trace_id.hex(), n, verdicts=bool(said)) for trace_id, (n, said) in found.items())
 
 

@@ -140,7 +140,7 @@ def _read(due: DueTrace, found: Gathered, passages: str) -> ReadTrace:
     except Exception as error:
         return ReadTrace(due, project, (), "failed", f"{type(error).__name__}: {error}")
     read = _requests(due, project, told) if spans else _nothing(due, project, found)
-    return replace(read, said=said, judged=judged_in(spans), spanned=bool(spans))
+    return replace(read, said=said, judged=judged_in(spans))
 
 
 def _nothing(due: DueTrace, project: str, found: Gathered) -> ReadTrace:
@@ -219,7 +219,7 @@ class _Settling:
             raise
         except Exception as error:
             why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
-            failed = replace(one, rows=(), outcome="failed", reason=why, said={}, judged=frozenset(), spanned=False)
+            failed = replace(one, rows=(), outcome="failed", reason=why, said={}, judged=frozenset())
             self.keep([failed])
 
     def _settle(
@@ -236,7 +236,7 @@ class _Settling:
         gone = [trace_id] if old is not None and old.run_id else []
         if old is not None and old.run_id:
             project, day, run_id = old.project, old.day, old.run_id
-        if one.said and (one.due.late or not one.spanned):     # what is said of it is new, and nothing else
+        if one.said and (one.due.late or not (found or gone)):     # what is said of it is new, and nothing else
             held = stored_of(self.store, trace_id, old.run_id if old is not None else "")
             if held.arrived:
                 one = replace(one, said=placed_anew(one.said, held.arrived))

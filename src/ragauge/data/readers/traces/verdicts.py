@@ -82,6 +82,11 @@ class TraceVerdict:
         return by_anybody or (self.kind in ("", HUMAN) and OF_USERS.fullmatch(named) is not None)
 
     @property
+    def of_people(self) -> bool:
+        """Whether a person said it."""
+        return self.kind == HUMAN or self.of_user
+
+    @property
     def value(self) -> float | bool | str | None:
         """Its label where that says good or bad, else its score, else the label whatever it says."""
         if self.label is not None and outcome_word(self.label) in GOOD | BAD:
