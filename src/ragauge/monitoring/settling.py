@@ -75,12 +75,13 @@ def settle(
     store: Store, policy: Policy, now: float, limit: int = AT_A_TIME, sampler: Sampler | None = None
 ) -> int:
     """Reads the traces that are due, at most `limit`; returns how many were."""
-    due = store.inbox.due(now, limit, max(policy.patience.rooted, policy.patience.quiet) + CLOCKS)
-    if not due:
-        return 0
-    before = store.ledger.lines([one.trace_id for one in due])
+    with store.reading():
+        due = store.inbox.due(now, limit, max(policy.patience.rooted, policy.patience.quiet) + CLOCKS)
+        if not due:
+            return 0
+        before = store.ledger.lines([one.trace_id for one in due])
+        read = read_traces(store, due, policy.passages)
     settling = _Settling(store, policy, sampler or Sampler(store, policy), now, before)
-    read = read_traces(store, due, policy.passages)
     try:
         settling.keep(read)
     except (StoreError, OSError):     # they are read again once it can be written

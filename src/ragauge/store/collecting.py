@@ -21,7 +21,7 @@ from ragauge.store.page_schema import example_groups
 from ragauge.store.responses import Loaded, load, stored_response
 from ragauge.store.schema import causes, responses, run_evidence, runs, scores, set_examples
 from ragauge.store.sets import Texts, put_set
-from ragauge.store.spool import Packed, Spool
+from ragauge.store.spool import Packed, Packer
 from ragauge.store.writes import count_write
 
 Arrived = tuple[Example, Response]
@@ -107,19 +107,15 @@ class Collecting:
             DataError: a response to another query than its example's, or a number that is not finite.
             UnknownName: the run is gone.
         """
-        spool = Spool()
-        try:
-            spool.fill(arrived)
-            batch = {(item.query_id, item.repeat): item for item in spool.read()}
-            with self._database.write() as connection:
-                number = run_no(connection, run_id)
-                batch, gone = _new(connection, number, batch, again=again)
-                if batch:
-                    importing.insert_batch(self._database, connection, number, list(batch.values()), spool)
-                done = runs.c.done + len(batch) - gone
-                count_write(connection, number, done=done, heartbeat=now())
-        finally:
-            spool.close()
+        packer = Packer()
+        packed = [packer.packed(example, response)[0] for example, response in arrived]
+        batch = {(item.query_id, item.repeat): item for item in packed}
+        with self._database.write() as connection:
+            number = run_no(connection, run_id)
+            batch, gone = _new(connection, number, batch, again=again)
+            if batch:
+                importing.insert_batch(self._database, connection, number, list(batch.values()), lambda: packed)
+            count_write(connection, number, done=runs.c.done + len(batch) - gone, heartbeat=now())
         return len(batch)
 
     def open_traffic(self, run: Run) -> Run:
@@ -271,14 +267,10 @@ def _set_outcomes(connection: Connection, before: Sequence[Loaded], arrived: Seq
         item.response_no: (example, response) for item in before for example, response in arrived
         if example == item.example and response == replace(item.response, outcome=response.outcome)
     }  # fmt: skip
-    spool = Spool()
-    try:
-        spool.fill(found.values())
-        for response_no, packed in zip(found, spool.read(), strict=True):
-            mine = update(responses).where(responses.c.response_no == response_no)
-            connection.execute(mine.values(body=packed.body))
-    finally:
-        spool.close()
+    packer = Packer()
+    for response_no, (example, response) in found.items():
+        mine = update(responses).where(responses.c.response_no == response_no)
+        connection.execute(mine.values(body=packer.packed(example, response)[0].body))
     return set(found)
 
 

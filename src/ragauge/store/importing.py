@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -90,7 +90,7 @@ def load(database: Database, spool: Spool, run: Run, batch: int) -> int:
             return int(found)
         run_no = insert_run(connection, run, content, spool.n_absent)
         for part in chunks(spool.read(), batch):
-            insert_batch(database, connection, run_no, part, spool)
+            insert_batch(database, connection, run_no, part, spool.read)
         if run.kind == "set":
             set_no = _set_no(connection, run_no, run, whole=run.set_version == spool.set_version)
             connection.execute(runs.update().where(runs.c.run_no == run_no).values(set_no=set_no))
@@ -140,9 +140,21 @@ def insert_run(connection: Connection, run: Run, content: bytes, absent: int) ->
 
 
 def insert_batch(
-    database: Database, connection: Connection, run_no: int, batch: Sequence[Packed], spool: Spool
+    database: Database, connection: Connection, run_no: int, batch: Sequence[Packed],
+    whole: Callable[[], Iterable[Packed]],
 ) -> None:
-    """Adds responses with their examples and texts. DataError when one stands twice."""
+    """Adds responses with their examples and texts.
+
+    Args:
+        database: where they go.
+        connection: that is writing.
+        run_no: of the run.
+        batch: the responses.
+        whole: all that the batch is a part of, in order.
+
+    Raises:
+        DataError: one stands twice in the whole.
+    """
     text_nos = _text_nos(database, connection, batch)
     example_nos = _example_nos(database, connection, batch)
     if text_nos:
@@ -156,7 +168,7 @@ def insert_batch(
     try:
         connection.execute(insert(responses), rows)
     except IntegrityError:
-        duplicate = _duplicate(spool)
+        duplicate = _duplicate(whole())
         if duplicate is None:
             raise
         raise duplicate from None
@@ -227,10 +239,10 @@ def _set_no(connection: Connection, run_no: int, run: Run, *, whole: bool) -> in
     return set_no
 
 
-def _duplicate(spool: Spool) -> DataError | None:
+def _duplicate(whole: Iterable[Packed]) -> DataError | None:
     """Which response stands twice; looked for only when the table has refused it."""
     seen: dict[tuple[str, int], int] = {}
-    for place, item in enumerate(spool.read(), 1):
+    for place, item in enumerate(whole, 1):
         first = seen.setdefault((item.query_id, item.repeat), place)
         if first != place:
             return DataError(

@@ -133,6 +133,10 @@ class Store:
         """A block whose writes, in all areas, are kept together or not at all."""
         return _transaction(self._database)
 
+    def reading(self) -> AbstractContextManager[None]:
+        """A block whose reads, in all areas, see the store as the first of them does, over one connection."""
+        return _reading(self._database)
+
     def held(self, run_id: str) -> AbstractContextManager[bool]:
         """A block that works on a run: True where nobody else does, in this process or another; nobody waits."""
         return self._database.held(run_id)
@@ -177,6 +181,12 @@ class Store:
 @contextmanager
 def _transaction(database: Database) -> Iterator[None]:
     with database.write():
+        yield
+
+
+@contextmanager
+def _reading(database: Database) -> Iterator[None]:
+    with database.read():
         yield
 
 

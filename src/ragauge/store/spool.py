@@ -62,13 +62,52 @@ class Packed:
     texts: tuple[tuple[bytes, bytes], ...]
 
 
+class Packer:
+    """Packs responses one after another, each text and example once as far as is remembered."""
+
+    def __init__(self) -> None:
+        self._texts: dict[bytes, None] = {}
+        self._examples: dict[bytes, None] = {}
+
+    def packed(self, example: Example, response: Response | None) -> tuple[Packed, str]:
+        """One response with its example; and the text of its body, which tells responses apart.
+
+        Raises:
+            DataError: a response to another query than its example's, or a number that is not finite.
+        """
+        query_id = example.query_id
+        if response is not None and response.query_id != query_id:
+            raise DataError(f"the response to {response.query_id!r} stands beside the example {query_id!r}.")
+        try:
+            example_text = encode(example)
+            kept = response or Response(query_id, passages=(), missing={"answer": ABSENT})
+            body_text, texts = _without_texts(kept)
+        except DataError as error:
+            raise DataError(f"query {query_id!r}: {error}") from None
+        example_sha = hashlib.sha256(example_text.encode("utf-8", "surrogatepass")).digest()
+        shas = tuple(b"" if raw is None else hashlib.sha256(raw).digest() for raw in texts)
+        new = {sha: raw for sha, raw in zip(shas, texts, strict=True) if raw is not None and _first(self._texts, sha)}
+        return Packed(
+            example_sha=example_sha,
+            query_key=query_key_of(example.query),
+            groups=groups_of(example),
+            example=pack(example_text) if _first(self._examples, example_sha) else None,
+            query_id=query_id,
+            repeat=kept.repeat,
+            weight=float(kept.weight),
+            absent=response is None,
+            body=pack(body_text),
+            shas=shas,
+            texts=tuple(new.items()),
+        ), body_text
+
+
 class Spool:
     """Packed responses in a temporary file, and the hashes of them all."""
 
     def __init__(self) -> None:
         self._file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed by close()
-        self._texts: dict[bytes, None] = {}
-        self._examples: dict[bytes, None] = {}
+        self._packer = Packer()
         self._sum = 0
         self._example_shas = bytearray()
         self.n = 0
@@ -89,7 +128,8 @@ class Spool:
             if response is None and not finished:
                 self.n_pending += 1
                 continue
-            packed = self._pack(example, response)
+            packed, body = self._packer.packed(example, response)
+            self._count(packed, body)
             _write(self._file, packed)
             self.n += 1
             self.n_absent += packed.absent
@@ -124,37 +164,9 @@ class Spool:
         """Removes the file."""
         self._file.close()
 
-    def _pack(self, example: Example, response: Response | None) -> Packed:
-        query_id = example.query_id
-        if response is not None and response.query_id != query_id:
-            raise DataError(f"the response to {response.query_id!r} stands beside the example {query_id!r}.")
-        try:
-            example_text = encode(example)
-            kept = response or Response(query_id, passages=(), missing={"answer": ABSENT})
-            body_text, texts = _without_texts(kept)
-        except DataError as error:
-            raise DataError(f"query {query_id!r}: {error}") from None
-        example_sha = hashlib.sha256(example_text.encode("utf-8", "surrogatepass")).digest()
-        shas = tuple(b"" if raw is None else hashlib.sha256(raw).digest() for raw in texts)
-        self._count(example_sha, body_text, shas, response is None)
-        new = {sha: raw for sha, raw in zip(shas, texts, strict=True) if raw is not None and _first(self._texts, sha)}
-        return Packed(
-            example_sha=example_sha,
-            query_key=query_key_of(example.query),
-            groups=groups_of(example),
-            example=pack(example_text) if _first(self._examples, example_sha) else None,
-            query_id=query_id,
-            repeat=kept.repeat,
-            weight=float(kept.weight),
-            absent=response is None,
-            body=pack(body_text),
-            shas=shas,
-            texts=tuple(new.items()),
-        )
-
-    def _count(self, example_sha: bytes, body: str, shas: tuple[bytes, ...], absent: bool) -> None:
-        self._example_shas += example_sha
-        record = [example_sha.hex(), body, [sha.hex() for sha in shas], absent]
+    def _count(self, packed: Packed, body: str) -> None:
+        self._example_shas += packed.example_sha
+        record = [packed.example_sha.hex(), body, [sha.hex() for sha in packed.shas], packed.absent]
         digest = hashlib.sha256(canonical(record).encode("utf-8", "surrogatepass")).digest()
         # a sum, so that the order of the file does not matter and memory stays flat
         self._sum = (self._sum + int.from_bytes(digest, "big")) % (1 << 512)
