@@ -17,6 +17,7 @@ from tests.monitoring.test_watcher import bare_alert
 from ragauge.analysis.monitoring.drift import permutations_for
 from ragauge.analysis.monitoring.promise import level_of_a_day
 from ragauge.analysis.monitoring.silences import Silence
+from ragauge.analysis.monitoring.watches import watches
 from ragauge.api.monitor_alerts import monitors
 from ragauge.api.monitor_drift import monitor_drift
 from ragauge.api.monitor_replay import monitor_replay
@@ -24,6 +25,7 @@ from ragauge.data.config.monitor import MonitorSection
 from ragauge.data.config.reading import read_config
 from ragauge.engine.drift_days import projects_before
 from ragauge.monitoring.drifting import DriftWatcher
+from ragauge.monitoring.watcher import judge_series
 from ragauge.reporting.alerts import headline
 from ragauge.stats.drift import mean_shift
 from ragauge.store.inbox import DAY
@@ -111,6 +113,32 @@ def test_a_project_that_the_section_names_is_watched_alone(store: Store) -> None
     assert looks(store, DRIFT + 1, section(project="shop")) == 0
     named = section(project="shop", monitors=[{"metric": "faithfulness", "min": 0.1, "project": "desk2"}])
     assert looks(store, DRIFT + 2, named) == 1
+
+
+def test_alerts_of_metrics_say_whose_traffic_it_is(store: Store) -> None:
+    """Where several send, an alert names its project once, and what is sent bears it; where one does, nothing does."""
+    rules = [{"metric": "faithfulness", "min": 0.8}, {"metric": "faithfulness", "min": 0.8, "project": "desk"}]
+    read = read_config({"monitor": {"monitors": rules, "notify": [{"webhook": "http://127.0.0.1:9/"}]}})
+    monitor = read.checked().monitor
+    assert monitor is not None
+    bad = traffic([0.9, 0.9, 0.4, 0.4], rate=40)
+    stored(store, bad)
+    (alone,) = judge_series(store, monitor, watches(read)[0], 0.0)
+    assert headline(alone).startswith("faithfulness is 0.")
+    other, late = traffic([0.9], rate=40, first=900), bad[-1].at.timestamp() + DAY
+    stored(store, other, project="desk")
+    judge_series(store, monitor, watches(read)[0], late, began=late)
+    judge_series(store, monitor, watches(read)[0], late + DAY, began=late)
+    silent = {one.alert.monitor: one.alert for one in store.monitors.alerts() if one.alert.decide == "no_data"}
+    assert {name: one.project for name, one in silent.items()} == {
+        "faithfulness": "shop", "faithfulness (desk)": "desk",
+    }  # fmt: skip
+    assert headline(silent["faithfulness"]).endswith("UTC (shop)")
+    assert headline(silent["faithfulness (desk)"]).startswith("no score of faithfulness (desk) has come since")
+    assert headline(silent["faithfulness (desk)"]).endswith("UTC")
+    bodies = {one.body["monitor"]: one.body["project"] for one in store.monitors.due(1e12)}
+    assert bodies == {"faithfulness": "shop", "faithfulness (desk)": "desk"}
+    assert headline(replace(alone, project="shop")).startswith("faithfulness (shop) is 0.")
 
 
 def test_a_silence_of_drift_is_of_each_project() -> None:

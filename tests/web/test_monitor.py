@@ -163,6 +163,17 @@ def test_drift_has_a_row_a_day(client: TestClient) -> None:
     assert client.get("/monitor/drift?day=soon").status_code == 400
 
 
+def test_drift_of_each_project_has_its_page(client: TestClient) -> None:
+    """Where several send, the page says whose drift it is and leads to that of the others; /monitor names them too."""
+    text = client.get("/monitor/drift").text
+    assert "All of this is of shop; bot sends too" in text
+    (to,) = re.findall(r'href="(/monitor/drift[?]project=[^"]+)"', text)
+    other = client.get(unescape(to)).text
+    assert "All of this is of bot; shop sends too" in other
+    assert client.get("/monitor/drift?project=nobody").status_code == 400
+    assert "faithfulness (shop)" in client.get("/monitor").text
+
+
 def test_no_text_of_traces_is_markup(client: TestClient) -> None:
     """Hostile ids, tenants, names and texts of spans stand in every page as text."""
     pages = ["/monitor", "/monitor/alerts", "/monitor/traces?outcome=failed", f"/monitor/traces/{TRACE}"]

@@ -126,12 +126,12 @@ def monitors(*, config: Path | None = None, store: str | None = None) -> Monitor
     if section is None:
         return MonitorsResult(Monitored(missing=missing))
     with open_store(store_url(store)) as opened:
+        came = traffic_projects(opened)
         series = [
-            one for by in watchings(section, watched)
+            one for by in watchings(section, watched, came)
             for one in statuses(by, opened.monitors.state(by.name), simulated=False)
         ]  # fmt: skip
         held, gauges = standing(opened, section, datetime.now(UTC)), _gauges(opened, section, watched)
-        came = traffic_projects(opened)
         of = watched_projects(section, watched, came)
         tested = projects_before(opened, looked_into(section, came), datetime.now(UTC).date())
         fired = tuple(one.alert for one in opened.monitors.alerts() if one.alert.ended_at is None)

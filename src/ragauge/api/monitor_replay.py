@@ -86,14 +86,14 @@ def monitor_replay(wanted: MonitorReplayOptions) -> ReplayResult:
         if not came:
             when = f" since {since}" if since else ""
             raise NoTraffic(when, monitor.project)
-        series, alerts = gone_through(watchings(monitor, watches), of)
+        projects = traffic_projects(store)
+        series, alerts = gone_through(watchings(monitor, watches, projects), of)
         watch_of = {watch.asks: watch for watch in watches.metrics}
         opened = [alert for alert in alerts if alert.ended_at is None]
         told = tuple(
             accounted(store, alert, watch_of[alert.asks], of[watch_of[alert.asks].project]) for alert in opened
         )
         days = [one.at.date() for one in came]
-        projects = traffic_projects(store)
         drift = _drift(store, monitor, projects, since)
         tested = projects_before(store, looked_into(monitor, projects), max(days) + timedelta(days=1))
     return ReplayResult(Replay(

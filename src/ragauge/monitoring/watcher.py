@@ -16,7 +16,7 @@ from ragauge.analysis.monitoring.watches import watches
 from ragauge.analysis.monitoring.watching import JUDGE_CHANGED
 from ragauge.api.monitor_alerts import account_of
 from ragauge.data.config.reading import DEFAULT, read_config
-from ragauge.engine.arrivals import arrivals
+from ragauge.engine.arrivals import arrivals, traffic_projects
 from ragauge.errors import ConfigError, RagaugeError
 from ragauge.metrics.catalogue import parse, questions
 from ragauge.monitoring.canary import JudgeCanary
@@ -119,7 +119,7 @@ def judge_series(
     Returns:
         The alerts that were raised or have ended, in order.
     """
-    every = watchings(monitor, watched)
+    every = watchings(monitor, watched, traffic_projects(store))
     found = list(_ended(store, monitor, every, now)) if began == now else []
     for by in every:
         judged = bool(questions([parse(by.watch.metric)]))

@@ -21,7 +21,7 @@ from ragauge.reporting.sections import (
     Tone,
     columns,
 )
-from ragauge.reporting.watched import projects_said, promise, shares_section, silences_section
+from ragauge.reporting.watched import MOST_NAME, projects_said, promise, shares_section, silences_section
 from ragauge.reporting.words import line
 from ragauge.text.messages import command, number, plural
 
@@ -183,7 +183,8 @@ def _standing(series: Sequence[SeriesStatus]) -> ReportSection:
         ReportColumn("on the way to an alert", "bar"),
     )     # fmt: skip
     rows = tuple(
-        (one.monitor, _segment(one), _state(one), "–" if one.since is None else f"{one.since:%Y-%m-%d %H:%M}",
+        (_of_project(one.monitor, one.project), _segment(one), _state(one),
+         "–" if one.since is None else f"{one.since:%Y-%m-%d %H:%M}",
          f"{one.scores:,}", _band(one.last_50, one.error_50), _band(one.last_500, one.error_500), _allowed(one),
          _evidence_of(one), _way(one))
         for one in series
@@ -237,7 +238,8 @@ def _days_chart(one: SeriesStatus) -> ReportChart | None:
 
 
 def _series_name(one: SeriesStatus) -> str:
-    return one.monitor if not one.segment[0] else f"{one.monitor} of {_segment(one)}"
+    monitor = _of_project(one.monitor, one.project)
+    return monitor if not one.segment[0] else f"{monitor} of {_segment(one)}"
 
 
 def _segment(one: SeriesStatus) -> str:
@@ -273,6 +275,12 @@ def _open(found: Sequence[KeptAlert]) -> str:
     return f"{sum(one.alert.ended_at is None for one in found):,} open"
 
 
+def _of_project(monitor: str, project: str) -> str:
+    """A monitor's name with the project, where there are several and it does not name its own."""
+    named = not project or monitor.endswith(f" ({project})")
+    return line(monitor) if named else f"{line(monitor)} ({line(project, MOST_NAME)})"
+
+
 def headline(alert: Alert) -> str:
     """One line of an alert, without a user's words.
 
@@ -289,7 +297,8 @@ def headline(alert: Alert) -> str:
     where = f" of {line(alert.segment[0])} {line(alert.segment[1])}" if alert.segment[0] else ""
     mean = "unknown" if alert.mean is None else number(alert.mean)
     side = "more" if alert.lower else "less"
-    return f"{alert.monitor}{where} is {mean} since {alert.since}, {side} than {number(alert.allowed)}"
+    what = f"{_of_project(alert.monitor, alert.project)}{where}"
+    return f"{what} is {mean} since {alert.since}, {side} than {number(alert.allowed)}"
 
 
 def _how_much(told: AlertAccount, ended: str) -> Iterator[str]:
@@ -356,8 +365,8 @@ def _series(series: Sequence[SeriesStatus]) -> ReportSection:
     for one in series:
         point = "–" if one.point_false_alarms is None else f"{one.point_false_alarms:.0%}"
         rows.append((
-            one.monitor, _segment(one), _state(one), f"{one.scores:,}", _mean(one.last_50), _mean(one.last_500),
-            _mean(one.baseline), _allowed(one), _evidence_of(one), point,
+            _of_project(one.monitor, one.project), _segment(one), _state(one), f"{one.scores:,}",
+            _mean(one.last_50), _mean(one.last_500), _mean(one.baseline), _allowed(one), _evidence_of(one), point,
         ))     # fmt: skip
     notes = (
         "False alarms of last 50: the share of periods in which an alert on the mean of the last 50 alone would be "

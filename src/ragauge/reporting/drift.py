@@ -25,17 +25,19 @@ NO_ALERTS = ("Of what moves here nobody is told. For an alert in the morning aft
 def drift_sections(found: DriftReport) -> Iterator[ReportSection]:
     """Which days moved, what is measured of the last one beside what is usual, and how its texts differ."""
     first = days_section(found.days)
-    yield replace(first, notes=(*first.notes, _others(found))) if found.others else first
+    yield _beside(first, found) if found.others else first
     if found.measures:
         yield measures_section(found)
     for one in found.details:
         yield from _detail(one)
 
 
-def _others(found: DriftReport) -> str:
-    """Which projects send beside that of which all this is."""
+def _beside(section: ReportSection, found: DriftReport) -> ReportSection:
+    """With the projects that send beside that of which all this is."""
     send = "sends" if len(found.others) == 1 else "send"
-    return f"All of this is of {names_said((found.project,))}; {names_said(found.others)} {send} too (--project)."
+    said = f"All of this is of {names_said((found.project,))}; {names_said(found.others)} {send} too."
+    commands = (*section.commands, command("monitor", "drift", "--project", found.others[0]))
+    return replace(section, notes=(*section.notes, said), commands=commands)
 
 
 def days_section(days: Sequence[DriftDay]) -> ReportSection:

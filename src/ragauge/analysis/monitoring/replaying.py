@@ -58,6 +58,7 @@ class SeriesStatus:
         point_false_alarms: the share of periods in which the last 50 alone would alert although nothing changed,
             simulated; None where that is not known.
         days: means of the days that are kept, the oldest first.
+        project: whose traffic, where several projects send; "" else.
     """
 
     monitor: str
@@ -79,6 +80,7 @@ class SeriesStatus:
     decide: str
     point_false_alarms: float | None
     days: tuple[DayMean, ...]
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +133,20 @@ class Replay:
     drift: tuple[DriftDay, ...] = ()
 
 
-def watchings(monitor: MonitorSection, watches: Watches) -> tuple[Watching, ...]:
-    """How each monitor of a metric is watched: they share the false alarms that are allowed."""
+def watchings(monitor: MonitorSection, watches: Watches, came: Sequence[str] = ()) -> tuple[Watching, ...]:
+    """How each monitor of a metric is watched: they share the false alarms that are allowed.
+
+    Args:
+        monitor: the section.
+        watches: what it watches.
+        came: the projects with traffic, in the order in which they came; of several each names its own.
+    """
     promise, n = monitor.false_alarms, parts(monitor)
     return tuple(
-        Watching(watch, n, promise.chance, promise.days, monitor.cool_down, _heaviest(monitor, watch))
+        Watching(watch, n, promise.chance, promise.days, monitor.cool_down, _heaviest(monitor, watch),
+                 watch.project or came[0] if len(came) > 1 else "")
         for watch in watches.metrics
-    )
+    )  # fmt: skip
 
 
 def _heaviest(monitor: MonitorSection, watch: Watch) -> float:
@@ -180,7 +189,7 @@ def _status(by: Watching, state: WatchState, segment: Segment, series: Series, *
         reference.error if reference is not None else None, _shown(watch, series.m),
         reference.needed if reference is not None else 0,
         series.evidence.value if series.evidence is not None and watch.decide == "test" else None,
-        by.limit(state), watch.decide, pointed, tuple(days),
+        by.limit(state), watch.decide, pointed, tuple(days), by.of,
     )     # fmt: skip
 
 

@@ -143,6 +143,7 @@ class Watching:
         cool_down: how long scores must be back within the limit before an alert ends.
         heaviest: by which weights of the first day are divided at least: where some are judged every time, what is
             drawn weighs more than what came by then.
+        of: whose traffic it watches, where several projects send; "" else.
     """
 
     watch: Watch
@@ -151,6 +152,7 @@ class Watching:
     days: int
     cool_down: timedelta
     heaviest: float = 0.0
+    of: str = ""
 
     def after(self, state: WatchState, arrivals: Iterable[Arrival]) -> tuple[WatchState, tuple[Alert, ...]]:
         """Takes what came in, in order, up to the first request whose score is pending.
@@ -216,7 +218,9 @@ class Watching:
                 yield segment, self._missing(segment, late[segment][0], now, late[segment][1])
 
     def _missing(self, segment: Segment, last: datetime, now: datetime, wait: timedelta) -> Alert:
-        return no_data_alert(str(self.watch), f"score of {self.watch}", last, now, wait, segment)
+        alert = no_data_alert(str(self.watch), f"score of {self.watch}", last, now, wait, segment)
+        whose = f" ({self.of})" if self.of and not self.watch.apart else ""
+        return replace(alert, project=self.of, said=f"{alert.said}{whose}")
 
     def _mute(
         self, state: WatchState, segments: Iterable[Segment], missing: Mapping[Segment, Alert], now: datetime
@@ -358,5 +362,5 @@ class Watching:
             None if fallen is None else shown(fallen), turn.fallen.n,
             shown(series.m or 0.0) if self.watch.level is None else self.watch.level,
             None if before is None else shown(before), turn.evidence if self.watch.decide == "test" else 1.0, limit,
-            self._sharers(state), self.watch.decide, self.watch.lower,
+            self._sharers(state), self.watch.decide, self.watch.lower, project=self.of,
         )     # fmt: skip

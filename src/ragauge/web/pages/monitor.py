@@ -265,7 +265,7 @@ class DriftPage:
 
     Attributes:
         site: what is served.
-        asked: the last day that is looked at.
+        asked: the last day that is looked at, and the project.
     """
 
     site: Site
@@ -275,7 +275,7 @@ class DriftPage:
     def value(self) -> Any:
         """The tests of the last seven days, and how the last one differs."""
         monitor = section_of(self.site.config)
-        project = "" if monitor is None else monitor.project
+        project = self.asked.get("project") or ("" if monitor is None else monitor.project)
         return monitor_drift(day=self.asked.get("day", ""), project=project, store=self.site.store).found
 
     def html(self) -> str:
@@ -286,24 +286,29 @@ class DriftPage:
         return self.site.kept(("drift", repr((days.days, marked, jobs)), *sorted(self.asked.items())), self._made)
 
     def _made(self) -> str:
-        shown = sections_html(self._sections(), ServedLinks(self.site.root, ""))
-        return self.site.render("list.html", "monitor", title="Drift", sections=shown, above=_above(self.site))
-
-    def _sections(self) -> Iterator[ReportSection]:
+        above, sections = list(_above(self.site)), list[ReportSection]()
         try:
-            yield from drift_sections(self.value)
+            found = self.value
+            sections += drift_sections(found)
+            above += [(self._of(name), f"Drift of {name}") for name in found.others]
         except NoTraffic as error:
             if self.asked:
                 raise
-            yield ReportSection(lead=(opened(str(error)),))
+            sections.append(ReportSection(lead=(opened(str(error)),)))
         monitor = section_of(self.site.config)
         if monitor is None or not monitor.drift:
-            yield ReportSection(lead=(NO_ALERTS,))
+            sections.append(ReportSection(lead=(NO_ALERTS,)))
+        shown = sections_html(sections, ServedLinks(self.site.root, ""))
+        return self.site.render("list.html", "monitor", title="Drift", sections=shown, above=above)
+
+    def _of(self, project: str) -> str:
+        """The address of another project's drift, up to the same day."""
+        return f"{self.site.root}/monitor/drift{question({**self.asked, 'project': project})}"
 
 
 def drift(site: Site, given: QueryParams) -> DriftPage:
-    """Drift up to the day that an address asks for; without one, to the last with traffic."""
-    return DriftPage(site, asked_of(given, ("day",)))
+    """Drift of a project up to the day that an address asks for; without one, to the last with traffic."""
+    return DriftPage(site, asked_of(given, ("day", "project")))
 
 
 def _above(site: Site) -> tuple[tuple[str, str], ...]:
