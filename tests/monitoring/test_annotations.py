@@ -17,11 +17,13 @@ from tests.monitoring.test_settling import KIND, LATER, OTHER, chain, finder, he
 from ragauge.api.label import label_import
 from ragauge.api.traffic import trace
 from ragauge.data.label import Label, label_key, last_said, part_text
+from ragauge.engine.people import people_scores
 from ragauge.metrics.base import Measured
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.redaction import Redaction
 from ragauge.monitoring.settling import settle
 from ragauge.store.inbox import DAY
+from ragauge.store.labels import LabelDraw
 from ragauge.store.open import Store, open_store
 from ragauge.store.scores import Column
 from ragauge.store.traffic_schema import traces as table
@@ -158,6 +160,73 @@ def test_days_later(form: str, raw: str, sender: Sender, store: Store) -> None:
     assert store.inbox.counts().late == 0
     if raw != "forgotten":
         assert line(store).outcome == "scored"
+
+
+@pytest.mark.parametrize("days", [0, 3])
+def test_what_says_nothing_changes_nothing(days: int, sender: Sender, store: Store) -> None:
+    """A verdict that cannot be read leaves the response of a trace whose raw batches are gone as it is."""
+    client = sender()
+    client.post("/v1/traces", json=traces(chain(), finder()))
+    settled(store, keep_raw=False)
+    before, told = held(store), line(store)
+    later(store, days)
+    head = "evaluations.first.evaluation."
+    said: dict[str, Any] = {f"{head}annotator_kind": "HUMAN", f"{head}name": "support"}
+    client.post("/v1/traces", json=traces(judge(**said)))
+    assert store.inbox.counts().waiting == 2
+    settled(store)
+    assert (held(store), line(store)) == (before, told)
+
+
+def test_models_verdicts_have_nothing_read_again(sender: Sender, store: Store) -> None:
+    """What models and code say of an answer makes its trace due no more; a person's verdict does."""
+    client = sender()
+    client.post("/v1/traces", json=traces(chain(), finder()))
+    settled(store)
+    for kind in ("LLM", "CODE"):
+        model = {**LINKED, "trace.evaluations.0.evaluation.annotator_kind": kind}
+        client.post("/v1/traces", json=traces(judge(**model)))
+        later(store, 3)
+        client.post("/v1/logs", json=event(**{**GROUNDED, "evaluator.type": kind}))
+    assert [one.trace_id for one in store.inbox.due(LATER, 9)] == [OTHER]
+    client.post("/v1/traces", json=traces(judge(**LINKED)))
+    assert {one.trace_id for one in store.inbox.due(LATER, 9)} == {TRACE, OTHER}
+
+
+def test_a_killed_server_repeats_nothing(
+    sender: Sender, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that ends between labels and ledger keeps neither, and the next one both, once."""
+    client = sender()
+    client.post("/v1/traces", json=traces(chain(), finder(), judge(**LINKED)))
+
+    def ends(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store.ledger, "tell", ends)
+        with pytest.raises(KeyboardInterrupt):
+            settled(store)
+    assert (labels(store), held(store)) == ([], {})
+    settled(store)
+    assert labels(store) == [LABEL]
+
+
+def test_means_are_rectified_by_them(sender: Sender, store: Store) -> None:
+    """Of answers that were drawn to be labelled, people's verdicts by those instructions count as their labels do."""
+    client = sender()
+    client.post("/v1/traces", json=traces(chain(), finder()))
+    settled(store)
+    run_id = line(store).run_id
+    (number,) = store.runs.order(run_id).numbers
+    wanted = "4be01c92a7d3"
+    store.draws.add(LabelDraw(run_id, "support", wanted, "random", "answer", {number: 1.0}, frozenset({number})))
+    for guideline, known in (("0123456789ab", {}), (wanted, {number: 1.0})):
+        note = {**LINKED, "trace.evaluations.0.evaluation.metadata": json.dumps({"guideline": guideline})}
+        client.post("/v1/traces", json=traces(judge(**note)))
+        settled(store)
+        (people,) = people_scores(store, run_id)
+        assert people.values.get("faithfulness", {}) == known
 
 
 def test_a_verdict_that_comes_first(sender: Sender, store: Store) -> None:

@@ -14,7 +14,7 @@ from tests.data.spans import attributes
 from tests.monitoring.conftest import CHILD, ROOT, TRACE, span, traces
 
 from ragauge.data.readers.source import records
-from ragauge.data.readers.traces.spans import TraceSpan, spans_of
+from ragauge.data.readers.traces.spans import Link, TraceSpan, spans_of
 from ragauge.data.response import REDACTED, Response
 from ragauge.metrics.base import Measured
 from ragauge.monitoring import otlp
@@ -93,21 +93,28 @@ def test_one_reading_of_spans(file: Path) -> None:
 
 
 def test_one_reading_of_every_kind_of_value() -> None:
-    """Every kind of value, events with an exception, status, state and dropped attributes are read alike."""
+    """Every kind of value, events with an exception and their times, links, status and state are read alike."""
     values: list[dict[str, Any]] = [
         {"boolValue": False}, {"intValue": "-5"}, {"doubleValue": 0.5}, {"bytesValue": "AAE="}, {"stringValue": ""}, {},
         {"arrayValue": {"values": [{"intValue": 1}, {}]}}, {"arrayValue": {}},
         {"kvlistValue": {"values": [{"key": "a", "value": {"stringValue": "b"}}]}},
     ]  # fmt: skip
     named = [{"key": f"k{n}", "value": value} for n, value in enumerate(values)]
-    thrown = {"name": "exception", "attributes": attributes({"exception.type": "E", "exception.message": "no"})}
+    thrown = {"name": "exception", "attributes": attributes({"exception.type": "E", "exception.message": "no"}),
+              "timeUnixNano": "2000000000"}     # fmt: skip
+    links = [{"traceId": OTHER.upper(), "spanId": ROOT, "attributes": named}]
     one = span(
         attributes=named, status={"code": 2, "message": "failed"}, events=[{"name": "e"}, thrown],
-        droppedAttributesCount=2, traceState="ot=th:8", parentSpanId="0" * 16,
+        droppedAttributesCount=2, traceState="ot=th:8", parentSpanId="0" * 16, links=links,
     )  # fmt: skip
     sent = traces(one, span(CHILD, ROOT, status={"code": 2}))
     body = otlp.parse(otlp.TRACES, "json", json.dumps(sent).encode()).message.SerializeToString()
-    assert [found for _, found in decoded(body, frozenset({TRACE}))] == list(spans_of(sent))
+    found = [span for _, span in decoded(body, frozenset({TRACE}))]
+    assert found == list(spans_of(sent))
+    first = found[0]
+    assert isinstance(first, TraceSpan)
+    assert first.links == (Link(OTHER, ROOT),)
+    assert [event.at for event in first.events] == [0, 2_000_000_000]
 
 
 def test_a_late_span_replaces_its_response(sender: Sender, store: Store) -> None:

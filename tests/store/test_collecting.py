@@ -127,6 +127,21 @@ class CollectingContract:
         with pytest.raises(UnknownName):
             store.collecting.add(run.run_id, [arrived(0)])
 
+    def test_what_users_say_costs_no_score(self, store: Store) -> None:
+        """A response that differs in its outcome alone stays with its scores; one that differs in more loses them."""
+        run = store.collecting.begin(RUN, SET)
+        store.collecting.add(run.run_id, [arrived(0), arrived(1)])
+        numbers = list(store.runs.order(run.run_id).numbers)
+        column = Column("faithfulness", 1, None)
+        store.scores.write(run.run_id, (column,), [(number, (Measured("scored", 0.5),)) for number in numbers])
+        down = {"thumbs": "down"}
+        told = [(example, replace(one, outcome=down)) for example, one in (arrived(0), arrived(1, answer="x"))]
+        assert store.collecting.replace(run.run_id, told, ["q0", "q1"]) == 1
+        assert list(store.runs.pairs(run.run_id)) == told
+        assert list(store.runs.order(run.run_id).numbers) == numbers
+        assert store.scores.complete(run.run_id, (column,)) == {numbers[0]}
+        assert store.runs.find(run.run_id).done == 2
+
     def test_no_number_of_a_response_comes_again(self, store: Store) -> None:
         """Who goes on behind a number misses none: not where the run of the last ones, or the last one itself, went."""
 

@@ -46,7 +46,7 @@ ADDRESS: Mapping[str, str] = {
 }  # fmt: skip
 RELEVANCE: Mapping[str, str] = {"unrelated": "no", "pass": "yes", "passed": "yes", "fail": "no", "failed": "no"}
 ENDS: Mapping[str, bool] = {"correct": True, "incorrect": False, **PASSED}
-LONGEST = 40     # characters of a name that are shown
+LONGEST_NAME, LONGEST = 100, 40     # characters of a name that may be known, and of one that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def _label(item: Loaded, one: PlacedVerdict, came: float) -> Label | str:
     return Label(key, part, question, value, said.who, _moment(said.at, came), said.guideline)
 
 
-@lru_cache(2_000)
+@lru_cache(1_000)
 def question_named_by(name: str, *, of_passage: bool = False) -> str | None:
     """The question that the name of a verdict means; None where nobody knows.
 
@@ -145,6 +145,8 @@ def question_named_by(name: str, *, of_passage: bool = False) -> str | None:
     >>> question_named_by("relevance", of_passage=True)
     'relevance'
     """
+    if len(name) > LONGEST_NAME:
+        return None
     plain = name.strip().removeprefix(SCORE)
     spelled = snake(plain)
     if of_passage and spelled in OF_PASSAGES:

@@ -38,6 +38,7 @@ class ReadTrace:
         reason: of the outcome.
         said: what people and judges say of its requests.
         judged: other traces that it judges.
+        spanned: whether any span of it is there.
     """
 
     due: DueTrace
@@ -47,6 +48,7 @@ class ReadTrace:
     reason: str = ""
     said: Said = field(default_factory=dict)
     judged: frozenset[str] = frozenset()
+    spanned: bool = False
 
 
 def said_elsewhere(
@@ -70,10 +72,9 @@ def said_elsewhere(
     return found
 
 
-def said_of(trace_id: str, spans: Sequence[TraceSpan], others: Sequence[TraceVerdict]) -> Said:
-    """What people said of each request of a trace, in its spans and elsewhere."""
-    own = [one for span in spans for one in verdicts_of(span) if one.trace_id == trace_id]
-    people = [one for one in (*own, *others) if one.of_people]
+def said_of(trace_id: str, spans: Sequence[TraceSpan], verdicts: Sequence[TraceVerdict]) -> Said:
+    """What people said of each request of a trace, by all verdicts in its spans and elsewhere."""
+    people = [one for one in verdicts if one.of_people and one.trace_id == trace_id]
     if not people:
         return {}
     found = requests(spans)

@@ -16,6 +16,7 @@ from ragauge.data.readers.lines import Row, Rows
 from ragauge.data.readers.record_reader import Options, RecordReader
 from ragauge.data.readers.traces.normalise import OFFERED, UNION, LeftOut, rows
 from ragauge.data.readers.traces.spans import Event, TraceSpan
+from ragauge.data.readers.traces.verdicts import verdicts_of
 from ragauge.data.response import REDACTED, Run
 from ragauge.errors import DataError, StoreError
 from ragauge.monitoring import decoding, lines
@@ -136,12 +137,13 @@ def _read(due: DueTrace, found: Gathered, passages: str) -> ReadTrace:
         return ReadTrace(due, project, tuple(found.rows))
     try:
         others = said_elsewhere(due.trace_id, found.judges.values(), found.events, found.spans)
-        said = said_of(due.trace_id, spans, others)
-        told = list(rows(spans, passages, others)) if spans else []
+        verdicts = [*(one for span in spans for one in verdicts_of(span)), *others]
+        said = said_of(due.trace_id, spans, verdicts)
+        told = list(rows(spans, passages, verdicts)) if spans else []
     except Exception as error:
         return ReadTrace(due, project, (), "failed", f"{type(error).__name__}: {error}")
     read = _requests(due, project, told) if spans else _nothing(due, project, found)
-    return replace(read, said=said, judged=judged_in(spans))
+    return replace(read, said=said, judged=judged_in(spans), spanned=bool(spans))
 
 
 def _nothing(due: DueTrace, project: str, found: Gathered) -> ReadTrace:
@@ -237,7 +239,8 @@ class _Settling:
         gone = [trace_id] if old is not None and old.run_id else []
         if old is not None and old.run_id:
             project, day, run_id = old.project, old.day, old.run_id
-        if one.said and (one.due.late or not (found or gone)):     # what is said of it is new, and nothing else
+        alone = not found and (one.said if not gone else not one.spanned)
+        if (one.due.late and (one.said or gone)) or alone:     # what is said of it is new, and nothing else
             held = stored_of(self.store, trace_id, old.run_id if old is not None else "")
             if held.arrived:
                 one = replace(one, said=placed_anew(one.said, held.arrived))

@@ -36,7 +36,7 @@ class LeftOut:
 
 
 def rows(
-    spans: Sequence[TraceSpan], passages: str = UNION, others: Sequence[TraceVerdict] = ()
+    spans: Sequence[TraceSpan], passages: str = UNION, verdicts: Sequence[TraceVerdict] | None = None
 ) -> Iterator[Row | LeftOut]:
     """The requests of one trace as rows; the spans in any order, all of the same trace.
 
@@ -45,7 +45,7 @@ def rows(
         passages: which steps found the passages, where several searched: `union`, those of all searches, each with
             its number, or of the last reranker; `last`, of the last search or reranker; `span:NAME`, of the spans of
             this name, whatever searched beside them.
-        others: what was said of the trace elsewhere: its spans' own annotations and events are read in any case.
+        verdicts: what was said of the trace, in its spans and elsewhere; None = what its spans say.
 
     >>> alone = TraceSpan("5" * 32, "6" * 16, attributes={"openinference.span.kind": "EMBEDDING"})
     >>> [one.reason for one in rows([alone])]
@@ -58,7 +58,9 @@ def rows(
     found = requests(spans)
     if not found:
         yield LeftOut(trace_id, "no step that any known instrumentation describes")
-    said = placed(found, spans, [*(one for span in spans for one in verdicts_of(span)), *others])
+    if verdicts is None:
+        verdicts = [one for span in spans for one in verdicts_of(span)]
+    said = placed(found, spans, verdicts)
     for request in found:
         reason = _unread(request)
         if reason:

@@ -35,6 +35,7 @@ EVENT_NOTES = (f"{EVENT}metadata", "evaluation.metadata", "annotation.metadata",
 WHO = ("annotator", "annotator_id", "annotator_name", "reviewer", "user_id", "user", "user_email", "email")
 POSITION, DOC_ID = ("document_position",), ("document_id", "doc_id", "document.id")
 HUMAN = "HUMAN"
+LONGEST_WHO = 200     # characters
 # names of what users say; of an answer's correctness models speak too
 OF_USERS = re.compile(r"(user|end_user|human|customer)?[_-]?(feedback|thumbs?)([_-](feedback|rating|up_down))?")
 OF_ANYBODY = re.compile(r"((user|human|answer|response)[_-])?correct(ness)?")
@@ -185,7 +186,7 @@ def _noted(metadata: Any, identifier: Any) -> dict[str, Any]:
     who = word(first(notes, *WHO)) or word(identifier)
     position = number(first(notes, *POSITION))
     return {
-        "who": "" if who is None or who == REDACTED else who,
+        "who": "" if who is None or who == REDACTED else who[:LONGEST_WHO],
         "position": int(position) if position is not None and position >= 0 and position.is_integer() else None,
         "doc_id": word(first(notes, *DOC_ID)) or "", "guideline": word(notes.get("guideline")) or "",
     }  # fmt: skip
