@@ -102,7 +102,7 @@ def test_what_says_nothing() -> None:
 
 
 def test_of_which_request_and_passage() -> None:
-    """A verdict belongs to the request around its span, relevance to the document at its place there or the only one."""
+    """A verdict belongs to the request around its span, relevance to the document at its place, or the only one."""
     documents = said("retrieval.documents.", **{"0.document.content": "one", "1.document.content": "two"})
     asked, only = {KIND: "CHAIN", "input.value": "Who?"}, said("retrieval.documents.0.", **{"document.content": "x"})
     spans = [

@@ -249,8 +249,7 @@ class _Settling:
                     return one, found
                 project, day, run_id = held.project or project, held.day or day, held.run_id
                 gone = [trace_id]
-        people = "" if old is None else old.people
-        line = LedgerLine(trace_id, project, day, one.outcome or "failed", one.reason, at=self.now, people=people)
+        line = LedgerLine(trace_id, project, day, one.outcome or "failed", one.reason, at=self.now)
         arrived: list[Arrived] = []
         chances: dict[str, Chance] = {}
         if isinstance(found, str):

@@ -65,11 +65,12 @@ class Ledger:
         self._database = database
 
     def write(self, lines: Sequence[LedgerLine]) -> None:
-        """Writes lines; a trace that has one gets the new one."""
+        """Writes lines; a trace that has one gets the new one, all but what people said, which `tell` writes."""
         if not lines:
             return
         new = self._database.insert(ledger)
-        changed = {column.name: new.excluded[column.name] for column in ledger.c if not column.primary_key}
+        same = ("trace_id", "people")
+        changed = {column.name: new.excluded[column.name] for column in ledger.c if column.name not in same}
         rows = [{column.name: getattr(line, column.name) for column in ledger.c} for line in lines]
         with self._database.write() as connection:
             connection.execute(new.on_conflict_do_update(index_elements=["trace_id"], set_=changed), rows)
