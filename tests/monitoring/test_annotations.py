@@ -15,7 +15,7 @@ from tests.monitoring.conftest import CHILD, ROOT, TRACE, span, traces
 from tests.monitoring.test_settling import KIND, LATER, OTHER, chain, finder, held, line
 
 from ragauge.api.label import label_import
-from ragauge.api.traffic import trace
+from ragauge.api.traffic import trace, traffic
 from ragauge.data.label import Label, label_key, last_said, part_text
 from ragauge.engine.people import people_scores
 from ragauge.metrics.base import Measured
@@ -301,6 +301,23 @@ def test_names_and_values(said: dict[str, Any], found: Any, sender: Sender, stor
     else:
         assert [(one.question, one.part, one.value) for one in labels(store)] == found
         assert line(store).people == f"label kept: {found[0][0]}"
+
+
+def test_what_makes_no_label_is_counted(sender: Sender, store: Store) -> None:
+    """The status says of how many traces people said something, and of how many of these something makes no label."""
+    client, head = sender(), "annotations.1.annotation"
+    assert store.ledger.people() == (0, 0, "")
+    for n in range(3):
+        trace_id, more = f"{n + 1:032x}", result(head, name="toxicity", score=1) if n else {}
+        root = chain(trace_id=trace_id)
+        root["attributes"] += attributes({**NOTE, **more})
+        client.post("/v1/traces", json=traces(root, finder(trace_id=trace_id)))
+    client.post("/v1/traces", json=traces(judge((f"{1:032x}", ROOT), **LINKED)))
+    settled(store)
+    assert store.ledger.people() == (3, 2, f"{3:032x}")
+    said = str(traffic(store=store.url))
+    assert "People judged 3 traces; of 2 something makes no label." in said
+    assert f"ragauge monitor trace {3:032x}" in said
 
 
 TWO = {"retrieval.documents.1.document.id": "b.md", "retrieval.documents.1.document.content": "Text of b.md."}

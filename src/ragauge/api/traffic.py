@@ -239,13 +239,13 @@ def traffic(*, config: Path | None = None, store: str | None = None) -> TrafficR
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:
-        counts, found = opened.inbox.counts(), opened.ledger.counts()
+        counts, found, people = opened.inbox.counts(), opened.ledger.counts(), opened.ledger.people()
         jobs = opened.jobs.latest(SHOWN_JOBS)
     now, section = time.time(), section_of(config)
     behind = max(0.0, time.time() - counts.since) if counts.since is not None else 0.0
     return TrafficResult(TrafficStatus(
         counts.batches, counts.bytes, _moment(counts.oldest), counts.traces, counts.waiting, round(behind, 1),
-        counts.late, tuple(_days(found)), tuple(_job_lines(jobs, section, now)),
+        counts.late, tuple(_days(found)), tuple(_job_lines(jobs, section, now)), *people,
     ))     # fmt: skip
 
 

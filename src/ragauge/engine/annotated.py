@@ -23,6 +23,7 @@ from ragauge.data.readers.values import BadValue
 from ragauge.data.response import Passage, Response
 from ragauge.engine.label_questions import key_of, scale_of
 from ragauge.errors import UnknownName, UsageError
+from ragauge.store.ledger import NO_LABEL
 from ragauge.store.responses import Loaded
 
 PASSAGE = "relevance"     # the question about passages
@@ -72,7 +73,7 @@ class AnnotatedLabels:
         kept = Counter(label.question for label in dict.fromkeys(self.labels))
         said = [f"label kept: {_counted(kept)}"] if kept else []
         said += ["feedback kept as the outcome"] if self.feedback else []
-        return "; ".join([*said, *([f"no label: {_counted(self.left)}"] if self.left else [])])
+        return "; ".join([*said, *([f"{NO_LABEL}{_counted(self.left)}"] if self.left else [])])
 
 
 def _counted(each: Mapping[str, int]) -> str:

@@ -15,13 +15,12 @@ from ragauge.engine.annotated import AnnotatedLabels, labels_of, left_out
 from ragauge.errors import UnknownName
 from ragauge.store.collecting import Arrived
 from ragauge.store.inbox import DueTrace
-from ragauge.store.ledger import LedgerLine, Outcome
+from ragauge.store.ledger import OF_TRACE, LedgerLine, Outcome
 from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
 
 Said = Mapping[str, Sequence[PlacedVerdict]]     # by query id of a request; NOWHERE = of which is not known
-OF_TRACE = "of trace "     # how a line begins that a trace's ledger has of what was said in it of another
-MOST_TOLD = 50     # such lines; the oldest go
+MOST_TOLD = 50     # lines of other traces; the oldest go
 NOT_READ = "it was not read yet"
 UNKNOWN, AN_EVALUATION = "", "an evaluation"     # of a trace that is still to be read
 

@@ -178,6 +178,9 @@ def _traffic(found: TrafficStatus) -> ReportSection:
     lead.append(f"{waiting}{behind}." if found.waiting else "All are read.")
     if found.late:
         lead.append(f"{plural(found.late, 'span')} came a day after the trace began: ignored.")
+    if found.judged:
+        left = f"; of {found.unlabelled:,} something makes no label" if found.unlabelled else ""
+        lead.append(f"People judged {plural(found.judged, 'trace')}{left}.")
     projects = dict.fromkeys(day.project for day in found.days if day.project)
     lead += [f"{line(name, MOST_ID)}: its sender names no service. Set OTEL_SERVICE_NAME where it runs."
              for name in projects if name.startswith(UNKNOWN)]     # fmt: skip
@@ -190,7 +193,7 @@ def _traffic(found: TrafficStatus) -> ReportSection:
         for day in found.days
     )  # fmt: skip
     table = ReportTable(heads, rows) if rows else None
-    commands = (command("monitor", "trace", "ID"),)
+    commands = (command("monitor", "trace", found.unlabelled_trace or "ID"),)
     return ReportSection(Phrase("Traffic", "title"), "", tuple(lead), table, commands=commands)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from sqlalchemy import func, literal, select, update
+from sqlalchemy import case, func, literal, select, update
 
 from ragauge.store.database import Database, among, chunks, rows_among
 from ragauge.store.traffic_schema import ledger, returns
@@ -16,6 +16,8 @@ Outcome = Literal[
 ]     # fmt: skip
 
 OPEN: tuple[Outcome, ...] = ("to score", "over budget")     # no last words
+# how begins what the line of one trace says of another, and what says that something makes no label
+OF_TRACE, NO_LABEL = "of trace ", "no label: "
 JUDGED: tuple[Outcome, ...] = ("scored", "failed")
 
 
@@ -56,6 +58,14 @@ class LedgerCount(NamedTuple):
     outcome: Outcome
     n: int
     run_id: str
+
+
+class PeopleCount(NamedTuple):
+    """Traces of which people said something; those of which something makes no label, and one of these."""
+
+    traces: int
+    left: int
+    example: str
 
 
 class Ledger:
@@ -124,6 +134,15 @@ class Ledger:
         with self._database.read() as connection:
             rows = connection.execute(query.order_by(ledger.c.day.desc(), ledger.c.project, ledger.c.outcome))
             return [LedgerCount(*row) for row in rows]
+
+    def people(self) -> PeopleCount:
+        """How many traces people said something of, and whether all of it could be kept."""
+        said = (ledger.c.people != "") & ledger.c.people.not_like(f"{OF_TRACE}%")
+        left = ledger.c.people.like(f"%{NO_LABEL}%")
+        columns = (func.count(), func.count(case((left, 1))), func.max(case((left, ledger.c.trace_id), else_="")))
+        with self._database.read() as connection:
+            traces, n, example = connection.execute(select(*columns).select_from(ledger).where(said)).one()
+        return PeopleCount(traces, n, example or "")
 
     def unscored(self) -> list[str]:
         """Runs that hold responses which are still to be scored, those of the oldest day first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, ForeignKey, Index, Integer, LargeBinary, SmallInteger, Table, Text
+from sqlalchemy import Column, Float, ForeignKey, Index, Integer, LargeBinary, SmallInteger, Table, Text, text
 
 from ragauge.store.schema import Key, ShortText, metadata
 
@@ -57,6 +57,7 @@ ledger = Table(
     Column("people", ShortText, nullable=False, server_default=""),  # what became of what people said of it, or in it
     Index("ledger_by_run", "run_id", "outcome"),
     Index("ledger_by_day", "day", "project", "outcome"),
+    Index("ledger_by_people", "trace_id", sqlite_where=text("people != ''")),
     sqlite_with_rowid=False,
 )
 

@@ -104,6 +104,9 @@ class TrafficStatus:
         late: spans that came a day after their trace began, and are ignored.
         days: the newest first.
         jobs: what is done at certain times: the last three of each, the newest first.
+        judged: traces of which people said something.
+        unlabelled: those of them of which something makes no label.
+        unlabelled_trace: one of these.
     """
 
     batches: int
@@ -115,6 +118,9 @@ class TrafficStatus:
     late: int
     days: tuple[TrafficDay, ...]
     jobs: tuple[JobLine, ...] = ()
+    judged: int = 0
+    unlabelled: int = 0
+    unlabelled_trace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
