@@ -96,8 +96,10 @@ def test_metadata(fields: dict[str, Any], who: str, position: int | None, doc_id
 
 
 def test_what_says_nothing() -> None:
-    """Results without a name, or whose place in the list is no number, are none."""
-    for attributes in (said("annotations.0.annotation.", label="x"), said("annotations.x.annotation.", **WHOLE)):
+    """Results without a name or with a redacted one, or whose place in the list is no number, are none."""
+    head = "annotations.0.annotation."
+    hidden, bare = said(head, **{**WHOLE, "name": REDACTED}), said(head, label="x")
+    for attributes in (bare, said("annotations.x.annotation.", **WHOLE), hidden):
         assert list(verdicts_of(span("cd", attributes=attributes))) == []
 
 

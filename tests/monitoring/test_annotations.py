@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -349,6 +350,46 @@ def test_relevance_of_the_only_passage(sender: Sender, store: Store) -> None:
     assert [(one.question, one.part, one.value, one.annotator) for one in labels(store)] == [
         ("relevance", 1, "relevant", "")
     ]
+
+
+@pytest.mark.parametrize(("name", "question"), [("relevance", None), ("groundedness", "support")])
+def test_a_step_that_is_no_longer_kept(name: str, question: str | None, sender: Sender, store: Store) -> None:
+    """Where a step's span is gone nobody can tell whether relevance is of a passage or the answer; support is clear."""
+    client = sender()
+    client.post("/v1/traces", json=traces(chain(), finder()))
+    settled(store, keep_raw=False)
+    later(store, 3)
+    note = result("evaluations.0.evaluation", name=name, label="pass")
+    client.post("/v1/traces", json=traces(judge((TRACE, CHILD), **note)))
+    settled(store)
+    assert [one.question for one in labels(store)] == ([question] if question else [])
+    if question is None:
+        assert line(store).people.startswith("no label: relevance, of a span that is not here")
+    # the root is known by the response
+    client.post("/v1/traces", json=traces(judge((TRACE, ROOT), "34" * 16, **note)))
+    settled(store)
+    assert {one.question for one in labels(store)} == {question or "address"}
+
+
+def test_two_servers_keep_each_label_once(sender: Sender, store: Store) -> None:
+    """Two processes that read answers and verdicts at once leave what one leaves, and tell it in both traces."""
+    client = sender()
+    ids = [(f"{n:032x}", f"{n + 1000:032x}") for n in range(1, 31)]
+    for trace_id, review in ids:
+        client.post("/v1/traces", json=traces(chain(trace_id=trace_id), finder(trace_id=trace_id)))
+        client.post("/v1/traces", json=traces(judge((trace_id, ROOT), review, **LINKED)))
+
+    def work(_: int) -> None:
+        with open_store(store.url) as own:
+            while settle(own, Policy(), LATER, 7):
+                pass
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, range(2)))
+    assert labels(store) == [LABEL]     # all answers are the same text
+    for trace_id, review in ids:
+        assert line(store, trace_id).people == "label kept: support"
+        assert line(store, review).people == f"of trace {trace_id}: label kept: support"
 
 
 def test_turns_of_a_trace(sender: Sender, store: Store) -> None:

@@ -191,23 +191,17 @@ def stored_of(store: Store, trace_id: str, run_id: str) -> HeldResponses:
     Args:
         store: where they are.
         trace_id: of the trace.
-        run_id: of the run that the ledger names; "" = it names none, so runs of traffic are looked through.
+        run_id: of the run that the ledger names; "" = it names none, so all of traffic are looked through.
     """
-    if run_id:
-        names = [run_id]
-        runs = {}
-    else:
-        runs = {one.run_id: one for one in store.runs.list() if one.kind == "traffic"}
-        names = list(runs)
-    for name in names:
-        try:
-            found = [store.runs.response(name, one) for one in store.collecting.under(name, trace_id)]
-        except UnknownName:     # the run was deleted
-            continue
-        if found:
-            run = runs.get(name)
-            return HeldResponses(found, name, *((run.system, run.name.rpartition(" ")[2]) if run else ("", "")))
-    return HeldResponses()
+    run = None if run_id else store.collecting.holding(trace_id)
+    run_id = run_id if run is None else run.run_id
+    try:
+        found = [store.runs.response(run_id, one) for one in store.collecting.under(run_id, trace_id)] if run_id else []
+    except UnknownName:     # the run was deleted
+        found = []
+    if not found:
+        return HeldResponses()
+    return HeldResponses(found, run_id, *(("", "") if run is None else (run.system, run.name.rpartition(" ")[2])))
 
 
 def keep_people(store: Store, kept: Sequence[tuple[ReadTrace, Sequence[Arrived]]], now: float, day: str) -> None:

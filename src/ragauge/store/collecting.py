@@ -216,6 +216,17 @@ class Collecting:
             found = _under(connection, run_no(connection, run_id), [name])
         return list(dict.fromkeys(query_id for query_id, _ in sorted(found, key=lambda key: found[key])))
 
+    def holding(self, name: str) -> Run | None:
+        """The run of traffic that has responses under a name, as `replace` means it; None where none has."""
+        c = responses.c
+        for mine in (c.query_id == name, (c.query_id > f"{name}:") & (c.query_id < f"{name};")):
+            query = select(runs).join(responses, c.run_no == runs.c.run_no).where(runs.c.kind == "traffic", mine)
+            with self._database.read() as connection:
+                row = connection.execute(query.limit(1)).first()
+            if row is not None:
+                return run_of_row(row)
+        return None
+
     def mark(self, run_id: str, state: State, *, planned: int | None = None) -> None:
         """Says in which state a run is, and how many responses are planned; moves the heartbeat."""
         values: dict[str, Any] = {"state": state, "heartbeat": now()}

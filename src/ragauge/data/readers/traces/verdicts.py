@@ -134,7 +134,7 @@ def verdicts_of(span: TraceSpan) -> Iterator[TraceVerdict]:
     for head, field, scope in HEADS:
         for one in indexed(said, head):
             own = {key.removeprefix(field): value for key, value in one.items() if key.startswith(field)}
-            name = word(own.get("name"))
+            name = _label(own.get("name"))
             if name is None:
                 continue
             yield TraceVerdict(
@@ -156,7 +156,7 @@ def verdicts_of_event(of: Link, event: Event, source: str, at: int = 0) -> Itera
         at: when, where the event does not say; nanoseconds since 1970.
     """
     said = event.attributes
-    name = word(said.get(f"{EVENT}name"))
+    name = _label(said.get(f"{EVENT}name"))
     if event.name != RESULT_EVENT or name is None:
         return
     yield TraceVerdict(
