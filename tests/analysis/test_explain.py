@@ -220,6 +220,14 @@ def test_retrieval_by_hand() -> None:
     )
 
 
+def test_what_was_a_candidate_is_not_called_unreturned() -> None:
+    """Where the longer ranking is recorded, a labelled document without a rank was not handed on."""
+    facts = rich()
+    kept = replace(facts, response=replace(facts.response, candidates=facts.response.passages))
+    assert "d9 (grade 3, not handed on)" in symbols(kept, "recall@2")["L"]
+    assert one(kept, "recall@2").items[2].why == "not handed on, grade 3"
+
+
 def test_composed_metrics_by_hand() -> None:
     """A harmonic mean shows its two parts with their own fractions."""
     found = symbols(rich(), "answer_correctness")

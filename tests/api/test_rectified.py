@@ -184,7 +184,8 @@ def test_below_fifty_nothing_is_rectified(store: str, tmp_path: Path) -> None:
     label("new", store, tmp_path, 49, 30)
     card = rg.evaluate("new", metrics="faithfulness", store=store).card
     assert card.summaries[0].rectified is None
-    assert "49 of 49 drawn answers are labelled: means are rectified from 50 on." in card.warnings
+    said = "People labelled 49 of 49 drawn answers; from 50 on, labels correct the means. Draw more first: "
+    assert f"{said}ragauge label draw." in card.warnings
 
 
 def test_all_labelled_is_peoples_own_mean() -> None:
@@ -311,4 +312,4 @@ def test_a_new_draw_takes_no_labels_away(store: str, tmp_path: Path) -> None:
     rg.label_draw("new", output=tmp_path / "p.html", n=60, guideline=tmp_path / "other.txt", store=store)
     card = rg.evaluate("new", metrics="faithfulness", store=store).card
     assert card.summaries[0].rectified == before
-    assert "0 of 60 drawn answers are labelled: means are rectified from 50 on." in card.warnings
+    assert "People labelled 0 of 60 drawn answers; from 50 on, labels correct the means." in card.warnings

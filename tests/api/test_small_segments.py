@@ -52,6 +52,17 @@ def test_every_form_names_small_segments(store: str, tmp_path: Path) -> None:
     }     # fmt: skip
 
 
+def test_gate_says_of_which_metric_a_segment_has_too_few(tmp_path: Path) -> None:
+    """Where two metrics leave a segment different numbers of examples, each number names its metric."""
+    url = f"sqlite:///{tmp_path}/two.db"
+    some = [{**row, "reference_answer": "there"} if n % 2 else row for n, row in enumerate(rows())]
+    rg.evaluate(some, metrics=["recall@5", "exact_match"], store=url, name="main", workers=1)
+    asked = rules({"metric": "recall@5", "min": 0.5}, {"metric": "exact_match", "min": 0.5})
+    said = " ".join(repr(rg.gate("main", rules=asked, store=url)).split())
+    assert "type=howto 7 of recall@5 (min_n 10)" in said
+    assert "type=howto 3 of exact_match (min_n 10)" in said
+
+
 def test_segments_that_are_all_small_do_not_vanish(tmp_path: Path) -> None:
     """Where every value is small no mean is shown for any, and each is still named."""
     url = f"sqlite:///{tmp_path}/tiny.db"

@@ -104,7 +104,7 @@ def test_good_section(tmp_path: Path) -> None:
         "monitor: faithfulness no more than 3% below that of the 28 days before, also by tenant",
         "monitor: no_retrieval_rate:min_score=0.5 at most 0.05",
         "monitor: ignored_top_ranked at most 0.3",
-        "monitor: latency above 4000 at most 0.05",
+        "monitor: latency above 4,000 ms in at most 5% of the requests",
         "monitor: shard_load: greatest over mean at most 3, for 30m",
     ]
     assert [one for one in validated.monitor if not one.startswith("monitor:")] == [

@@ -79,7 +79,7 @@ def test_a_bad_day_lies_outside_the_bands(filled: Store) -> None:
     """After a week marked good, a day of food and of lost documents is unusual in all that moved, and only there."""
     unmarked = monitor_drift(store=filled.url)
     assert {one.outside for one in unmarked.found.measures} == {None}
-    assert "A band takes 5 good days" in unmarked.to_markdown()
+    assert "It takes 5 good days" in unmarked.to_markdown()
     monitor_mark("good", since="2026-01-02", until="2026-01-08", store=filled.url)
     found = monitor_drift(store=filled.url)
     assert (found.found.good, found.found.bad) == (7, 0)
@@ -104,7 +104,7 @@ def test_the_page_and_the_alert_say_what_is_unusual(filled: Store) -> None:
 
     with TestClient(application(Site(filled.url, Access())), base_url="http://127.0.0.1") as client:
         before = client.get("/monitor/drift").text
-        assert "no band" in before
+        assert "not learned" in before
         monitor_mark("good", since="2026-01-02", until="2026-01-08", store=filled.url)
         after = client.get("/monitor/drift").text.replace("<wbr>", "")
     assert "neighbour_overlap@10" in after

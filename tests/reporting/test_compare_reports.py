@@ -198,7 +198,7 @@ def test_terminal_cuts_no_name_and_no_number(width: int) -> None:
     rows = [" ".join(row.split()) for row in said.splitlines()]
     assert "type=single_document" in rows
     assert any(row.startswith("fabricated_specifics ↓") and "▼ +0.10 [+0.06, +0.14]" in row for row in rows)
-    assert any(row.startswith("latency ↓ 900 → 904 ms +3.6 [") for row in rows)
+    assert any(row.startswith("latency ↓ 900 → 904 ms +3.6 ms [") for row in rows)
     ends = " [812, 871]" if width == 140 else ""
     assert any(row.startswith(f"latency 840 ms{ends} 840 ms{ends} 1,900 ms 1,900 ms") for row in rows)
 

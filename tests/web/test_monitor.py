@@ -91,14 +91,15 @@ def links(text: str, begins: str) -> list[str]:
     return [to for found in re.findall(r'href="([^"]+)"', text) if (to := unescape(found)).startswith(begins)]
 
 
-def test_from_the_alert_to_the_example(client: TestClient) -> None:
+def test_from_the_alert_to_the_example(client: TestClient, watched: Site) -> None:
     """The first page leads to monitors, those to alerts, an alert to its ten worst, each of them to its example."""
     assert "/monitor" in links(client.get("/").text, "/monitor")
-    page = client.get("/monitor").text
+    page, raised = client.get("/monitor").text, alerts(store=watched.store).found.alerts
     assert "3 series fire." in page
     assert "faithfulness at least 0.8" in page
     assert page.count("<figure") == 3
-    (every,) = links(page, "/monitor/alerts")
+    every, *firing = links(page, "/monitor/alerts")
+    assert sorted(firing) == sorted(f"/monitor/alerts/{one.alert.alert_id}" for one in raised)     # of each that fires
     alert = links(client.get(every).text, "/monitor/alerts/")[-1]
     worst = links(client.get(alert).text, "/monitor/traces/")
     assert len(set(worst)) == 10

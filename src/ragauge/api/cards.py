@@ -274,8 +274,11 @@ def _warnings(store: Store, run: Run) -> list[str]:
             found.append(f"Labels of {len(people.unclear):,} of {of} say {WHICH_NOT_SAID}: {left}.")
         if len(people.labelled) >= LEAST_LABELS:
             continue
-        of = plural(people.drawn, "drawn answer is", "drawn answers are")
-        found.append(f"{len(people.labelled):,} of {of} labelled: means are rectified from {LEAST_LABELS} on.")
+        of = plural(people.drawn, "drawn answer")
+        more = " Draw more first: ragauge label draw." if people.drawn < LEAST_LABELS else ""
+        found.append(
+            f"People labelled {len(people.labelled):,} of {of}; from {LEAST_LABELS} on, labels correct the means.{more}"
+        )
     if absent:
         found.append(f"{plural(absent, 'example has', 'examples have')} no response in the run: empty retrieval.")
     if run.state != "finished" and run.done < run.planned:

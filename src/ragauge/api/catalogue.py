@@ -6,6 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ragauge.metrics.catalogue import PRESETS, describe, entries, parse
+from ragauge.metrics.docstring import DocstringParts, parts
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -76,6 +77,15 @@ def definition(name: str) -> str:
     """
     doc = type(_defined(name)).__doc__ or ""
     return "\n".join(line.removeprefix("    ") for line in doc.splitlines())
+
+
+def written(name: str) -> DocstringParts:
+    """The same in its parts.
+
+    Raises:
+        UnknownName: no such metric.
+    """
+    return parts(type(_defined(name)))
 
 
 def _defined(name: str) -> Metric:

@@ -38,13 +38,19 @@ TONES: dict[str, Tone] = {"firing": "bad", "recovering": "unsure", "pending": "u
                           "no_data": "unsure", "not_enough_data": "faint"}
 SPOKEN: dict[str, str] = {"": "–", "acknowledged": "acknowledged", "false_alarm": "called a false alarm"}
 SMALL, MOST_QUERY = 0.0005, 200     # characters of a question; a change below it is none
+LEAST_SHARE = 0.005     # of the requests, from which a cause is told: less is written 0%
+MINUS = "\N{MINUS SIGN}"
 MOST_SAID = 3     # open alerts of which status says what they are
 BAND, MOST_CHARTS = 1.96, 12     # standard errors; series that are drawn, those that fire first
 NO_ALERT = "No alert was raised so far. How near each monitor is to one:"
 NO_SCORE = "No score was taken so far: scores come with the traffic that ragauge monitor serve takes in."
 BANDS = "± is 1.96 standard errors of the mean of so many scores, which says what it may be off, and decides nothing."
 KEPT = "Scores: of the days that a series keeps, those of one period or of its baseline, whichever are more."
-WAY = "The bar is full where the evidence reaches its limit; both are counted in powers of ten, from 1 on."
+WAY = ("Evidence: how strongly the scores say that more is lost than is allowed; an alert is raised where it reaches "
+       "its limit. The bar shows both in powers of ten.")     # fmt: skip
+DAYS = "the mean of each day, ± 1.96 standard errors, beside what is allowed"
+RESOLVING = ("The first command shows all of one: causes, what changed, the worst traces. The second says that it was "
+             "a false alarm; without --as, that somebody knows of it.")     # fmt: skip
 
 
 def replay_sections(replay: Replay) -> Iterator[ReportSection]:
@@ -77,8 +83,11 @@ def alert_sections(told: AlertAccount, ended: str = "") -> Iterator[ReportSectio
     if told.mix:
         yield ReportSection("The mix of requests", "segments whose shares are others now",
                             table=_moved("segment", told.mix))     # fmt: skip
-    if told.causes:
-        rows = tuple((line(one.name), _share(one.before), _share(one.now), line(one.fix)) for one in told.causes)
+    if any(max(one.before, one.now) >= LEAST_SHARE for one in told.causes):
+        rows = tuple(
+            (line(one.name), _share(one.before), _share(one.now), line(one.fix) if one.now > one.before else "–")
+            for one in told.causes if max(one.before, one.now) >= LEAST_SHARE
+        )  # fmt: skip
         yield ReportSection("Causes of failures", "shares of the requests", table=ReportTable((
             ReportColumn("cause", whole=True), ReportColumn("before", "number"), ReportColumn("now", "number"),
             ReportColumn("what to try"),
@@ -112,9 +121,11 @@ def list_sections(kept: AlertList) -> Iterator[ReportSection]:
          headline(one.alert), f"{one.alert.fired_at:%Y-%m-%d %H:%M}", SPOKEN[one.resolution])
         for one in found
     )  # fmt: skip
-    nexts = ("resolve", "ALERT", "--as", "false_alarm") if found else ("status",)
-    table = ReportTable(heads, rows) if rows else None
-    yield ReportSection(lead=tuple(lead), table=table, commands=(command("monitor", *nexts),))
+    if not rows:
+        yield ReportSection(lead=tuple(lead), commands=(command("monitor", "status"),))
+        return
+    commands = (command("monitor", "alerts", "ALERT"), command("monitor", "resolve", "ALERT", "--as", "false_alarm"))
+    yield ReportSection(lead=tuple(lead), table=ReportTable(heads, rows), notes=(RESOLVING,), commands=commands)
 
 
 def kept_sections(
@@ -153,16 +164,15 @@ def _tested(found: Monitored) -> Iterator[ReportSection]:
         lead.append(Phrase("Nothing fires.", "good"))
     lead += _opened(found.opened)
     if silent := sum(one.state == "no_data" for one in found.series):
-        lead.append(Phrase(f"Nothing comes any more of {plural(silent, 'series', 'series')} (no_data).", "unsure"))
+        lead.append(Phrase(f"Nothing comes any more of {plural(silent, 'series', 'series')}.", "unsure"))
     yield ReportSection(lead=(*lead, promise(found.shares), *projects_said(found.projects)))
     if found.series:
-        yield _standing(found.series)
+        yield _standing(found.series, found.opened)
     if found.shares.shares:
         yield shares_section(found.shares)
     drawn = sorted(found.series, key=lambda one: (one.state not in OPEN, bool(one.segment[0])))
-    for one in drawn[:MOST_CHARTS]:
-        if chart := _days_chart(one):
-            yield ReportSection(_series_name(one), one.asks, charts=(chart,), skip=("terminal", "markdown"))
+    if charts := tuple(filter(None, map(_days_chart, drawn)))[:MOST_CHARTS]:
+        yield ReportSection("Day by day", DAYS, charts=charts, skip=("terminal", "markdown"), top=True)
 
 
 def _opened(alerts: Sequence[Alert]) -> list[Phrase]:
@@ -174,7 +184,8 @@ def _opened(alerts: Sequence[Alert]) -> list[Phrase]:
     return [Phrase(f"{plural(len(alerts), 'alert is', 'alerts are')} open: {said}{more}.", "bad")]
 
 
-def _standing(series: Sequence[SeriesStatus]) -> ReportSection:
+def _standing(series: Sequence[SeriesStatus], opened: Sequence[Alert]) -> ReportSection:
+    alerts = {(one.monitor, one.project, one.segment): one.alert_id for one in opened}
     heads = (
         ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("state", whole=True),
         ReportColumn("since", whole=True, room=3), ReportColumn("scores", "number", room=4),
@@ -183,7 +194,8 @@ def _standing(series: Sequence[SeriesStatus]) -> ReportSection:
         ReportColumn("on the way to an alert", "bar"),
     )     # fmt: skip
     rows = tuple(
-        (_of_project(one.monitor, one.project), _segment(one), _state(one),
+        (_of_project(one.monitor, one.project), _segment(one),
+         _state(one, alerts.get((one.monitor, one.project, one.segment), "")),
          "–" if one.since is None else f"{one.since:%Y-%m-%d %H:%M}",
          f"{one.scores:,}", _band(one.last_50, one.error_50), _band(one.last_500, one.error_500), _allowed(one),
          _evidence_of(one), _way(one))
@@ -225,36 +237,33 @@ def _days_chart(one: SeriesStatus) -> ReportChart | None:
     """The mean of each day with its band, beside what is allowed; None for fewer than two days."""
     if len(one.days) < 2:
         return None
-    last = one.days[-1].day
+    first = one.days[0].day
     points = []
     for day, mean, error, _ in one.days:
-        low, high = (None, None) if error is None else (mean - BAND * error, mean + BAND * error)
-        points.append(ChartPoint((day - last).days, mean, "mean of the day", low, high))
+        off = None if error is None else BAND * error     # shares end at 0 and 1, and so does what they may be
+        low, high = (None, None) if off is None else (max(0.0, mean - off), min(1.0, mean + off))
+        points.append(ChartPoint((day - first).days, mean, "mean of the day", low, high))
     if one.allowed is not None:
-        ends = ((one.days[0].day - last).days, 0)
-        points += [ChartPoint(at, one.allowed, "allowed") for at in ends]
-    title, across = f"{_series_name(one)}, by day", f"days, the last is {last}"
-    return ReportChart(title, "lines", across, one.monitor, tuple(points))
-
-
-def _series_name(one: SeriesStatus) -> str:
-    monitor = _of_project(one.monitor, one.project)
-    return monitor if not one.segment[0] else f"{monitor} of {_segment(one)}"
+        points += [ChartPoint((day - first).days, one.allowed, "allowed") for day in (first, one.days[-1].day)]
+    project = "" if f"({one.project})" in one.asks else line(one.project, MOST_NAME)
+    where = ", ".join(filter(None, (project, _segment(one) if one.segment[0] else "")))
+    title = f"{where}: {one.asks}" if where else one.asks
+    return ReportChart(title, "lines", "day (UTC)", one.monitor, tuple(points), since=first)
 
 
 def _segment(one: SeriesStatus) -> str:
     return " ".join(map(line, one.segment)).strip() or "all"
 
 
-def _state(one: SeriesStatus) -> Phrase:
-    said = one.state if one.state != "not_enough_data" else "not enough data"
-    return Phrase(said, TONES.get(one.state, "good"))
+def _state(one: SeriesStatus, alert: str = "") -> Phrase:
+    """What a series does, which leads to its open alert."""
+    return Phrase(one.state.replace("_", " "), TONES.get(one.state, "good"), ("alert", alert) if alert else ())
 
 
 def _allowed(one: SeriesStatus) -> str:
     if one.allowed is not None:
         return _mean(one.allowed)
-    return f"{one.needed:,} needed before today" if one.needed else "from tomorrow on"
+    return f"needs {one.needed:,} earlier scores" if one.needed else "from tomorrow on"
 
 
 def _evidence_of(one: SeriesStatus) -> str:
@@ -312,15 +321,15 @@ def _how_much(told: AlertAccount, ended: str) -> Iterator[str]:
         change = told.now - told.before
         yield (
             f"The mean was {number(told.before)} before ({plural(told.n_before, 'score')}) and is {number(told.now)} "
-            f"since ({told.n_now:,}): {change:+.3f}. Asked: {alert.asks}."
+            f"since ({told.n_now:,}): {f'{change:+.3f}'.replace('-', MINUS)}. Asked: {alert.asks}."
         )
     else:
         yield f"The mean is {'unknown' if told.now is None else number(told.now)}. Asked: {alert.asks}."
     how = "by the mean of the last 50 scores alone"
     if alert.decide == "test":
         sharing = f"it has one of {alert.series:,} equal parts of the false alarms" if alert.series > 1 else ""
-        asked = f"{alert.limit:,.0f} is asked" + (f", since {sharing}" if sharing else "")
-        how = f"evidence {alert.evidence:,.0f}, of which {asked}"
+        asked = f"{alert.limit:,.0f} is enough" + (f", since {sharing}" if sharing else "")
+        how = f"its evidence was {alert.evidence:,.0f}, and {asked}"
     hour = f" It is worse since about {told.since_at:%Y-%m-%d %H:%M} UTC." if told.since_at is not None else ""
     yield f"{at}: {how}.{hour}{over}"
     if told.blame.component:

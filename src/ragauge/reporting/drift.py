@@ -21,6 +21,15 @@ NO_DAY = "No day can be compared yet: a day is held against the 28 days before i
 NO_ALERTS = ("Of what moves here nobody is told. For an alert in the morning after, write in the section monitor of "
              "ragauge.yaml: drift: [queries, documents]")     # fmt: skip
 
+# what a measure is called; its name in JSON, in commands and in the documentation stays beside it
+CALLED = {
+    "js_divergence": "other clusters (js_divergence, 0 to 1)", "pairwise_kl": "other distances (pairwise_kl)",
+    "words": "words, median", "language_shift": "other languages (language_shift, 0 to 1)",
+}
+LANGUAGES = {"und": "too short to tell"}     # a text too short, or without words
+MOST_TEXT = 200     # characters of a text
+TESTED = "moved: p is at most 0.01. An alert takes a smaller p still, so that false_alarms holds."
+
 
 def drift_sections(found: DriftReport) -> Iterator[ReportSection]:
     """Which days moved, what is measured of the last one beside what is usual, and how its texts differ."""
@@ -44,7 +53,8 @@ def days_section(days: Sequence[DriftDay]) -> ReportSection:
     """Each day's test."""
     several = any(one.project for one in days)
     heads = (ReportColumn("day", whole=True), *(ReportColumn("project", fold=True),) * several,
-             ReportColumn("texts", whole=True), ReportColumn("", whole=True), ReportColumn("why"))     # fmt: skip
+             ReportColumn("texts", whole=True), ReportColumn("verdict", whole=True),
+             ReportColumn("why"))     # fmt: skip
     said: dict[bool | None, Phrase] = {
         True: Phrase("moved", "bad"), False: Phrase("as before", "good"), None: Phrase("not enough data", "faint"),
     }  # fmt: skip
@@ -53,27 +63,29 @@ def days_section(days: Sequence[DriftDay]) -> ReportSection:
         for day, one, project in days
     )  # fmt: skip
     table, lead = (ReportTable(heads, rows), ()) if rows else (None, (NO_DAY,))
-    return ReportSection("Drift", "each day beside the 28 days before it", lead, table, top=True)
+    notes = (TESTED,) if rows else ()
+    return ReportSection("Drift by day", "each day beside the 28 days before it", lead, table, notes=notes, top=True)
 
 
 def measures_section(found: DriftReport) -> ReportSection:
     """What is measured of the last day, each beside its band."""
     heads = (ReportColumn("of", fold=True), ReportColumn("measure", whole=True), ReportColumn("value", "number"),
-             ReportColumn("usual", "number"), ReportColumn("", whole=True),
+             ReportColumn("usual", "number"), ReportColumn("verdict", whole=True),
              ReportColumn("bad days outside", "number"))     # fmt: skip
     said: dict[bool | None, Phrase] = {
-        True: Phrase("unusual", "bad"), False: Phrase("usual", "good"), None: Phrase("no band", "faint"),
+        True: Phrase("unusual", "bad"), False: Phrase("usual", "good"), None: Phrase("not learned", "faint"),
     }  # fmt: skip
     rows = tuple(
-        (safe(one.of), one.name, number(one.value), "–" if one.band is None else _usual(one.band), said[one.outside],
+        (safe(one.of), CALLED.get(one.name, one.name), number(one.value, "amount" if one.name == "words" else "mean"),
+         "–" if one.band is None else _usual(one.band), said[one.outside],
          "–" if one.band is None or not one.band.bad else f"{one.band.caught} of {one.band.bad}")
         for one in found.measures
     )  # fmt: skip
-    learned = f"Bands are learned from {plural(found.good, 'day')} marked good and {found.bad} marked bad."
+    learned = f"What is usual is learned from days that people marked: {found.good} good and {found.bad} bad so far."
     lead: tuple[Wording, ...] = (learned,)
     commands: tuple[str, ...] = ()
     if any(one.band is None for one in found.measures):
-        lead = (learned, f"A band takes {LEAST_GOOD} good days on which the measure is there.")
+        lead = (learned, f"It takes {LEAST_GOOD} good days on which the measure is there.")
         commands = (command("monitor", "mark", "good", "--from", "DAY", "--until", "DAY"),)
     last = max((one.day for one in found.days), default=None)
     return ReportSection(
@@ -100,7 +112,9 @@ def marked_sections(periods: Sequence[MarkedPeriod], good: int, bad: int) -> Ite
 
 def _detail(one: DriftDetail) -> Iterator[ReportSection]:
     apart = "unknown" if one.divergence is None else number(one.divergence)
-    languages = ", ".join(f"{each.language} {each.now:.0%} ({each.before:.0%})" for each in one.languages)
+    languages = ", ".join(
+        f"{LANGUAGES.get(each.language, each.language)} {each.now:.0%} ({each.before:.0%})" for each in one.languages
+    )  # fmt: skip
     yield ReportSection(
         f"How the {one.of} of {one.day} differ", "before in parentheses",
         (f"Shares of the baseline's clusters: Jensen-Shannon divergence {apart} of 1. Median length: "
@@ -110,7 +124,8 @@ def _detail(one: DriftDetail) -> Iterator[ReportSection]:
         heads = (ReportColumn("share before", "number"), ReportColumn("share now", "number"),
                  ReportColumn(f"{one.of} nearest to its middle"))     # fmt: skip
         rows = [
-            (*(f"{share:.1%}" if not place else "" for share in (cluster.before, cluster.now)), line(text.text)[:200])
+            (*(f"{share:.1%}" if not place else "" for share in (cluster.before, cluster.now)),
+             line(text.text, MOST_TEXT))
             for cluster in one.grown
             for place, text in enumerate(cluster.texts)
         ]

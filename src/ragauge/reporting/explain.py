@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from ragauge.analysis.explaining.symbols import PARAMETER
@@ -19,12 +20,18 @@ from ragauge.reporting.sections import (
     Wording,
 )
 from ragauge.reporting.words import ARROWS, SHORT_LAYERS, line, opened, safe
-from ragauge.text.messages import plural
+from ragauge.text.messages import UNITS, plural
 
 FOCUSED = 3     # up to so many metrics are explained with the meaning of each symbol and the reason of each item
 MOST_NAMED = 12     # items that count, of a metric that is not
 ABOUT = {"record": "Record", "answer": "Answer", "passages": "Passages", "reference": "Reference", "labels": "Labels"}
 MARKS: Mapping[float | None, tuple[str, Tone]] = {True: ("+", "good"), False: ("-", "bad"), None: ("?", "unsure")}
+LETTER = re.compile(r"(?:^|[ (])([A-Za-z])(?: = |(?= 0\.\d\d))")     # S = {1}, (p 0.97)
+LETTERS = {
+    "S": "passages that support the claim", "X": "passages that contradict it", "Z": "passages that it cites",
+    "R": "what the reference says of it", "q": "1 = relevant to the question", "T": "passages that hold the claim",
+    "p": "probability that they do, by the judge",
+}     # fmt: skip
 VERDICTS: Mapping[str, tuple[str, Tone]] = {
     "yes": ("the cause", "bad"), "second": ("second opinion", "unsure"), "also": ("mended with it", "faint"),
     "no": ("no", "faint"), "unknown": ("not known", "unsure"),
@@ -39,16 +46,24 @@ def example_sections(explained: ExampleExplained) -> Iterator[ReportSection]:
     yield ReportSection(
         heading, lead=(line(explained.answer) if explained.answer is not None else "answer not recorded",)
     )
-    for about, facts in groupby(explained.facts, key=lambda fact: fact.about):
-        yield _table(ABOUT[about], [
+    for about, group in groupby(explained.facts, key=lambda fact: fact.about):
+        facts = list(group)
+        yield replace(_table(ABOUT[about], [
             (line(fact.name, 24), (line(fact.says), Phrase(f"\n{line(fact.text, 140)}" if fact.text else "", "faint")))
             for fact in facts
-        ])     # fmt: skip
+        ]), notes=_letters(fact.says for fact in facts))     # fmt: skip
     focused = len(explained.metrics) <= FOCUSED
     for layer, name in SHORT_LAYERS.items():
         if mine := tuple(_metric(worked, focused) for worked in explained.metrics if worked.measures == layer):
             yield ReportSection(Phrase(name, "title"), items=mine)
     yield from _cause(explained)
+
+
+def _letters(said: Iterable[str]) -> tuple[str, ...]:
+    """What the letters in a table of facts stand for; nothing where there are none."""
+    there = {letter for words in said for letter in LETTER.findall(words)}
+    named = [f"{letter}: {meaning}" for letter, meaning in LETTERS.items() if letter in there]
+    return ("; ".join(named) + ".",) if named else ()
 
 
 def _table(heading: str, rows: Sequence[tuple[TableCell, ...]], lead: tuple[Wording, ...] = ()) -> ReportSection:
@@ -62,7 +77,8 @@ def _metric(worked: Worked, focused: bool) -> ReportItem:
     score = worked.score
     reason = f": {line(score.reason)}" if score.reason else ""
     lacking = f"  {score.status.replace('_', ' ')}{reason}" if score.value is None else ""
-    arithmetic = Phrase(f"  {worked.arithmetic}" if worked.arithmetic else "", "plain")
+    unit = UNITS.get(worked.metric.partition(":")[0], ("", ""))[1]
+    arithmetic = Phrase(f"  {worked.arithmetic}{unit}" if worked.arithmetic else "", "plain")
     heading = f"{worked.metric}{ARROWS[worked.direction]}", Phrase(lacking, "unsure"), arithmetic
     rows: Rows = [("", Phrase(worked.sentence if focused else "", "faint"))]
     rows += [("", Phrase(re.sub(" {2,}=", " =", formula), "link")) for formula in worked.formula.splitlines()]
@@ -92,7 +108,7 @@ def _item(item: CountedItem) -> tuple[str, Wording]:
 def _counted(items: Sequence[CountedItem]) -> str:
     """The same in one paragraph: what counts, then what does not."""
     parts = []
-    for counts, words in ((True, "counted: "), (False, "not: "), (None, "no verdict: ")):
+    for counts, words in ((True, "counted: "), (False, "not counted: "), (None, "no verdict: ")):
         parts.append((words, [line(item.name, 40) for item in items if item.counts is counts]))
     shares = [f"{line(item.name, 40)} {item.counts:.2f}" for item in items if type(item.counts) is float]
     parts.append(("counted in part: ", shares))

@@ -368,8 +368,13 @@ def left_out(gated: Gated) -> str:
 
 def _too_few(gated: Gated, checks: Sequence[Check]) -> str:
     """The segments that are too small for a check, each with its examples."""
-    small = dict.fromkeys((where(check), counted(check), check.min_n) for check in checks if check.because == "few")
-    parts = [f"{where_small} {n} (min_n {least})" for where_small, n, least in small]
+    few = [check for check in checks if check.because == "few"]
+    counts = dict.fromkeys((where(check), counted(check)) for check in few)
+    twice = {place for place, n in Counter(place for place, _ in counts).items() if n > 1}     # by metric another count
+    parts = list(dict.fromkeys(
+        f"{where(check)} {counted(check)}{f' of {check.metric}' if where(check) in twice else ''} (min_n {check.min_n})"
+        for check in few
+    ))  # fmt: skip
     parts += [f"{safe(column)}={safe(value)} {n}" for column, value, n in gated.few]
     more = f" and {len(parts) - MOST_NAMED} more (all are in the JSON)" if len(parts) > MOST_NAMED else ""
     return f"Too few examples for a check of their own: {', '.join(parts[:MOST_NAMED])}{more}." if parts else ""

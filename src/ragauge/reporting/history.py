@@ -33,8 +33,8 @@ HEADS = {"cost": "cost/question"}
 TITLE = "History"
 SAYS = "This run and those before it over the same set, the newest first."
 SETS = (
-    "Here a set is all its versions, under the name that it was first evaluated by: whatever was called so, and what "
-    "shares at least half of its examples with it. A line joins runs over the same version alone, judged alike."
+    "All versions of a set stand together, under its first name: those of the same name, and those that share at least "
+    "half of their examples. A line joins only runs over the same version that were judged alike."
 )
 MOST_CHANGES = 4     # settings named in a table
 MOST_VALUE = 40      # characters of a value in it

@@ -23,6 +23,7 @@ UNCHECKED = (
     "Nobody has checked it against people's labels here: how far it is off on your data is not known. Label some "
     "answers, or take labels that you have, and check it:"
 )
+LAST = "Accuracy and kappa: of the last check, by supported or not. A judge's page has every check, and what changed."
 HEADS = (
     ReportColumn("judge", fold=True), ReportColumn("runs", "number"), ReportColumn("last check", whole=True),
     ReportColumn("n", "number", room=2), ReportColumn("accuracy", "number", whole=True),
@@ -50,7 +51,11 @@ def list_sections(found: Sequence[KnownJudge]) -> Iterator[ReportSection]:
         yield ReportSection(lead=(NO_JUDGE,), commands=(command("evaluate", "answers.jsonl"),))
         return
     rows = tuple((_named(one), f"{one.runs:,}", *_last(one)) for one in found)
-    yield ReportSection(table=ReportTable(HEADS, rows), notes=(judge_history.SAYS,))
+    unchecked = all(one.last is None for one in found)
+    yield ReportSection(
+        table=ReportTable(HEADS, rows), notes=(UNCHECKED,) if unchecked else (LAST,),
+        commands=(command("judge", "check", "labels.jsonl"),) if unchecked else (),
+    )  # fmt: skip
 
 
 def _named(judge: KnownJudge) -> tuple[Phrase, ...]:

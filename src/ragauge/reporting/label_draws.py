@@ -12,6 +12,10 @@ from ragauge.text.messages import command, plural
 if TYPE_CHECKING:
     from ragauge.data.label import DrawProgress
 
+ASKED = {
+    "support": "Do the passages support the answer?", "relevance": "Is each passage relevant?",
+    "address": "Does the answer address the question?", "refuse": "Does the answer decline to answer?",
+}     # fmt: skip
 MOST_NAMES = 4     # annotators that a row names
 
 
@@ -35,12 +39,18 @@ def draw_sections(found: Sequence[DrawProgress], run: str = "") -> Iterator[Repo
     rows = tuple(
         (
             Phrase(f"draw {one.draw}", to=("draw", one.draw)), Phrase(line(one.run, 60), to=("run", one.run_id)),
-            f"{one.question}{', of whole answers' if one.by == 'answer' else ''}", f"{one.answers:,}", f"{one.parts:,}",
+            f"{one.question}{', of whole answers' if one.by == 'answer' else ''}: {in_words(one.question)}",
+            f"{one.answers:,}", f"{one.parts:,}",
             _people(one), f"{one.at[:16].replace('T', ' ')}, {one.scheme}",
         )
         for one in found
     )     # fmt: skip
     yield ReportSection(table=ReportTable(heads, rows), notes=("More are drawn by:",), commands=(draws,))
+
+
+def in_words(question: str) -> str:
+    """What people are asked, in words."""
+    return ASKED.get(question, "What score does the answer get?")
 
 
 def _people(one: DrawProgress) -> str:
@@ -58,7 +68,10 @@ def agreement_sections(about: DrawProgress, checked: Sequence[ReportSection]) ->
         about: the draw.
         checked: the sections of the judges' agreement; () where there is none to show.
     """
-    people = f"Labelled so far: {_people(about)} of {plural(about.parts, 'part')}."
+    parts = plural(about.parts, "part")
+    people = f"Labelled so far: {_people(about)} of {parts}."
+    if not about.labelled:
+        people = f"Nobody has labelled any of {parts} yet."
     if checked:
         yield ReportSection(lead=(people,))
         yield from checked
@@ -69,7 +82,8 @@ def agreement_sections(about: DrawProgress, checked: Sequence[ReportSection]) ->
         again = command("judge", "check", about.run_id, "--guideline", about.guideline)
         yield ReportSection(notes=(said,), commands=(again,))
     elif about.question == "support":
-        yield ReportSection(lead=(people, "Agreement is shown from the first label on."))
+        to = (Phrase(f"Label draw {about.draw}", to=("draw", about.draw)), ".") if not about.labelled else ("",)
+        yield ReportSection(lead=(people, ("Agreement is shown from the first label on. ", *to)))
     else:
         told = f"Labels of {about.question} make people a judge of the run, whose means stand beside the judge's:"
         again = command("evaluate", about.run_id, "--judge", f"people:{about.guideline}")

@@ -37,6 +37,7 @@ from ragauge.text.messages import number
 LEVELS = 10               # shades of the heat map
 MOST_VALUES = 12          # values of a segment column shown
 MOST_METRICS = 6
+MOST_SETTINGS = 110      # characters of a line of settings
 OPENED = 3                # findings that stand open; the others open on a click
 SECTIONS = (
     ("todo", "What to do"), ("changes", "What changed"), ("history", "History"), ("scores", "Scorecard"),
@@ -150,7 +151,7 @@ def context(card: ScorecardData, served: ServedLinks | None = None) -> dict[str,
         "times": figures.times(card, anchors), "total": figures.total(card, anchors),
         "shown": tuple(in_full(view, anchors) for view in card.worst) if served is None else (), "columns": first,
         **_elsewhere(card, served, first),
-        "config": json.dumps(plain(card.run.config), indent=2, ensure_ascii=False, default=str),
+        "config": settings_text(plain(card.run.config)),
     }  # fmt: skip
     values |= {"interval_methods": interval_methods(card), "judging": tuple(judged.sentences(card.use))}
     leads = figures.cause_link(anchors, card)
@@ -268,3 +269,20 @@ def _failed(card: ScorecardData) -> ReportTable | None:
     if card.baseline is None:
         return None
     return failures_table(replace(card.baseline.failures, new=card.causes, failed_new=card.failed_examples))
+
+
+def settings_text(value: Any, depth: int = 0) -> str:
+    """Settings as JSON, of which what fits on a line stands on one.
+
+    >>> print(settings_text({"k": 5, "kinds": ["bm25", "dense"]}))
+    {"k": 5, "kinds": ["bm25", "dense"]}
+    """
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    if not isinstance(value, dict | list) or len(text) + 2 * depth <= MOST_SETTINGS:
+        return text
+    named = [("", one) for one in value] if isinstance(value, list) else [
+        (f"{json.dumps(str(key), ensure_ascii=False)}: ", one) for key, one in value.items()
+    ]  # fmt: skip
+    inner = ",\n".join(f"{'  ' * (depth + 1)}{name}{settings_text(one, depth + 1)}" for name, one in named)
+    begins, ends = "[]" if isinstance(value, list) else "{}"
+    return f"{begins}\n{inner}\n{'  ' * depth}{ends}"

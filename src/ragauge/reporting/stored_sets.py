@@ -27,12 +27,14 @@ def list_sections(found: Sequence[SetVersion]) -> Iterator[ReportSection]:
         return
     heads = (
         ReportColumn("set", fold=True), ReportColumn("version"), *columns(numbers=("examples", "runs")),
-        ReportColumn("newest run"), ReportColumn("stored", room=1),
+        ReportColumn("newest run"), ReportColumn("stored (UTC)", room=1),
     )     # fmt: skip
     rows = tuple(
         (
             line(one.name) or WITHOUT, Phrase(one.version, to=("set", one.name, one.version)), f"{one.n:,}",
-            f"{one.runs:,}", Phrase(one.newest, to=("run", one.newest)) if one.newest else "", _minute(one.created_at),
+            f"{one.runs:,}",
+            Phrase(line(one.newest_name or one.newest, 40), to=("run", one.newest)) if one.newest else "–",
+            _minute(one.created_at),
         )
         for one in found
     )     # fmt: skip

@@ -76,7 +76,8 @@ def trace_sections(found: TraceStory) -> Iterator[ReportSection]:
             for one in found.query_ids[:MOST_EXAMPLES]
         ]
     lead += [f"By people: {safe(words)}." for words in found.people]
-    kept = f"{plural(found.batches, 'raw batch', 'raw batches')} kept, the first part came {found.first}."
+    came = found.first[:16].replace("T", " ")
+    kept = f"{plural(found.batches, 'raw batch', 'raw batches')} kept, the first part came {came} UTC."
     commands = tuple(command("show", found.run_id, query_id) for query_id in found.query_ids[:3])
     yield ReportSection(Phrase(f"Trace {safe(found.trace_id)}", "title"), about, tuple(lead), notes=(kept,),
                         commands=commands)  # fmt: skip
@@ -188,13 +189,17 @@ def _traffic(found: TrafficStatus) -> ReportSection:
     heads = (ReportColumn("day", whole=True), ReportColumn("project", fold=True), ReportColumn("run", whole=True),
              *(ReportColumn(word, "number") for word in words))     # fmt: skip
     rows = tuple(
-        (day.day, line(day.project, MOST_ID) or "not looked into", day.run_id or "–",
+        (day.day, line(day.project, MOST_ID) or "not looked into", _run(day.run_id),
          *(f"{day.outcomes[word]:,}" if word in day.outcomes else "–" for word in words))
         for day in found.days
     )  # fmt: skip
     table = ReportTable(heads, rows) if rows else None
-    commands = (command("monitor", "trace", found.unlabelled_trace or "ID"),)
+    commands = (command("monitor", "traces"), command("monitor", "trace", found.unlabelled_trace or "ID"))
     return ReportSection(Phrase("Traffic", "title"), "", tuple(lead), table, commands=commands)
+
+
+def _run(run_id: str) -> TableCell:
+    return Phrase(run_id, to=("run", run_id)) if run_id else "–"
 
 
 def _jobs(jobs: tuple[JobLine, ...]) -> ReportSection:
@@ -215,5 +220,5 @@ def _jobs(jobs: tuple[JobLine, ...]) -> ReportSection:
         said = f"{job.why}: {said}" if job.why else said
         took = "–" if word == "stopped" or job.state == "noted" else f"{job.seconds:,.0f} s"
         due = job.due[:16].replace("T", " ")
-        rows.append((safe(job.name), due, Phrase(word, tone), took, job.run_id or "–", safe(said)))
+        rows.append((safe(job.name), due, Phrase(word, tone), took, _run(job.run_id), safe(said)))
     return ReportSection(Phrase("Schedules", "title"), "", table=ReportTable(heads, tuple(rows)))

@@ -13,7 +13,7 @@ from ragauge.analysis.scores.segments import shortfall
 from ragauge.data.score import STATUSES
 from ragauge.stats.instrument import WITH_ERROR
 from ragauge.stats.rectified import Rectified
-from ragauge.text.messages import number, plural, signed, valued
+from ragauge.text.messages import UNITS, number, plural, signed, valued
 
 if TYPE_CHECKING:
     from ragauge.analysis.results.change import MetricChange
@@ -25,6 +25,7 @@ LAYERS: Mapping[str, str] = {
 }
 ARROWS: Mapping[str, str] = {"higher": "", "lower": " ↓", "neither": ""}
 UNNAMED = "no cause named"
+SIGNED, LEAST_END = "+\N{MINUS SIGN}", 0.0001     # of a difference: its signs, the least that an end is written as
 MOST_IGNORED = 0.30     # of first passages, from which ranking and generator are said to disagree
 HEADLINE = ("recall@5", "context_recall", "faithfulness", "answer_correctness", "answer_relevance", "context_precision")
 # the number that stands for a layer in the strip at the top, the first that was scored
@@ -133,10 +134,20 @@ def rectified_means(card: ScorecardData) -> list[str]:
 
 
 def difference(change: MetricChange, kind: str = "mean") -> str:
-    """A change with its interval, the judge's error in it where that is known: −0.10 [−0.15, −0.05]."""
+    """A change with its unit and interval, the judge's error in it where that is known: −0.10 [−0.15, −0.05]."""
     interval = change.decides.widest
-    ends = "" if interval is None else f" [{signed(interval.low, kind)}, {signed(interval.high, kind)}]"
-    return signed(change.decides.mean, kind) + ends
+    ends = "" if interval is None else f" [{_end(interval.low, interval, kind)}, {_end(interval.high, interval, kind)}]"
+    shown = signed(change.decides.mean, kind)
+    before, after = UNITS.get(change.metric.partition(":")[0], ("", ""))
+    return (shown[:1] + before + shown[1:] if before and shown[:1] in SIGNED else before + shown) + after + ends
+
+
+def _end(value: float, interval: Interval, kind: str) -> str:
+    """An end of a difference; one of an interval that leaves 0 out is not written as 0."""
+    shown = signed(value, kind)
+    if shown.strip("0.") or not value or interval.low <= 0 <= interval.high:
+        return shown
+    return SIGNED[value < 0] + f"{max(abs(value), LEAST_END):.1g}"
 
 
 def relative(change: MetricChange) -> str:

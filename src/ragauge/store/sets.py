@@ -91,7 +91,7 @@ class Sets:
         query = (
             select(
                 sets.c.name, sets.c.version, held, sets.c.created_at, func.coalesce(on.c.n, 0),
-                func.coalesce(runs.c.run_id, ""),
+                func.coalesce(runs.c.run_id, ""), func.coalesce(runs.c.name, ""),
             )
             .join(on, on.c.set_no == sets.c.set_no, isouter=True).join(runs, runs.c.run_no == on.c.last, isouter=True)
             .order_by(sets.c.set_no.desc())

@@ -11,6 +11,7 @@ from ragauge.analysis.causes.row import CauseRow, Lack, Why, counted, documents
 from ragauge.analysis.results.explanation import RowWorked
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.metrics.facts import Facts
+from ragauge.text.messages import plural
 
 
 def rows(facts: Facts, indexed: Container[str] | None, cause: Cause | None) -> tuple[RowWorked, ...]:
@@ -120,7 +121,7 @@ def _ranks(seen: CauseContext) -> str:
 def _cut(seen: CauseContext) -> str:
     if seen.missed:
         return _missed(seen)
-    unmet = f"; {len(seen.unmet)} reference claims in no passage" if seen.reference is not None else ""
+    unmet = f"; {plural(len(seen.unmet), 'reference claim')} in no passage" if seen.reference is not None else ""
     return f"{_missed(seen)}; gold spans cut through: {len(seen.cut_spans) or 'none'}{unmet}"
 
 
@@ -131,7 +132,7 @@ def _cited(seen: CauseContext) -> str:
 
 
 def _whole(seen: CauseContext) -> str:
-    unstated = f"; {len(seen.unstated)} reference claims not stated" if seen.agreement is not None else ""
+    unstated = f"; {plural(len(seen.unstated), 'reference claim')} not stated" if seen.agreement is not None else ""
     return f"addresses the question: {seen.address or 'not known'}{unstated}"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from ragauge.analysis.causes.cause_context import EVEN
 from ragauge.analysis.causes.row import counted
 from ragauge.analysis.explaining.case import ExampleCase, cut
-from ragauge.analysis.explaining.ranks import cutoff, relevant
+from ragauge.analysis.explaining.ranks import absent, cutoff, relevant
 from ragauge.analysis.results.explanation import CountedItem
 from ragauge.data.facts import Claim, ReferenceClaim
 from ragauge.metrics.base import Metric, Ratio, Undefined
@@ -217,7 +217,7 @@ def _documents(case: ExampleCase, metric: Metric) -> tuple[CountedItem, ...]:
     k = case.fact("labels.ranking").n_returned if metric.name() == "bpref" else k
     documents = []
     for name, grade, rank in relevant(case, metric):
-        where = "not returned" if rank is None else f"rank {rank}" + ("" if rank <= k else f", beyond {k}")
+        where = absent(case) if rank is None else f"rank {rank}" + ("" if rank <= k else f", beyond {k}")
         graded = f", grade {grade:g}" if grade != 1 else ""
         documents.append(CountedItem(name, "", rank is not None and rank <= k, where + graded))
     return tuple(documents)

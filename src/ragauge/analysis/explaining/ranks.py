@@ -58,15 +58,20 @@ def cutoff(case: ExampleCase, metric: Metric) -> int:
     return getattr(metric, "k", None) or ranking.n_returned
 
 
-def _where(entry: tuple[str, float, int | None]) -> str:
+def absent(case: ExampleCase) -> str:
+    """What is said of a labelled document without a rank, which may be among the candidates all the same."""
+    return "not returned" if case.facts.response.candidates is None else "not handed on"
+
+
+def _where(case: ExampleCase, entry: tuple[str, float, int | None]) -> str:
     name, grade, rank = entry
     graded = "" if grade == 1 else f"grade {number(grade)}, "
-    return f"{name} ({graded}{f'rank {rank}' if rank is not None else 'not returned'})"
+    return f"{name} ({graded}{f'rank {rank}' if rank is not None else absent(case)})"
 
 
 def _relevant(case: ExampleCase, metric: Metric) -> str:
     labelled = relevant(case, metric)
-    return f"{len(labelled)}: {listed(map(_where, labelled))}" if labelled else "none"
+    return f"{len(labelled)}: {listed(_where(case, one) for one in labelled)}" if labelled else "none"
 
 
 def _top(size: Callable[[ExampleCase, Metric], int]) -> Value:

@@ -86,8 +86,8 @@ def blamed(before: Sequence[BlamedRequest], now: Sequence[BlamedRequest]) -> Bla
     grown["generation"] += dark.rest
     most = max(grown, key=lambda name: grown[name])
     if grown[most] > CLEAR * _error(before, now):
-        told = ", ".join(f"{name} {100 * grown[name]:+.0f} %" for name in sorted(grown))
-        return Blame(most, f"requests that failed, by component: {told}")
+        told = ", ".join(f"{name} {_points(grown[name])}" for name in sorted(grown))
+        return Blame(most, f"requests that failed, by component, in points of all requests: {told}")
     change = split(*([(one.weight, one.x, one.relevance) for one in side] for side in (before, now)))
     component = "retrieval" if change.passages < change.rest else "generation"
     told = f"{change.passages:+.2f} goes with less relevant passages, {change.rest:+.2f} does not"
@@ -162,6 +162,13 @@ def _binned(side: Iterable[tuple[float, float, float | None]]) -> dict[int, tupl
         sums = found.get(place, (0.0, 0.0))
         found[place] = sums[0] + weight, sums[1] + weight * value
     return found
+
+
+def _points(change: float) -> str:
+    """A change of a share in percentage points: +86, −1, 0."""
+    whole = round(100 * change)
+    sign = "+" if whole > 0 else "\N{MINUS SIGN}" if whole < 0 else ""
+    return f"{sign}{abs(whole)}"
 
 
 def _growth(before: Sequence[BlamedRequest], now: Sequence[BlamedRequest]) -> dict[str, float]:

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from ragauge.errors import DataError, UnknownName, UsageError
+from ragauge.text.messages import valued
 
 if TYPE_CHECKING:
     from ragauge.data.config.gate import Drop
@@ -57,6 +58,10 @@ class Watch:
         if self.drop is not None:
             side = "above" if self.lower else "below"
             return f"{self} no more than {self.drop.text} {side} that of the {self.baseline.days} days before"
+        if self.share_above is not None:
+            above = valued(self.share_above, self.metric)
+            named = watch_name(self.metric, None, self.project if self.apart else "")
+            return f"{named} above {above} in at most {100 * (self.level or 0):g}% of the requests"
         return f"{self} at {'most' if self.lower else 'least'} {self.level:g}"
 
     def score(self, value: float) -> float:

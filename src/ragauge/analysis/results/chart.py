@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal
 
 
@@ -39,6 +40,7 @@ class ReportChart:
         y: title of the axis of y; of bars and forest that of lengths, of heat that of the series.
         points: its marks, in order.
         log: whether x is logarithmic; then every x lies above 0.
+        since: the day that x = 0 stands for, where x counts days: dates stand on its axis then.
     """
 
     title: str
@@ -47,3 +49,4 @@ class ReportChart:
     y: str
     points: tuple[ChartPoint, ...]
     log: bool = False
+    since: date | None = None

@@ -21,6 +21,7 @@ class SetVersion:
         created_at: when it was stored first, ISO 8601.
         runs: how many runs are over it, trials of studies aside.
         newest: run_id of the newest of these; "" for none.
+        newest_name: what people call it.
     """
 
     name: str
@@ -29,6 +30,7 @@ class SetVersion:
     created_at: str
     runs: int
     newest: str
+    newest_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,8 @@ def forest(shown: Sequence[ForestRow], title: str, *, percent: bool = False) -> 
         for index, row in enumerate(shown)
     ]  # fmt: skip
     scale = alt.Scale(domain=[-end, end], nice=False)
-    axis = alt.Axis(title=title, tickCount=5, format="+.0%" if percent else "+.2~f")
+    axis = alt.Axis(title=title, tickCount=5, format="+.0%" if percent else "+.2~f",
+                    labelExpr="datum.value == 0 ? '0' : datum.label")     # fmt: skip
     hues = alt.Scale(domain=list(SHAPES), range=[colour(shape) for shape in SHAPES])
     shapes = alt.Scale(domain=list(SHAPES), range=list(SHAPES.values()))
     base = alt.Chart(data(rows)).encode(

@@ -14,6 +14,7 @@ from ragauge.reporting.lists import span
 
 WIDTH, HEIGHT = 240, 56
 WIDEST = 0.12     # of a bar that stands for one value, as a share of the width
+NARROWEST = 0.015  # of the same, where values lie closer: equal but for rounding, for example
 LEAST = 0.04      # height of a bar that is not empty, as a share of the highest: what is rare can be seen and clicked
 
 
@@ -45,7 +46,7 @@ def _places(bins: Sequence[Bin], kind: str) -> list[tuple[float, float]]:
         return [((index + 0.04) / len(bins), (index + 0.96) / len(bins)) for index in range(len(bins))]
     values = [part.low for part in bins]
     gap = min((later - earlier for earlier, later in pairwise(values)), default=1.0)
-    width = min(WIDEST, gap / (1 + gap) * 0.9)
+    width = max(NARROWEST, min(WIDEST, gap / (1 + gap) * 0.9))
     return [(value * (1 - width), value * (1 - width) + width) for value in values]
 
 

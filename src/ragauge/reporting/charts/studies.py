@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, get_args
 
 from ragauge.analysis.results.chart import ChartPoint, ReportChart
@@ -20,6 +21,7 @@ HUES = ("accent", "good", "warn", "bad", "soft", "ink")     # of the style sheet
 SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
 HEIGHT = 240
 WIDTH = 560
+EPOCH = date(1970, 1, 1)
 MOST_TICKS = 8     # of an axis on which every value measured is named
 NAMED = 60     # characters of a series
 LABEL = (6.2, 13)     # pixels of a label: a character's width, a line's height
@@ -40,6 +42,8 @@ def study_chart(chart: ReportChart) -> str:
 def _row(chart: ReportChart, one: ChartPoint) -> dict[str, Any]:
     ends = "" if one.low is None or one.high is None else f" [{three_digits(one.low)}, {three_digits(one.high)}]"
     at = "" if isinstance(one.x, str) else f" at {three_digits(one.x)}"
+    if chart.since is not None and not isinstance(one.x, str):
+        at = f" on {chart.since + timedelta(one.x)}"
     named = " ".join(filter(None, (one.x if isinstance(one.x, str) else "", one.series, one.label)))
     says = f"{named}: {chart.y} {three_digits(one.y)}{ends}{at}"
     if chart.mark == "heat":
@@ -141,6 +145,9 @@ def _over_numbers(chart: ReportChart, rows: list[dict[str, Any]]) -> str:
     scale = alt.Scale(type="log" if chart.log else "linear", zero=False, nice=False, padding=24)
     few = chart.mark == "lines" and len(at) <= MOST_TICKS     # then what was measured is named
     ticks = alt.Axis(values=at) if few else alt.Axis(tickCount=6)
+    if chart.since is not None:
+        day = f"utcFormat((datum.value + {(chart.since - EPOCH).days}) * 86400000, '%-d %b')"
+        ticks = alt.Axis(values=at[:: math.ceil(len(at) / MOST_TICKS)], labelExpr=day)
     x = alt.X("x:Q", title=chart.x, scale=scale, axis=ticks)
     y = alt.Y("y:Q", title=chart.y, scale=alt.Scale(zero=False, padding=8))
     base = alt.Chart(data(sorted(rows, key=lambda row: row["series"] != "beaten"))).encode(x=x, description="says:N")

@@ -25,7 +25,7 @@ from ragauge.reporting.comparing.sections import (
 from ragauge.reporting.figures import Cell, Figure
 from ragauge.reporting.lists import Anchors, ServedLinks
 from ragauge.reporting.sections import ReportTable
-from ragauge.reporting.words import line
+from ragauge.reporting.words import difference, line
 from ragauge.text.messages import valued
 
 MOST_SEGMENTS = 20       # rows of the segments' forest
@@ -162,13 +162,13 @@ def _figure(
     drawn, table = [], []
     for name, change, link in rows:
         moved = " → ".join(words.before_after(change))
-        cells = (Cell(name, link), Cell(moved), Cell(words.difference(change)), Cell(change.verdict))
+        cells = (Cell(name, link), Cell(moved), Cell(difference(change, change.kind)), Cell(change.verdict))
         table.append(cells)
         ends, mean = change.difference.interval, change.difference.mean
         if ends is None or mean is None:
             continue
         of = (abs(change.base or 0.0) or 1.0) if percent else 1.0
-        says = f"{name}: {moved}, {words.difference(change)}, {change.verdict}"
+        says = f"{name}: {moved}, {difference(change, change.kind)}, {change.verdict}"
         wide = change.difference.judged
         far = None if wide is None else (wide.low / of, wide.high / of)
         drawn.append(ForestRow(name, mean / of, ends.low / of, ends.high / of, change.verdict, link, says, far))

@@ -24,7 +24,7 @@ from ragauge.reporting.sections import (
     Wording,
     columns,
 )
-from ragauge.reporting.words import ARROWS, UNNAMED, line, opened
+from ragauge.reporting.words import ARROWS, UNNAMED, difference, line, opened
 from ragauge.text.messages import command, plural
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def metrics_table(comparison: RunComparison, compared: Compared, index: int) -> 
             before, now = words.before_after(change)
             rows.append((
                 _metric(change), (before.partition(" ")[0], " → ", Phrase(now, "strong")),
-                Phrase(words.difference(change), TONES.get(verdict, ""), ("moved", index, change.metric)),
+                Phrase(difference(change, change.kind), TONES.get(verdict, ""), ("moved", index, change.metric)),
                 words.chance(change.corrected), words.tally(change), _n(change),
             ))     # fmt: skip
     heads = (
@@ -183,7 +183,7 @@ def segment_table(
             to = ("moved", index, change.metric, part.column, part.value)
             rows.append((
                 _metric(change), (before.partition(" ")[0], " → ", Phrase(now, "strong")),
-                Phrase(f"{sign} {words.difference(change)}", tone, to), words.chance(change.corrected), hidden,
+                Phrase(f"{sign} {difference(change, change.kind)}", tone, to), words.chance(change.corrected), hidden,
                 words.tally(change), _n(change),
             ))     # fmt: skip
         if len(first) < len(mine):

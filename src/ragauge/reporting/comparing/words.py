@@ -248,13 +248,6 @@ def overall(part: SegmentChange) -> str:
     return signed(part.whole, part.change.kind)
 
 
-def difference(change: MetricChange) -> str:
-    """The difference with its interval, the judge's error in it where that is known: −0.10 [−0.15, −0.05]."""
-    interval = change.decides.widest
-    shown = "" if interval is None else f" [{signed(interval.low, change.kind)}, {signed(interval.high, change.kind)}]"
-    return signed(change.decides.mean, change.kind) + shown
-
-
 def before_after(change: MetricChange) -> tuple[str, str]:
     """Both means, with their unit."""
     return valued(change.base, change.metric, change.kind), valued(change.new, change.metric, change.kind)

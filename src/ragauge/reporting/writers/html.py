@@ -71,6 +71,13 @@ def breakable(name: str) -> Markup:
     return _whole(OPTION, name, parts) if "-" in name else parts(name)
 
 
+def _dotted(label: str) -> Markup:
+    """A label that may break behind its dots, as names of attributes have them."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(safe(part)) for part in re.split(r"(?<=[._])(?=\S)", label))
+
+
 def command_html(text: str) -> Markup:
     """A command that breaks between its words alone, unless one is wider than its place."""
     from markupsafe import escape
@@ -273,7 +280,7 @@ def _figure(chart: ReportChart) -> Markup:
 def _item(item: ReportItem, links: LinkResolver) -> Markup:
     from markupsafe import Markup
 
-    rows = (Markup("<dt>{}</dt><dd>{}</dd>").format(label, _words(wording, links))
+    rows = (Markup("<dt>{}</dt><dd>{}</dd>").format(_dotted(label), _words(wording, links))
             for label, wording in item.rows if plain(wording))     # fmt: skip
     frame = Markup(
         '<details class="finding" open><summary><h3>{} {}</h3></summary><dl class="rows">{}</dl>{}</details>\n'

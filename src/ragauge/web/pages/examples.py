@@ -46,6 +46,7 @@ def wanted_of(asked: Mapping[str, str], limit: int | None = None) -> ExamplePage
         limit=limit, skip=0 if limit is None else (number - 1) * limit, sort=asked.get("sort", ""),
         filter=filters, metrics=asked.get("columns", ""),
     )     # fmt: skip
+SAID = {"status": "outcome", "q": "words"}     # keys of the address, as the fields above the list call them
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ class ExamplesPage:
             if key.startswith("metric."):
                 yield f"{name} {SIGNS[how]} {float(value):.4g}", self._without(key)
             elif key in FILTERS or key.startswith(BEGINS):
-                yield f"{key.removeprefix('segment.').replace('.', ' of ', 1)}: {value}", self._without(key)
+                said = SAID.get(key, key.removeprefix("segment.").replace(".", " of ", 1))
+                yield f"{said}: {value}", self._without(key)
 
     def _without(self, *keys: str) -> str:
         """The address of this list without some keys, from its first page on."""

@@ -12,6 +12,11 @@ from ragauge.web.site import NoSuchPage, Site, asked_of
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
+    from ragauge.metrics.docstring import DocstringParts
+
+# where facts are from that no judge is asked for
+ORIGINS = {"response": "recorded with the answer", "set": "of the test set", "labels": "from labels of the set"}
+
 
 @dataclass(frozen=True)
 class GlossaryPage:
@@ -37,16 +42,23 @@ class MetricPage:
     Attributes:
         site: what is served.
         value: as `ragauge metrics NAME --json` prints it.
-        definition: as written in its file.
+        written: what stands in its file, in parts.
     """
 
     site: Site
     value: dict[str, Any]
-    definition: str
+    written: DocstringParts
 
     def html(self) -> str:
         """The page."""
-        return self.site.render("metric.html", "glossary", metric=self.value, definition=self.definition)
+        needs = tuple(map(_needed, self.value["needs"].values()))
+        return self.site.render("metric.html", "glossary", metric=self.value, written=self.written, needs=needs)
+
+
+def _needed(fact: str) -> str:
+    """A fact that a metric needs, and where it is from."""
+    source, _, name = fact.partition(".")
+    return f"{name.replace('_', ' ')} ({ORIGINS.get(source, f'asked of the judge as {source}')})"
 
 
 def page(site: Site, given: QueryParams) -> GlossaryPage:
@@ -63,6 +75,6 @@ def one(site: Site, given: QueryParams, metric: str) -> MetricPage:
     """
     asked_of(given, ())
     try:
-        return MetricPage(site, catalogue.one(metric), catalogue.definition(metric))
+        return MetricPage(site, catalogue.one(metric), catalogue.written(metric))
     except UsageError as error:
         raise NoSuchPage(str(error)) from error

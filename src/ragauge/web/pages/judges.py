@@ -33,7 +33,7 @@ class JudgePage:
         """The page."""
         links = ServedLinks(self.site.root, "")
         values = sections_values(trust_sections(self.value), links, name_of(self.value.judge), what="judge")
-        return self.site.render("sections.html", "judges", **values)
+        return self.site.render("sections.html", "judges", above=((f"{self.site.root}/judges", "Judges"),), **values)
 
 
 def page(site: Site, given: QueryParams) -> ListPage:

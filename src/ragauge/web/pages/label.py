@@ -17,7 +17,7 @@ from ragauge.api.labelling import (
 )
 from ragauge.errors import UnknownName, UsageError
 from ragauge.reporting import judge_check
-from ragauge.reporting.label_draws import agreement_sections, draw_sections
+from ragauge.reporting.label_draws import agreement_sections, draw_sections, in_words
 from ragauge.reporting.lists import ServedLinks, question
 from ragauge.reporting.writers.html import sections_html
 from ragauge.web.site import NoSuchPage, Site, asked_of, number_of
@@ -72,7 +72,8 @@ class NamePage:
 
     def html(self) -> str:
         """The page, which tells nothing of system or judge."""
-        return self.site.render("label.html", "label", about=self.value, sheet=None)
+        asked = in_words(self.value.question)
+        return self.site.render("label.html", "label", about=self.value, sheet=None, asked=asked)
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class SheetPage:
         """The page."""
         sheet = self.value
         return self.site.render(
-            "label.html", "label", sheet=sheet,
+            "label.html", "label", sheet=sheet, asked=in_words(sheet.question),
             before=self.at(sheet.place - 1) if sheet.place > 1 else "",
             behind=self.at(sheet.place + 1) if sheet.place < sheet.answers else "",
         )     # fmt: skip

@@ -118,7 +118,10 @@ class AlertPage:
         found = self.value
         sections = reporting.kept_sections(found.account, found.resolution, found.missing, found.silenced)
         values = sections_values(sections, ServedLinks(self.site.root, ""), what="alert")
-        return self.site.render("alert.html", "monitor", alert=found.account.alert, said=found.resolution, **values)
+        above = (*_above(self.site), (f"{self.site.root}/monitor/alerts", "Alerts"))
+        return self.site.render(
+            "alert.html", "monitor", alert=found.account.alert, said=found.resolution, above=above, **values
+        )  # fmt: skip
 
 
 def one_alert(site: Site, given: QueryParams, alert: str) -> AlertPage:
@@ -229,7 +232,8 @@ class TracePage:
     def html(self) -> str:
         """The page."""
         values = sections_values(self._sections(), ServedLinks(self.site.root, ""), what="trace")
-        return self.site.render("sections.html", "monitor", **values)
+        above = (*_above(self.site), (f"{self.site.root}/monitor/traces", "Traces"))
+        return self.site.render("sections.html", "monitor", above=above, **values)
 
     def _sections(self) -> Iterator[ReportSection]:
         yield from told.trace_sections(self.story)

@@ -67,7 +67,9 @@ class StudyPage:
         """The page."""
         study, links = self.found.study, ServedLinks(self.site.root, "")
         values = sections_values(study_page(self.found.figures), links, study.name, about_study(study), "study")
-        return self.site.render("sections.html", "studies", **values)
+        return self.site.render(
+            "sections.html", "studies", above=((f"{self.site.root}/studies", "Studies"),), **values
+        )  # fmt: skip
 
 
 def page(site: Site, given: QueryParams) -> StudiesPage:

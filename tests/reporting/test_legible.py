@@ -1,0 +1,67 @@
+"""Numbers, bars and letters that a reader could take for something else, or could not see at all."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from ragauge.analysis.results.change import ChangeEffect, MetricChange
+from ragauge.analysis.results.chart import ChartPoint, ReportChart
+from ragauge.analysis.results.overview import Bin, MeanEstimate
+from ragauge.reporting.charts.spread import NARROWEST, WIDEST, _places
+from ragauge.reporting.charts.studies import study_chart
+from ragauge.reporting.explain import _letters
+from ragauge.reporting.words import difference
+from ragauge.stats.weighted import Interval
+
+
+def changed(metric: str, mean: float, low: float, high: float) -> MetricChange:
+    """A change with its interval."""
+    found = MeanEstimate(mean, Interval(low, high, "t"), 20)
+    return MetricChange(
+        metric, measures="generation", direction="higher", kind="mean", base=0.5, new=0.5 + mean, difference=found,
+        verdict="worse", p_value=0.01, test="paired t", effect=ChangeEffect("d", 0.3), wins=1, ties=1, losses=9,
+        failed=0, alone="worse", corrected=0.2, discovery=0.1, moved=(),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("low", "high", "said"), [
+    (-0.67, -0.003, "[−0.67, −0.003]"), (0.0042, 0.3, "[+0.004, +0.30]"), (-0.67, 0.003, "[−0.67, 0.00]"),
+    (-0.2, 0.0, "[−0.20, 0.00]"), (-0.2, -1e-9, "[−0.20, −0.0001]"),
+])     # fmt: skip
+def test_an_interval_that_leaves_0_out_does_not_end_at_0(low: float, high: float, said: str) -> None:
+    """The end nearest to 0 keeps a digit where the whole interval lies on one side, and is rounded as usual else."""
+    assert difference(changed("faithfulness", (low + high) / 2, low, high)).partition(" ")[2] == said
+
+
+def test_a_difference_of_an_amount_has_its_unit() -> None:
+    """Milliseconds stand behind a difference of latency, dollars before one of cost, nothing beside a share."""
+    assert difference(changed("latency:stage=retrieval", -3.0, -4.0, -2.0), "amount").startswith("−3 ms [")
+    assert difference(changed("cost", 0.25, 0.1, 0.4), "amount").startswith("+$0.25 [")
+    assert difference(changed("faithfulness", -0.25, -0.4, -0.1)) == "−0.25 [−0.40, −0.10]"
+
+
+def test_values_that_differ_by_rounding_have_a_bar_each() -> None:
+    """Two scores of 0.97, one of which is off by the last bit, are drawn so wide that they can be seen."""
+    bins = [Bin(0.97, 0.97, 80), Bin(0.9700000000000001, 0.9700000000000001, 2)]
+    for begins, ends in _places(bins, "mean"):
+        assert NARROWEST <= ends - begins + 1e-9 <= WIDEST
+        assert 0 <= begins < ends <= 1
+
+
+def test_days_have_dates_on_their_axis() -> None:
+    """A chart over days names each by its date, in its tooltips too."""
+    points = tuple(ChartPoint(day, 0.5 + day / 10, "mean of the day") for day in range(3))
+    svg = study_chart(ReportChart("c", "lines", "day", "faithfulness", points, since=date(2026, 11, 30)))
+    assert all(f">{day}<" in svg for day in ("30 Nov", "1 Dec", "2 Dec"))
+    assert ">30<" not in svg
+
+
+def test_letters_are_told_where_they_stand() -> None:
+    """Only the letters of a table are explained below it; one without letters has no such line."""
+    (said,) = _letters(["S = {1, 2} · X = {} · supported by passages 1 and 2, direct (p 0.97)"])
+    assert said == (
+        "S: passages that support the claim; X: passages that contradict it; p: probability that they do, by the judge."
+    )
+    assert _letters(["fully · declines: no", "20 before the cut"]) == ()
