@@ -173,7 +173,7 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
     ("ranked_low", {
         "passages": PIECES, "candidates": (*PIECES, Passage("p3", "a", "z", span=Span("a", 80, 200))),
         "spans": (Span("a", 90, 110),),
-    }, "a [90, 110) stands whole at rank 3 of 3 candidates"),
+    }, "a (characters 90 to 110) stands whole at rank 3 of 3 candidates"),
     ("lost_before_prompt", {
         "passages": passages("a", "c"), "candidates": passages("b", "a", "x", "c"),
     }, "gold document b at rank 1"),
@@ -181,8 +181,9 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
         "passages": passages("a", "c"), "candidates": passages("a", "b", "c"), **LABELS_ONLY,
     }, "gold document b at rank 2"),
     ("span_cut", {"met": ((1,), ())}, "1 of 2 reference claims"),
-    ("span_cut", {"passages": PIECES, "spans": (Span("a", 90, 110),)}, "a [90, 110)"),
-    ("span_cut", {"passages": PIECES, "relevant": None, "spans": (Span("b", 60, 70),), **LABELS_ONLY}, "b [60, 70)"),
+    ("span_cut", {"passages": PIECES, "spans": (Span("a", 90, 110),)}, "a (characters 90 to 110)"),
+    ("span_cut", {"passages": PIECES, "relevant": None, "spans": (Span("b", 60, 70),), **LABELS_ONLY},
+     "b (characters 60 to 70)"),
     ("wrong_refusal", REFUSAL, "labelled answerable"),
     ("wrong_refusal", {**UNLABELLED, **REFUSAL}, "nothing says"),
     ("off_topic", {"address": "no"}, "does not address"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -11,6 +12,7 @@ from ragauge.analysis.results.chart import ChartPoint, ReportChart
 from ragauge.analysis.results.overview import Bin, MeanEstimate
 from ragauge.reporting.charts.spread import NARROWEST, WIDEST, _places
 from ragauge.reporting.charts.studies import study_chart
+from ragauge.reporting.comparing.words import _hidden
 from ragauge.reporting.explain import _letters
 from ragauge.reporting.words import difference
 from ragauge.stats.weighted import Interval
@@ -65,3 +67,17 @@ def test_letters_are_told_where_they_stand() -> None:
         "S: passages that support the claim; X: passages that contradict it; p: probability that they do, by the judge."
     )
     assert _letters(["fully · declines: no", "20 before the cut"]) == ()
+
+
+@pytest.mark.parametrize(("sampled", "judged", "verdict", "told"), [
+    ((-0.3, -0.1), (-0.5, 0.1), "no change seen", True), ((-0.3, 0.1), (-0.5, 0.2), "no change seen", False),
+    ((-0.3, -0.1), None, "no change seen", False), ((-0.3, -0.1), (-0.4, -0.05), "worse", False),
+])     # fmt: skip
+def test_what_the_judges_error_hides_is_told(
+    sampled: tuple[float, float], judged: tuple[float, float] | None, verdict: str, told: bool
+) -> None:
+    """A metric counts as hidden where sampling alone would tell a change, and the judge's error takes that back."""
+    wide = None if judged is None else Interval(*judged, "t")
+    one = replace(changed("faithfulness", -0.2, *sampled), verdict=verdict,
+                  difference=MeanEstimate(-0.2, Interval(*sampled, "t"), 20, wide))     # fmt: skip
+    assert _hidden(one) is told

@@ -77,11 +77,11 @@ class Demo:
         for name in HEADLINE:
             summaries = [card[name] for card in self.cards.values()]
             cells = (f"{number(summary.mean, summary.kind)} {interval(summary)}".strip() for summary in summaries)
-            rows.append((name + ARROWS[first[name].direction], *cells))
+            rows.append((name + ARROWS[first[name].direction].strip(), *cells))
             if any(summary.judged for summary in summaries):
                 errors = ("  with judge's error", *map(with_error, summaries))
                 rows.append(tuple(Phrase(cell, "faint") for cell in errors))
-        heads = (ReportColumn(name, "number", fold=True) for name in self.cards)
+        heads = (ReportColumn(name.replace("-", "-\n"), "number", whole=True) for name in self.cards)     # fits 80
         return ReportTable((ReportColumn("metric", whole=True), *heads), tuple(rows), tight=True)
 
 

@@ -23,7 +23,7 @@ from ragauge.analysis.causes.row import (
     numbers,
 )
 from ragauge.analysis.causes.system import NOT_IN_INDEX
-from ragauge.data.example import Relevant
+from ragauge.data.example import Relevant, Span
 
 SPANS = "gold spans: where in the documents the evidence stands"
 READINGS = 0.5     # a claim that is in none of the gold documents has two readings, and nothing tells them apart
@@ -41,7 +41,7 @@ def _cut(seen: CauseContext) -> Verdict:
     there, mends = documents(seen.relevant), Counterfactual(evidence=True)
     if seen.cut_spans:
         span = seen.cut_spans[0]
-        text = f"{there} handed on, but not all of the evidence at {span.doc_id} [{span.start}, {span.end})"
+        text = f"{there} handed on, but not all of the evidence in {_stretch(span)}"
         return Why(text, "labels", mends)
     if seen.lost:
         claims = f"{len(seen.lost)} of {len(seen.reference or ())} reference claims"
@@ -213,13 +213,18 @@ def _low(seen: CauseContext) -> Verdict:
     return Why(f"{text}; {seen.n} passages were handed on", "labels", _without(items))
 
 
+def _stretch(span: Span) -> str:
+    """A labelled span in words: pairing-devices (characters 920 to 952)."""
+    return f"{span.doc_id} (characters {span.start} to {span.end})"
+
+
 def _other_part(seen: CauseContext) -> Verdict:
     """Another part of the right document came: the pieces are cut well, and ranked badly."""
     deep = seen.deep_spans
     if seen.missed is None or seen.missed or not deep or len(deep) < len(seen.cut_spans):
         return None
     span, ranks = deep[0][0], counted("rank", sorted({rank for _, rank in deep}))
-    text = f"the evidence at {span.doc_id} [{span.start}, {span.end}) stands whole at {ranks}"
+    text = f"the evidence in {_stretch(span)} stands whole at {ranks}"
     of = f"of {len(seen.response.candidates or ())} candidates; {seen.n} passages were handed on"
     return Why(f"{text} {of}, others of the same document", "labels", Counterfactual(evidence=True))
 

@@ -33,6 +33,8 @@ LABELS: Mapping[str, str] = {     # verdict -> in a cell
     "no change seen": "none seen",
 }     # fmt: skip
 SEEN = "A true change this large would be seen in 80 of 100 such comparisons"
+HIDDEN = "More than chance by the judge's verdicts (p is of these alone), yet within the judge's own error"
+WOULD_TELL = "Labels of people, or a judge that errs less, would tell."
 UNSEEN = "So few examples show no change at all, however large"
 DIFFERENCES = "Under each run its difference to {base}; latency, tokens and cost as a share of what they were."
 MOST_WORSE, MOST_NAMED, MOST_SIZED = 5, 3, 6
@@ -109,6 +111,7 @@ def notes(comparison: RunComparison) -> tuple[str, ...]:
     never = [metric for metric, least in sized if least > _width(metric)]
     rest = f" and {len(could) - MOST_SIZED} more" if len(could) > MOST_SIZED else ""
     absent = [change.metric for change in comparison.metrics if not (change.difference.n or change.failed)]
+    hidden = [change.metric for change in comparison.metrics if _hidden(change)]
     parts = [
         *(("", change) for change in comparison.metrics),
         *((f", {place(part)}", part.change) for part in comparison.segments),
@@ -118,8 +121,17 @@ def notes(comparison: RunComparison) -> tuple[str, ...]:
         *(f"{what}: {how}. Its verdict is by the rectified difference." for what, how in sentences if how),
         *([f"{SEEN}: {', '.join(could[:MOST_SIZED])}{rest}."] if could else []),
         *([f"{UNSEEN}: {', '.join(never)}."] if never else []),
+        *([f"{HIDDEN}: {', '.join(hidden)}. {WOULD_TELL}"] if hidden else []),
         *([f"No example was scored in both runs on {', '.join(absent)}."] if absent else []),
     )
+
+
+def _hidden(change: MetricChange) -> bool:
+    """Whether a change that is more than chance in the judge's verdicts may still be the judge's own error."""
+    sampled, whole = change.difference.interval, change.difference.judged
+    if change.verdict != "no change seen" or sampled is None or whole is None:
+        return False
+    return not sampled.low <= 0 <= sampled.high and whole.low <= 0 <= whole.high
 
 
 def least_seen(change: float | None) -> str:
