@@ -186,6 +186,7 @@ def _opened(alerts: Sequence[Alert]) -> list[Phrase]:
 
 def _standing(series: Sequence[SeriesStatus], opened: Sequence[Alert]) -> ReportSection:
     alerts = {(one.monitor, one.project, one.segment): one.alert_id for one in opened}
+    alone = {(one.monitor, one.segment): one.alert_id for one in opened if not one.project}     # of the first to send
     heads = (
         ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("state", whole=True),
         ReportColumn("since", whole=True, room=3), ReportColumn("scores", "number", room=4),
@@ -195,7 +196,7 @@ def _standing(series: Sequence[SeriesStatus], opened: Sequence[Alert]) -> Report
     )     # fmt: skip
     rows = tuple(
         (_of_project(one.monitor, one.project), _segment(one),
-         _state(one, alerts.get((one.monitor, one.project, one.segment), "")),
+         _state(one, alerts.get((one.monitor, one.project, one.segment), alone.get((one.monitor, one.segment), ""))),
          "–" if one.since is None else f"{one.since:%Y-%m-%d %H:%M}",
          f"{one.scores:,}", _band(one.last_50, one.error_50), _band(one.last_500, one.error_500), _allowed(one),
          _evidence_of(one), _way(one))
