@@ -12,8 +12,6 @@ from ragauge.web.site import NoSuchPage, Site, asked_of
 if TYPE_CHECKING:
     from starlette.datastructures import QueryParams
 
-    from ragauge.metrics.docstring import DocstringParts
-
 # where facts are from that no judge is asked for
 ORIGINS = {"response": "recorded with the answer", "set": "of the test set", "labels": "from labels of the set"}
 
@@ -47,7 +45,7 @@ class MetricPage:
 
     site: Site
     value: dict[str, Any]
-    written: DocstringParts
+    written: Any
 
     def html(self) -> str:
         """The page."""
