@@ -33,6 +33,18 @@ def store(tmp_path: Path) -> str:
     return url
 
 
+def test_what_answered_in_traffic_is_no_segment_of_a_question(tmp_path: Path) -> None:
+    """An example of traffic joins a set without the model and version that answered; others of its segments stay."""
+    segments = {"model": "broken-1", "Version": "2", "k": "3", "tenant": "acme"}
+    rows = [{key: value for key, value in {**row, "segments": segments}.items() if key != "relevant"} for row in ROWS]
+    url, path = f"sqlite:///{tmp_path}/store.db", tmp_path / "golden.jsonl"
+    rg.evaluate(rows, name="day", traffic=True, judge=None, metrics="empty_result_rate", store=url)
+    rg.add_examples("day", ids="q3", to=path, store=url)
+    (line,) = read_set_file(path).lines
+    assert line.example.segments == {"tenant": "acme"}
+    assert rg.open_run("day", store=url).example("q3").example.segments == segments
+
+
 def _rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.history.outcomes import complained
+from ragauge.api.set_adding import of_question
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.identity import folded
 from ragauge.data.response import REDACTED
@@ -75,7 +76,8 @@ def _of_users(store: Store, since: timedelta, project: str) -> Iterator[Example]
         for start in range(0, len(numbers), MOST * 5):
             for one in store.runs.load(numbers[start : start + MOST * 5]):
                 if complained(one.response.outcome) and one.example.query not in ("", REDACTED):
-                    yield replace(one.example, tags=one.example.tags | {TAG})
+                    example = of_question(one.example, run)
+                    yield replace(example, tags=example.tags | {TAG})
 
 
 def _of_regressions(config: str) -> Iterator[Example]:

@@ -55,8 +55,8 @@ class AddedSet(ShownResult):
 def add_examples(wanted: AddExamplesOptions) -> AddedSet:
     """Adds examples of a run to a set, as drafts with their labels; everything else in the file keeps its bytes.
 
-    A question that the set asks already is not added again, and is named. Each line's meta says which run it comes from
-    and why it failed there.
+    A question that the set asks already is not added again, and is named. Segments that say what answered in traffic,
+    such as model or version, are left out. Each line's meta says which run it comes from and why it failed there.
 
     Options:
         run: a stored run: id, name or "latest".
@@ -99,6 +99,20 @@ def add_examples(wanted: AddExamplesOptions) -> AddedSet:
         if found.lines:
             append_lines(path, found.lines)
     return AddedSet(found, path)
+
+
+def of_question(example: Example, run: Run) -> Example:
+    """An example without the segments that say what answered it: model, prompt, embedder, index, k and version.
+
+    That is so of traffic; of an eval set segments are the set's own, and stay.
+    """
+    from ragauge.engine.arrivals import MADE_BY
+
+    if run.kind != "traffic":
+        return example
+    return replace(example, segments={
+        name: value for name, value in example.segments.items() if name.casefold() not in MADE_BY
+    })  # fmt: skip
 
 
 def regression_set() -> str:
@@ -146,9 +160,10 @@ def place_in_set(to: str, view: ExampleView, run: Run, *, tag: str) -> PlaceInSe
     from ragauge.testsets.adding import TakenExample, TakenFrom, added
 
     told = "" if view.cause is None else _failed(view.cause.name)
+    example = of_question(view.example, run)
     source = TakenFrom(run.run_id, run.name, frozenset(named(tag)))
     try:
-        found = added(_read(Path(to)) if to else SetFile("", ()), [TakenExample(view.example, told)], source)
+        found = added(_read(Path(to)) if to else SetFile("", ()), [TakenExample(example, told)], source)
     except RagaugeError as error:
         return PlaceInSet(wrong=str(error))
     return PlaceInSet("".join(one.written for one in found.lines), "".join(found.there.values()))
@@ -219,7 +234,8 @@ def _taken(
     places = {name: int(index.number[place]) for name, place in first.items() if name in chosen}
     loaded = store.runs.load(list(places.values()))
     return [
-        TakenExample(one.example, told.get(one.example.query_id, ""), weights.get(one.example.query_id))
+        TakenExample(of_question(one.example, run), told.get(one.example.query_id, ""),
+                     weights.get(one.example.query_id))
         for one in loaded
     ], strata     # fmt: skip
 
