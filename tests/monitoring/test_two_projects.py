@@ -82,6 +82,8 @@ def test_a_server_tells_which_project_drifts(served: Callable[..., Server], stor
         time.sleep(6)     # a look later nothing more is told
         page = httpx.get(f"{again.address}/monitor", timeout=PATIENCE).text
         drift = httpx.get(f"{again.address}/monitor/drift", timeout=PATIENCE).text
+        config.write_text(CONFIG)
+        edited = httpx.get(f"{again.address}/monitor", timeout=PATIENCE).text
         assert servers[1].end() == again.end() == 0
     (told,) = [body for _, body in seen]
     (kept,) = store.monitors.alerts()
@@ -89,6 +91,7 @@ def test_a_server_tells_which_project_drifts(served: Callable[..., Server], stor
         kept.alert.monitor, kept.alert.project,
     )  # fmt: skip
     assert "1 alert is open: queries of desk on" in page
+    assert ("Start it again" in page, "Start it again" in edited) == (False, True)
     assert "All of this is of shop; desk sends too." in drift
     job = store.jobs.newest(DriftWatcher.name)
     assert job is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import threading
@@ -22,10 +23,12 @@ from ragauge.analysis.monitoring.watching import Alert
 from ragauge.api.monitor_alerts import alert, monitors, resolve_alert
 from ragauge.api.monitor_replay import monitor_replay
 from ragauge.api.monitor_silences import silence
+from ragauge.api.traffic import note_running
 from ragauge.cli.monitor import app
 from ragauge.data.config.monitor import MonitorSection
 from ragauge.data.config.reading import read_config
 from ragauge.engine.arrivals import arrivals
+from ragauge.monitoring.alert_records import alert_request
 from ragauge.monitoring.notifying import deliver, slack_text
 from ragauge.monitoring.watcher import Watcher, judge_series
 from ragauge.store.open import Store, open_store
@@ -142,6 +145,42 @@ def test_words_are_sent_where_they_are_asked_for(tmp_path: Path) -> None:
         stored(store, DAYS[:160])
         judge_series(store, monitor, watched, 0.0)
         assert store.monitors.due(0.0)[0].body["examples"][0] == {"query": "How long?", "answer": "Long."}
+
+
+@pytest.mark.parametrize("url", ["", "https://rag.example.org/watch/"])
+def test_what_is_sent_links_to_the_alert(tmp_path: Path, url: str) -> None:
+    """With `url:` the JSON, the text and the log record bear the whole address of the alert's page."""
+    monitor, watched = configured({"webhook": "http://127.0.0.1:9/"})
+    with store_at(tmp_path / "store.db") as store:
+        stored(store, DAYS[:160])
+        judge_series(store, monitor.model_copy(update={"url": url}), watched, 0.0)
+        body = store.monitors.due(1e12)[0].body
+    link = f"https://rag.example.org/watch/monitor/alerts/{body['alert']}" if url else ""
+    assert body["link"] == link
+    assert (link or f"or /monitor/alerts/{body['alert']} of the dashboard") in slack_text(body)
+    assert (b"ragauge.alert.link" in gzip.decompress(alert_request(body))) == bool(url)
+    assert "url: expected https://HOST" in str(read_config({"monitor": {"url": "rag.example.org"}}).problems[0])
+
+
+def test_status_says_that_a_server_runs_another_configuration(tmp_path: Path) -> None:
+    """Once the section monitor is edited, status says since when a server runs with another."""
+    path, url = tmp_path / "ragauge.yaml", f"sqlite:///{tmp_path / 'store.db'}"
+    section = "monitor: {{monitors: [{{metric: faithfulness, min: {}}}], cool_down: 2h}}\n"
+    one, other = section.format(0.8), section.format(0.9)
+
+    def said() -> str:
+        return CliRunner().invoke(app, ["status", "--config", str(path), "--store", url]).output
+
+    path.write_text(one)
+    assert "Start it again" not in said()
+    note_running(path, url)
+    assert "Start it again" not in said()
+    path.write_text(f"# a comment\n{one}")
+    assert "Start it again" not in said()
+    path.write_text(other)
+    assert "was given another section monitor than" in " ".join(said().split())
+    path.write_text(one)
+    assert "Start it again" not in said()
 
 
 def test_an_alert_says_what_changed_in_the_traces(tmp_path: Path) -> None:

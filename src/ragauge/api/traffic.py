@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ragauge.store.returns import ReturnCounts
 
 SHOWN_JOBS = 3     # occurrences of each schedule
+RUNNING = "configuration that runs"     # what a server was started with is kept under it, as a job that was noted
 
 
 class TraceResult(Found):
@@ -240,13 +241,38 @@ def traffic(*, config: Path | None = None, store: str | None = None) -> TrafficR
 
     with open_store(store_url(store)) as opened:
         counts, found, people = opened.inbox.counts(), opened.ledger.counts(), opened.ledger.people()
-        jobs = opened.jobs.latest(SHOWN_JOBS)
+        jobs, runs = opened.jobs.latest(SHOWN_JOBS), opened.jobs.newest(RUNNING)
     now, section = time.time(), section_of(config)
+    outdated = _moment(runs.due) if runs is not None and runs.said != contents_of(section) else ""
     behind = max(0.0, time.time() - counts.since) if counts.since is not None else 0.0
     return TrafficResult(TrafficStatus(
         counts.batches, counts.bytes, _moment(counts.oldest), counts.traces, counts.waiting, round(behind, 1),
-        counts.late, tuple(_days(found)), tuple(_job_lines(jobs, section, now)), *people,
+        counts.late, tuple(_days(found)), tuple(_job_lines(jobs, section, now)), *people, outdated,
     ))     # fmt: skip
+
+
+def contents_of(section: MonitorSection | None) -> str:
+    """A digest of all that a section monitor says; that of none is one too."""
+    from ragauge.data.identity import digest
+
+    return digest(None if section is None else section.model_dump(mode="json"))
+
+
+def note_running(config: Path | None, store: str) -> None:
+    """Keeps which section monitor a server was started with, so that status sees where the file says another.
+
+    Args:
+        config: the file with the section monitor; None = ragauge.yaml, where there is one.
+        store: URL of the store.
+
+    Raises:
+        ConfigError: mistakes in the file; all of them are in the text.
+    """
+    from ragauge.api.monitor_replay import section_of
+    from ragauge.store.open import open_store
+
+    with open_store(store) as opened:
+        opened.jobs.note(RUNNING, time.time(), said=contents_of(section_of(config)))
 
 
 def _days(found: list[LedgerCount]) -> Iterable[TrafficDay]:

@@ -50,7 +50,7 @@ def alert_request(body: Mapping[str, Any]) -> bytes:
 def _attributes(body: Mapping[str, Any]) -> Said:
     named = {
         "id": body["alert"], "state": body["event"], "monitor": body["monitor"], "asked": body["asked"],
-        "project": body["project"], "component": body["component"], "why": body["why"],
+        "project": body["project"], "link": body.get("link"), "component": body["component"], "why": body["why"],
         "since": body["since_at"] or body["since"], "traces": body["traces"],
         "examples": json.dumps(body["examples"], ensure_ascii=False) if body.get("examples") else "",
         **{f"segment.{name}": value for name, value in body["segment"].items()},

@@ -43,7 +43,8 @@ def deliveries(store: Store, monitor: MonitorSection, told: AlertAccount, now: f
     for receiver in monitor.notify:
         target = target_of(receiver)
         delivery_id = _delivery_id(told.alert.alert_id, event, target)
-        body = {"id": delivery_id, "event": event, "project": project, **_said(told, event)}
+        link = f"{monitor.url.rstrip('/')}/monitor/alerts/{told.alert.alert_id}" if monitor.url else ""
+        body = {"id": delivery_id, "event": event, "project": project, "link": link, **_said(told, event)}
         if receiver.text:
             body["examples"] = _examples(store, told)
         found.append(Delivery(delivery_id, told.alert.alert_id, target, body, now))
@@ -175,7 +176,8 @@ def _lines(body: Mapping[str, Any]) -> list[str]:
     if body["traces"]:
         lines.append(f"Worst: {', '.join(body['traces'][:3])}")
     if body.get("shown_by"):
-        lines.append(f"All of it: {body['shown_by']}, or /monitor/alerts/{body['alert']} of the dashboard.")
+        page = body.get("link") or f"/monitor/alerts/{body['alert']} of the dashboard"
+        lines.append(f"All of it: {body['shown_by']}, or {page}")
     return lines
 
 

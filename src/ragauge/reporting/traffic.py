@@ -46,6 +46,8 @@ STATES: Mapping[str, tuple[str, Tone]] = {
 }  # fmt: skip
 NOTHING = ("No traffic has come in yet. Let the system send its traces to ragauge monitor serve: set "
            "OTEL_EXPORTER_OTLP_ENDPOINT where it runs to the address that the server prints.")     # fmt: skip
+OUTDATED = ("The server that was started last, at {since}, was given another section monitor than stands in the file "
+            "now. Start it again: ragauge monitor serve")     # fmt: skip
 NO_SCHEDULE = ("No schedule is set. To hold a test set to the gate every night, write in the section monitor of "
                'ragauge.yaml: schedules: [{name: nightly, cron: "0 2 * * *", run: my_app:answer, set: golden.jsonl}]')
 SILENT = 60.0     # seconds without a sign of life after which nobody does a job any more
@@ -156,6 +158,9 @@ def list_sections(found: TraceList) -> Iterator[ReportSection]:
 
 def status_sections(found: TrafficStatus) -> Iterator[ReportSection]:
     """What came in, what waits, a row for each project and day, and what came of the schedules."""
+    if found.outdated:
+        since = f"{found.outdated[:16].replace('T', ' ')} UTC"
+        yield ReportSection(lead=(Phrase(OUTDATED.format(since=since), "unsure"),))
     nothing = ReportSection(Phrase("Traffic", "title"), "", (NOTHING,), commands=(command("monitor", "serve"),))
     yield _traffic(found) if found.traces else nothing
     yield _jobs(found.jobs) if found.jobs else ReportSection(Phrase("Schedules", "title"), "", (NO_SCHEDULE,))

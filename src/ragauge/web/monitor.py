@@ -11,6 +11,7 @@ from ragauge.api.monitor_options import MonitorServeOptions
 from ragauge.api.monitor_replay import section_of
 from ragauge.api.monitor_section import judged
 from ragauge.api.queries.options import ServedOptions
+from ragauge.api.traffic import note_running
 from ragauge.reporting.watched import projects_said
 from ragauge.web.serve import listen_and_serve, require, site_of
 
@@ -41,17 +42,17 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
     from ragauge.web.app import application
 
     share_arenas()
-    site = site_of(ServedOptions(
+    site = replace(site_of(ServedOptions(
         store=wanted.store, host=wanted.host, port=wanted.port, token_file=wanted.token_file,
         allowed_host=wanted.allowed_host, no_open=True,
-    ), wanted.config)     # fmt: skip
-    site = replace(site, watching=True)
+    ), wanted.config), watching=True)     # fmt: skip
     kinds = (Scheduler, DriftWatcher, JudgeCanary, SignalWatcher, GivingBack)
     timed = [one for kind in kinds if (one := kind.of(wanted.config)) is not None]
     service = Service.of(site.store, policy_of(wanted.config), say, Watcher.of(wanted.config), timed, wanted.tail or ())
 
     def announced(address: str) -> None:
         service.start()
+        note_running(wanted.config, site.store)
         say(f"Traces are taken in at {address}v1/traces, the dashboard is at {address} (Ctrl-C ends it)")
         say(f"Judged: {judged(section_of(wanted.config))}")
         for phrase in projects_said(monitors(config=wanted.config, store=site.store).found.projects):

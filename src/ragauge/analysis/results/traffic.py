@@ -107,6 +107,7 @@ class TrafficStatus:
         judged: traces of which people said something.
         unlabelled: those of them of which something makes no label.
         unlabelled_trace: one of these.
+        outdated: since when (ISO time) a server runs that was started with another section monitor; "" = none does.
     """
 
     batches: int
@@ -121,6 +122,7 @@ class TrafficStatus:
     judged: int = 0
     unlabelled: int = 0
     unlabelled_trace: str = ""
+    outdated: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -345,6 +345,7 @@ class MonitorSection(Section):
         default=timedelta(hours=6), description="How long nothing may come of what came before, until it is told."
     )
     notify: tuple[NotifySection, ...] = Field(default=(), description="Who is told.")
+    url: Name = Field(default="", description="Where readers reach the dashboard; what is sent links to its alerts.")
     silences: tuple[SilenceSection, ...] = Field(default=(), description="When nobody is told.")
     schedules: tuple[ScheduleSection, ...] = Field(default=(), description="What is done at certain times.")
     keep: KeepSection = Field(default_factory=KeepSection, description="How long traffic is kept.")
@@ -353,6 +354,12 @@ class MonitorSection(Section):
     def model_segment(self) -> str:
         """The segment whose values are the models that answer; "" = none."""
         return next((name for name, field in self.segments.items() if field == "model"), "")
+
+    @model_validator(mode="after")
+    def _links(self) -> MonitorSection:
+        if self.url and not re.match(r"https?://[^\s/]\S*$", self.url):
+            raise ValueError(f"url: expected https://HOST/…, such as https://rag.example.org, got {self.url!r}.")
+        return self
 
     @model_validator(mode="after")
     def _sees_models(self) -> MonitorSection:
