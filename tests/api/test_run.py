@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -423,11 +424,16 @@ def test_gaps_say_that_settings_differ(app: Path) -> None:
 
 
 def test_gaps_say_how_to_get_them(app: Path) -> None:
-    """Without runs to hold against, the commands that make them are named."""
+    """Without runs to hold against, a sentence for each says what is not there, and the command that makes it."""
     run = rg.run("towers_app:Rag", GOLDEN, store=url(app))
     rg.evaluate(run, metrics="exact_match", judge=None)
-    with pytest.raises(rg.UsageError, match=r"--oracle --corpus FILE --evaluate.*--closed-book --evaluate"):
+    with pytest.raises(rg.UsageError) as refused:
         run.gaps()
+    told = re.sub(r" --store [^`]+", "", str(refused.value))
+    make = "`ragauge run SYSTEM SET {} --evaluate` makes one."
+    none = f"No run of the same system and set on {{}} to hold it against; {make}"
+    oracle = none.format("the labelled passages", "--oracle --corpus FILE")
+    assert told == f"{run.run.name}: {oracle} {none.format('no passages', '--closed-book')}"
 
 
 def test_stored_set_by_name(app: Path) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 OWN = ("own", "replayed")
 PLAIN = ("selection", "context_from")     # what a configuration says of the run, not of the system
 HOW: dict[Variant, str] = {"oracle": "--oracle --corpus FILE", "closed_book": "--closed-book"}
+SEES: dict[Variant, str] = {"oracle": "the labelled passages", "closed_book": "no passages"}
 
 
 def gaps_of_run(store: Store, run: Run, judge_id: str | None, metrics: Sequence[str] = ()) -> Gaps:
@@ -113,10 +114,8 @@ def _held(
                 f"{candidate.name} has other settings than {run.name} ({other}): not only the passages differ."
             )
         return candidate, paired
-    notes.append(
-        why or f"There is no run of {run.system} on {run.set_name} in the variant {variant}. Make it with: "
-        f"{command('run', 'SYSTEM', 'SET', *HOW[variant].split(), '--evaluate')}"
-    )
+    make = command("run", "SYSTEM", "SET", *HOW[variant].split(), "--evaluate")
+    notes.append(why or f"No run of the same system and set on {SEES[variant]} to hold it against; `{make}` makes one.")
     return None
 
 

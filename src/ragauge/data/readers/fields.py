@@ -102,6 +102,15 @@ def segments(value: Any, name: str, notes: Notes) -> dict[str, str]:
     return {text(key, f"{name} key", notes): scalar_text(item, f"{name}.{key}", notes) for key, item in columns}
 
 
+UNANSWERABLE, ANSWERABLE = frozenset({"unanswerable", "not_answerable", "no_answer"}), "answerable"
+
+
+def answerable(value: Any, name: str, _: Notes) -> bool:
+    """Whether the corpus holds the answer: yes or no, or the words answerable and unanswerable."""
+    said = snake(value) if isinstance(value, str) else ""
+    return said == ANSWERABLE or (said not in UNANSWERABLE and yes_or_no(value, name))
+
+
 def tags(value: Any, name: str, notes: Notes) -> frozenset[str]:
     """A list of tags; in one text they are separated by commas or semicolons; an object gives key=value."""
     value = opened(value, name, notes)
@@ -121,7 +130,7 @@ EXAMPLE_PARSERS: Mapping[str, Callable[[Any, str, Notes], Any]] = {
     "relevant": relevance.relevant,
     "relevant_chunks": relevance.relevant_chunks,
     "gold_spans": retrieved.gold_spans,
-    "answerable": lambda value, name, _: yes_or_no(value, name),
+    "answerable": answerable,
     "segments": segments,
     "tags": tags,
     "cluster": scalar_text,
@@ -294,17 +303,21 @@ def query_id_in(values: Found, names: Names, notes: Notes) -> str | None:
     return identifier(values["query_id"], names["query_id"], notes) if "query_id" in values else None
 
 
-KINDS = frozenset({"type", "question_type", "query_type", "category", "kind"})     # what sets call such a column
-UNANSWERABLE = frozenset({"unanswerable", "not_answerable", "no_answer"})
+# what sets call such a column
+KINDS = frozenset({"type", "question_type", "query_type", "category", "kind", "answerability"})
 
 
 def settled(example: Example, row: Row) -> Example:
-    """The example, not answerable where a segment, a tag or a column of kinds says *unanswerable*.
+    """The example, answerable or not where a segment, a tag or a column of kinds says *answerable* or *unanswerable*.
 
-    What the field answerable says counts before. Another kind says nothing: not every set labels what has no answer.
+    What the field answerable says counts before; where both are said, it is unanswerable. Another kind says nothing:
+    not every set labels what has no answer.
     """
-    if example.answerable is not None or not any(snake(value) in UNANSWERABLE for value in _said(example, row)):
+    if example.answerable is not None:
         return example
+    said = {snake(value) for value in _said(example, row)}
+    if said.isdisjoint(UNANSWERABLE):
+        return replace(example, answerable=True) if ANSWERABLE in said else example
     return replace(example, answerable=False)
 
 

@@ -18,7 +18,10 @@ from ragauge.data.readers.tabular import plain
 from ragauge.data.readers.values import BadValue, described
 from ragauge.errors import DataError
 
-WRAPPERS = ("results", "data", "examples", "samples", "records", "rows", "items", "test_cases", "testCases", "goldens")
+WRAPPERS = (
+    "results", "data", "examples", "samples", "records", "rows", "items", "test_cases", "testCases", "goldens",
+    "responses", "predictions", "entries",
+)     # fmt: skip
 AROUND = ("results", "testRunData")     # of promptfoo's and deepeval's files: keys of an object that wraps the rows
 QUERY_NAMES = frozenset(names_of("query"))
 KNOWN = frozenset({*FIELDS, *(alias.theirs for alias in ALIASES)})
