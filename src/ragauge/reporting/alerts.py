@@ -44,6 +44,7 @@ MOST_SAID = 3     # open alerts of which status says what they are
 BAND, MOST_CHARTS = 1.96, 12     # standard errors; series that are drawn, those that fire first
 NO_ALERT = "No alert was raised so far. How near each monitor is to one:"
 NO_SCORE = "No score was taken so far: scores come with the traffic that ragauge monitor serve takes in."
+LEARNING = "Allowed after N: it is known once there are N scores of days before; tomorrow: from then on."
 BANDS = "± is 1.96 standard errors of the mean of so many scores, which says what it may be off, and decides nothing."
 KEPT = "Scores: of the days that a series keeps, those of one period or of its baseline, whichever are more."
 WAY = ("Evidence: how strongly the scores say that more is lost than is allowed; an alert is raised where it reaches "
@@ -188,11 +189,11 @@ def _standing(series: Sequence[SeriesStatus], opened: Sequence[Alert]) -> Report
     alerts = {(one.monitor, one.project, one.segment): one.alert_id for one in opened}
     alone = {(one.monitor, one.segment): one.alert_id for one in opened if not one.project}     # of the first to send
     heads = (
-        ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("state", whole=True),
-        ReportColumn("since", whole=True, room=3), ReportColumn("scores", "number", room=4),
-        ReportColumn("last 50", "number", room=1, whole=True), ReportColumn("last 500", "number", room=2, whole=True),
-        ReportColumn("allowed", "number"), ReportColumn("evidence", "number", whole=True),
-        ReportColumn("on the way to an alert", "bar"),
+        ReportColumn("monitor", whole=True), ReportColumn("segment", whole=True), ReportColumn("state", whole=True),
+        ReportColumn("since", whole=True, room=4), ReportColumn("scores", "number", room=5),
+        ReportColumn("last 50", "number", room=1, whole=True), ReportColumn("last 500", "number", room=3, whole=True),
+        ReportColumn("allowed", "number", whole=True), ReportColumn("evidence", "number", whole=True, room=2),
+        ReportColumn("on the way to an alert", "bar", room=6),
     )     # fmt: skip
     rows = tuple(
         (_of_project(one.monitor, one.project), _segment(one),
@@ -202,7 +203,8 @@ def _standing(series: Sequence[SeriesStatus], opened: Sequence[Alert]) -> Report
          _evidence_of(one), _way(one))
         for one in series
     )  # fmt: skip
-    return ReportSection("Series", table=ReportTable(heads, rows), notes=(BANDS, WAY), top=True)
+    learning = (LEARNING,) if any(one.allowed is None for one in series) else ()
+    return ReportSection("Series", table=ReportTable(heads, rows, tight=True), notes=(*learning, BANDS, WAY), top=True)
 
 
 def _gauges(gauges: Sequence[GaugeStatus]) -> ReportSection:
@@ -264,7 +266,7 @@ def _state(one: SeriesStatus, alert: str = "") -> Phrase:
 def _allowed(one: SeriesStatus) -> str:
     if one.allowed is not None:
         return _mean(one.allowed)
-    return f"needs {one.needed:,} earlier scores" if one.needed else "from tomorrow on"
+    return f"after {one.needed:,}" if one.needed else "tomorrow"
 
 
 def _evidence_of(one: SeriesStatus) -> str:

@@ -19,14 +19,14 @@ def sections(plan: MonitorPlan) -> Iterator[ReportSection]:
     drops = plan.rates[0].delays
     heads = (
         ReportColumn("judged", "number"), ReportColumn("scores a day", "number"), ReportColumn("$ a day", "number"),
-        ReportColumn("baseline known after", "number"),
+        ReportColumn("known after", "number"),
         *(ReportColumn(f"drop of {one.drop:.0%}", "number", whole=True) for one in drops),
     )     # fmt: skip
     longest = f"> {PERIODS * plan.days} d"
     rows: tuple[tuple[TableCell, ...], ...] = tuple(
         (
             f"{one.rate:.0%}", f"{one.scores:,.0f}", "?" if one.cost is None else f"{one.cost:,.2f}",
-            plural(one.baseline, "day"), *(_delay(delay, longest) for delay in one.delays),
+            f"{one.baseline:,} d", *(_delay(delay, longest) for delay in one.delays),
         )
         for one in plan.rates
     )     # fmt: skip
@@ -44,6 +44,7 @@ def sections(plan: MonitorPlan) -> Iterator[ReportSection]:
         notes=(
             "Drops: how long until half of such drops have alerted, and until 80 % have; simulated, a share of the "
             "requests that scores 0 from then on.",
+            "Known after: days until the baseline is known, before which nothing alerts.",
             "Metrics that ask no judge are measured on every request: read the last row.",
         ),
     )

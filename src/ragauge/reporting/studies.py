@@ -94,7 +94,7 @@ def study_charts(found: StudyFigures) -> Iterator[ReportChart]:
         return
     for cost, reading in found.readings.items():
         prices = {trial: price for trial, price in found.costs(cost).items() if trial in reading.trials}
-        if not cost or len(prices) < 2:
+        if not cost or len(set(prices.values())) < 2:     # of one price there is nothing to weigh
             continue
         bend = reading.trials[reading.knee.trial] if reading.knee.trial is not None else ""
         points = []
@@ -336,7 +336,8 @@ def _counts(one: TrialMean | None) -> str:
     """The four counts; of those that are 0 only scored is told."""
     if one is None:
         return "–"
-    return " · ".join(f"{n:,} {status}" for status, n in one.counts.items() if n or status == "scored")
+    told = ((status.replace("_", " "), n) for status, n in one.counts.items() if n or status == "scored")
+    return " · ".join(f"{n:,} {status}" for status, n in told)
 
 
 def _difference(one: TrialMean | None) -> tuple[str, str]:

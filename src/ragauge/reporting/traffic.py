@@ -143,7 +143,7 @@ def list_sections(found: TraceList) -> Iterator[ReportSection]:
     heads = (
         ReportColumn("trace", fold=True), ReportColumn("outcome", whole=True), ReportColumn("why", room=1),
         ReportColumn("question"), ReportColumn("project", fold=True, room=2), ReportColumn("came (UTC)", whole=True),
-        ReportColumn("scores", whole=True),
+        ReportColumn("scores", whole=True, room=3),
     )     # fmt: skip
     rows: tuple[tuple[TableCell, ...], ...] = tuple(
         (Phrase(line(one.trace_id, MOST_ID), to=("trace", one.trace_id)),
@@ -211,7 +211,7 @@ def _jobs(jobs: tuple[JobLine, ...]) -> ReportSection:
     """What was done at which time, and what came of it."""
     heads = (ReportColumn("schedule", whole=True), ReportColumn("due (UTC)", whole=True),
              ReportColumn("outcome", whole=True), ReportColumn("took", "number", room=1),
-             ReportColumn("run", whole=True), ReportColumn("why", fold=True))     # fmt: skip
+             ReportColumn("run", whole=True, room=2), ReportColumn("why"))     # fmt: skip
     rows = []
     for job in jobs:
         word, tone = STATES[job.state]

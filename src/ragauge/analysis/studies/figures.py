@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from ragauge.stats.instrument import JudgeMeanError
 
 
+def _written(value: object) -> str:
+    """A parameter's value as trials' names have it: false, not False."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 @dataclass(frozen=True, slots=True)
 class StudyTable:
     """A table that a kind adds under the trials.
@@ -266,7 +271,9 @@ class StudyFigures:
         if self.kind.ranked:
             held = next(one.parameters for one in self.study.trials if one.name == trial)
             few = len(self.varied) < 3
-            return " · ".join(f"{name}={held.get(name)}" if few else str(held.get(name, "–")) for name in self.varied)
+            return " · ".join(
+                f"{name}={_written(held.get(name))}" if few else _written(held.get(name, "–")) for name in self.varied
+            )  # fmt: skip
         kind, *parts = trial.split(":")
         others = [one.name.split(":")[1:] for one in self.complete if one.name.split(":")[0] == kind]
         left = (part for part in parts if "=" not in part or not all(part in one for one in others))

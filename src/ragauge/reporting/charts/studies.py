@@ -144,7 +144,7 @@ def _over_numbers(chart: ReportChart, rows: list[dict[str, Any]]) -> str:
     at = sorted({float(row["x"]) for row in rows})
     scale = alt.Scale(type="log" if chart.log else "linear", zero=False, nice=False, padding=24)
     few = chart.mark == "lines" and len(at) <= MOST_TICKS     # then what was measured is named
-    ticks = alt.Axis(values=at) if few else alt.Axis(tickCount=6)
+    ticks = alt.Axis(values=at) if few else alt.Axis(tickCount=6, labelBound=True)
     if chart.since is not None:
         day = f"utcFormat((datum.value + {(chart.since - EPOCH).days}) * 86400000, '%-d %b')"
         ticks = alt.Axis(values=at[:: math.ceil(len(at) / MOST_TICKS)], labelExpr=day)
