@@ -130,6 +130,18 @@ def test_the_error_counts_for_what_changed_alone() -> None:
     assert found.difference.judged.low < found.difference.interval.low
 
 
+def test_what_would_be_seen_holds_the_judges_error() -> None:
+    """A change that the judge's error hides is smaller than the least that is said to be seen, at every size."""
+    base = scores(0.6)
+    sampled = change_of(pairs(base - 0.03 + scores(0.0, 0.02, 2), base), 0.95, sized=True).detectable
+    assert sampled is not None
+    for fall in (0.0, 0.01, 0.02, 0.03, 0.05, 0.08):
+        found = change_of(pairs(base - fall + scores(0.0, 0.02, 2), base), 0.95, sized=True, error=ERROR)
+        assert found.detectable is not None
+        assert found.detectable > 2 * sampled
+        assert found.verdict == WORSE or found.detectable > abs(found.difference.mean or 0.0)
+
+
 def checked(rule: Mapping[str, object], new: np.ndarray, base: np.ndarray, error: JudgeMeanError | None) -> Check:
     import polars as pl
 

@@ -315,6 +315,11 @@ def test_every_output_says_what_could_have_been_seen() -> None:
         assert said in shown
         assert "So few examples show no change at all, however large: recall@3." in shown
     assert encode(both)["comparisons"][0]["metrics"]["mrr"]["detectable"] == 0.0531
+    wide = MeanEstimate(0.3, Interval(0.2, 0.4, "t"), 100, Interval(-0.9, 1.5, "t"))
+    doubted = only(replace(change("recall@3", 0.2, 0.5, "no change seen", detectable=1.33), difference=wide))
+    assert "With so few examples and the judge's own error no change is seen at all, however large: recall@3." in (
+        markdown("", sections(compared(doubted, text="")))
+    )
 
 
 def test_sentence_begins_with_the_segment_that_carries_the_loss() -> None:
@@ -347,6 +352,16 @@ def test_sentence_names_what_the_mean_hides() -> None:
     )
     unknown = replace(found, metrics=found.metrics[4:5], segments=())
     assert sentence(unknown).startswith("Not enough data to tell from main (")
+
+
+def test_sentence_names_where_it_is_better_though_no_metric_is() -> None:
+    """A run that is better in a segment alone is said to be so where, and never better without saying on what."""
+    part = SegmentChange("type", "rare", change("recall@5", 0.4, 0.7, "better"), 0.02)
+    flat = (change("recall@5", 0.5, 0.52, "no change seen"), change("mrr", 0.5, 0.5, "not enough data"))
+    found = replace(comparison(text=""), metrics=flat, segments=(part,))
+    assert sentence(found).startswith("Better than main where type=rare (recall@5 +0.30); not enough data on 1 (")
+    fell = replace(found, metrics=(change("mrr", 0.5, 0.4, "worse"),))
+    assert sentence(fell).startswith("Mixed against main: worse on mrr −0.10; better where type=rare (recall@5 +0.30)")
 
 
 def test_table_and_json_of_no_data() -> None:

@@ -46,7 +46,7 @@ from ragauge.stats.effects import cohens_h, standardized_difference
 from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.rectified import Rectified
 from ragauge.stats.sign_flips import parts_of
-from ragauge.stats.weighted import Tested
+from ragauge.stats.weighted import Interval, Tested
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,9 +103,25 @@ def change_of(
     return replace(
         _change(metric, (base, new), estimate, test, failed, verdict),
         effect=_effect(pairs, d, level) if sized else None,
-        detectable=detectable_difference(*sides, level) if sized and interval else None, wins=wins, ties=ties,
-        losses=losses, moved=moved, differing=differing, rectified=people,
+        detectable=_least_seen(sides, level, interval, estimate.widest if people is None else people.interval)
+        if sized else None,
+        wins=wins, ties=ties, losses=losses, moved=moved, differing=differing, rectified=people,
     )     # fmt: skip
+
+
+def _least_seen(
+    sides: tuple[ScoreSample, ScoreSample], level: float, sampled: Interval | None, decides: Interval | None
+) -> float | None:
+    """The least true difference that such pairs show in 80 of 100 comparisons, by the interval that decides.
+
+    What that one is wider by on each side than the interval of the sample alone, as with the judge's error, a change
+    must be larger by. An unbounded one shows none.
+    """
+    if sampled is None or decides is None:
+        return None
+    found = detectable_difference(*sides, level)
+    wider = (decides.high - decides.low - (sampled.high - sampled.low)) / 2
+    return None if found is None else found + max(0.0, wider)
 
 
 def rectified_change(pairs: Pairs, level: float) -> Rectified | None:

@@ -36,6 +36,7 @@ SEEN = "A true change this large would be seen in 80 of 100 such comparisons"
 HIDDEN = "More than chance by the judge's verdicts (p is of these alone), yet within the judge's own error"
 WOULD_TELL = "Labels of people, or a judge that errs less, would tell."
 UNSEEN = "So few examples show no change at all, however large"
+DOUBTED = "With so few examples and the judge's own error no change is seen at all, however large"
 DIFFERENCES = "Under each run its difference to {base}; latency, tokens and cost as a share of what they were."
 MOST_WORSE, MOST_NAMED, MOST_SIZED = 5, 3, 6
 SEGMENTS_NAMED = 2
@@ -66,7 +67,7 @@ def sentence(comparison: RunComparison, most_worse: int = MOST_WORSE) -> str:
             parts.append(f"{words[verdict]} {_named(found[verdict], most)}")
     if comparison.newly_unanswered and not any(change.metric == NAME for change in comparison.worse):
         parts.append(f"{plural(comparison.newly_unanswered, 'call')} failed that did not before")
-    parts += _places(comparison, deciding=False)
+    parts += [*_better_places(comparison), *_places(comparison, deciding=False)]
     head = f"{HEADS[comparison.verdict]} {base}"
     unclear = sum(change.verdict == "not enough data" for change in measured(comparison))
     if not parts and comparison.verdict == "no change seen":
@@ -75,6 +76,8 @@ def sentence(comparison: RunComparison, most_worse: int = MOST_WORSE) -> str:
         parts.append(f"not enough data on {unclear}")
     if parts and comparison.verdict in ("worse", "better"):     # the head has said it
         parts[0] = parts[0].removeprefix(f"{comparison.verdict} on ").removeprefix("worse mostly ")
+    if parts and comparison.verdict == "better" and parts[0].startswith("better where "):     # nowhere else
+        return f"{head} {'; '.join(parts).removeprefix('better ')} ({matched(comparison)})."
     return f"{head}: {'; '.join(parts)} ({matched(comparison)})." if parts else f"{head} ({matched(comparison)})."
 
 
@@ -108,7 +111,9 @@ def notes(comparison: RunComparison) -> tuple[str, ...]:
         if change.detectable and change.kind != "amount" and change.verdict in ("no change seen", "not enough data")
     ]     # fmt: skip
     could = [f"{metric} {least_seen(least)}" for metric, least in sized if least <= _width(metric)]
-    never = [metric for metric, least in sized if least > _width(metric)]
+    judged = {change.metric for change in measured(comparison) if change.difference.judged and not change.rectified}
+    never = [metric for metric, least in sized if least > _width(metric) and metric not in judged]
+    doubted = [metric for metric, least in sized if least > _width(metric) and metric in judged]
     rest = f" and {len(could) - MOST_SIZED} more" if len(could) > MOST_SIZED else ""
     absent = [change.metric for change in comparison.metrics if not (change.difference.n or change.failed)]
     hidden = [change.metric for change in comparison.metrics if _hidden(change)]
@@ -121,6 +126,7 @@ def notes(comparison: RunComparison) -> tuple[str, ...]:
         *(f"{what}: {how}. Its verdict is by the rectified difference." for what, how in sentences if how),
         *([f"{SEEN}: {', '.join(could[:MOST_SIZED])}{rest}."] if could else []),
         *([f"{UNSEEN}: {', '.join(never)}."] if never else []),
+        *([f"{DOUBTED}: {', '.join(doubted)}. {WOULD_TELL}"] if doubted else []),
         *([f"{HIDDEN}: {', '.join(hidden)}. {WOULD_TELL}"] if hidden else []),
         *([f"No example was scored in both runs on {', '.join(absent)}."] if absent else []),
     )
@@ -173,6 +179,15 @@ def _places(comparison: RunComparison, *, deciding: bool) -> Iterator[str]:
         first = hidden[0].change.metric
         whole_of = next(f"{first} {size(change)}" for change in comparison.metrics if change.metric == first)
         yield f"worse where {_segments(hidden)}, though overall {whole_of}"
+
+
+def _better_places(comparison: RunComparison) -> Iterator[str]:
+    """Segments that got better in what decides, where no metric did as a whole."""
+    if any(change.verdict == "better" and comparison.decides(change) for change in comparison.metrics):
+        return
+    mine = [part for part in comparison.segments if part.change.verdict == "better"]
+    if told := [part for part in mine if comparison.decides(part.change)]:
+        yield f"better where {_segments(told)}"
 
 
 def _carrying(comparison: RunComparison) -> Iterator[str]:
