@@ -12,7 +12,7 @@ from ragauge.analysis.results.chart import ChartPoint, ReportChart
 from ragauge.analysis.results.overview import Bin, MeanEstimate
 from ragauge.reporting.charts.spread import NARROWEST, WIDEST, _places
 from ragauge.reporting.charts.studies import study_chart
-from ragauge.reporting.comparing.words import _hidden
+from ragauge.reporting.comparing.notes import _hidden
 from ragauge.reporting.explain import _letters
 from ragauge.reporting.words import difference
 from ragauge.stats.weighted import Interval

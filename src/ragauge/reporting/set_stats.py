@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ragauge.reporting.comparing.words import least_seen
+from ragauge.reporting.comparing.notes import least_seen
 from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable, columns
 from ragauge.reporting.words import HEADLINE, between, line, safe
 from ragauge.text.messages import number, plural, signed

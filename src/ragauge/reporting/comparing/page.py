@@ -14,6 +14,7 @@ from ragauge.metrics.catalogue import describe, parse
 from ragauge.reporting.charts.forest import ForestRow, forest
 from ragauge.reporting.comparing import words
 from ragauge.reporting.comparing.differing import differing
+from ragauge.reporting.comparing.notes import notes
 from ragauge.reporting.comparing.sections import (
     amounts_table,
     failures_table,
@@ -100,7 +101,7 @@ def _part(n: int, comparison: RunComparison, compared: Compared, anchors: Anchor
     return RunPart(
         anchors.add("run", n), comparison, words.sentence(comparison),
         tuple((verdict, sign, told[verdict]) for verdict, (sign, _) in words.VERDICTS.items() if told[verdict]),
-        words.notes(comparison), tuple(_forests(comparison, n, compared, anchors)),
+        notes(comparison), tuple(_forests(comparison, n, compared, anchors)),
         metrics_table(comparison, compared, n), segment_table(worse, compared, n, MOST_METRICS) if worse else None,
         any(len(mine) > MOST_METRICS for _, mine in words.by_segment(worse)),
         segment_table(perhaps, compared, n) if perhaps else None, segment_table(cells, compared, n) if cells else None,

@@ -12,6 +12,7 @@ from ragauge.analysis.diagnosis.readings import words as reading
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.comparison import Compared, Failures, Flip, RunComparison, SegmentChange
 from ragauge.reporting.comparing import words
+from ragauge.reporting.comparing.notes import notes
 from ragauge.reporting.sections import (
     Lengths,
     Phrase,
@@ -107,7 +108,7 @@ def _run(index: int, comparison: RunComparison, compared: Compared) -> Iterator[
     if comparison.worse_segments:
         table = segment_table(comparison.worse_segments, compared, index, MOST_METRICS, MOST_SEGMENTS)
         yield ReportSection("Segments that got worse", table=table)
-    yield ReportSection(table=metrics_table(comparison, compared, index), notes=words.notes(comparison))
+    yield ReportSection(table=metrics_table(comparison, compared, index), notes=notes(comparison))
     if better:
         table = segment_table(better, compared, index, MOST_METRICS, MOST_SEGMENTS)
         yield ReportSection("Segments that got better", table=table)

@@ -13,9 +13,8 @@ from ragauge.analysis.results.comparison import Compared, Flip, RunComparison, S
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.data.response import Run
-from ragauge.metrics.catalogue import parse
-from ragauge.reporting.words import LAYERS, between, line, opened, rectified, relative
-from ragauge.text.messages import number, plural, signed, valued
+from ragauge.reporting.words import LAYERS, between, line, opened, relative
+from ragauge.text.messages import plural, signed, valued
 
 CORRECTED = {     # correction -> what is said of p
     "holm": "corrected by Holm for", "bh": "corrected by Benjamini and Hochberg for", "none": "not corrected for",
@@ -32,13 +31,8 @@ LABELS: Mapping[str, str] = {     # verdict -> in a cell
     "worse": "worse", "better": "better", "changed": "changed", "not enough data": "unclear",
     "no change seen": "none seen",
 }     # fmt: skip
-SEEN = "A true change this large would be seen in 80 of 100 such comparisons"
-HIDDEN = "More than chance by the judge's verdicts (p is of these alone), yet within the judge's own error"
-WOULD_TELL = "Labels of people, or a judge that errs less, would tell."
-UNSEEN = "So few examples show no change at all, however large"
-DOUBTED = "With so few examples and the judge's own error no change is seen at all, however large"
 DIFFERENCES = "Under each run its difference to {base}; latency, tokens and cost as a share of what they were."
-MOST_WORSE, MOST_NAMED, MOST_SIZED = 5, 3, 6
+MOST_WORSE, MOST_NAMED = 5, 3
 SEGMENTS_NAMED = 2
 LONGEST = 80          # characters of a setting's value
 
@@ -102,57 +96,6 @@ def _unmoved(comparison: RunComparison) -> Iterator[str]:
 def measured(comparison: RunComparison) -> list[MetricChange]:
     """The metrics that any example was scored on, or failed on, in both runs."""
     return [change for change in comparison.metrics if change.difference.n or change.failed]
-
-
-def notes(comparison: RunComparison) -> tuple[str, ...]:
-    """What change of quality could have been seen where none was, and which metrics no example was scored on twice."""
-    sized = [
-        (change.metric, change.detectable) for change in measured(comparison)
-        if change.detectable and change.kind != "amount" and change.verdict in ("no change seen", "not enough data")
-    ]     # fmt: skip
-    could = [f"{metric} {least_seen(least)}" for metric, least in sized if least <= _width(metric)]
-    judged = {change.metric for change in measured(comparison) if change.difference.judged and not change.rectified}
-    never = [metric for metric, least in sized if least > _width(metric) and metric not in judged]
-    doubted = [metric for metric, least in sized if least > _width(metric) and metric in judged]
-    rest = f" and {len(could) - MOST_SIZED} more" if len(could) > MOST_SIZED else ""
-    absent = [change.metric for change in comparison.metrics if not (change.difference.n or change.failed)]
-    hidden = [change.metric for change in comparison.metrics if _hidden(change)]
-    parts = [
-        *(("", change) for change in comparison.metrics),
-        *((f", {place(part)}", part.change) for part in comparison.segments),
-    ]
-    sentences = ((change.metric + where, rectified(change.rectified, change=True)) for where, change in parts)
-    return (
-        *(f"{what}: {how}. Its verdict is by the rectified difference." for what, how in sentences if how),
-        *([f"{SEEN}: {', '.join(could[:MOST_SIZED])}{rest}."] if could else []),
-        *([f"{UNSEEN}: {', '.join(never)}."] if never else []),
-        *([f"{DOUBTED}: {', '.join(doubted)}. {WOULD_TELL}"] if doubted else []),
-        *([f"{HIDDEN}: {', '.join(hidden)}. {WOULD_TELL}"] if hidden else []),
-        *([f"No example was scored in both runs on {', '.join(absent)}."] if absent else []),
-    )
-
-
-def _hidden(change: MetricChange) -> bool:
-    """Whether a change that is more than chance in the judge's verdicts may still be the judge's own error."""
-    sampled, whole = change.difference.interval, change.difference.judged
-    if change.verdict != "no change seen" or sampled is None or whole is None:
-        return False
-    return not sampled.low <= 0 <= sampled.high and whole.low <= 0 <= whole.high
-
-
-def least_seen(change: float | None) -> str:
-    """The least change that would be seen, as it is printed: never 0, which nobody sees.
-
-    >>> least_seen(0.053), least_seen(0.0004), least_seen(None)
-    ('0.05', '<0.01', '–')
-    """
-    return "<0.01" if change is not None and change < 0.005 else number(change)
-
-
-def _width(metric: str) -> float:
-    """The greatest difference that two means of a metric can have."""
-    low, high = parse(metric).range
-    return high - low
 
 
 def by_segment(parts: Sequence[SegmentChange]) -> list[tuple[str, list[SegmentChange]]]:
