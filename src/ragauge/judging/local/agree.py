@@ -20,7 +20,7 @@ from ragauge.text.declining import declines
 from ragauge.text.sentences import split
 from ragauge.text.specifics import EXACT, find
 
-VERSION = 2
+VERSION = 3
 UNDECIDED = 0.45   # most that p may be where the rules for numbers leave it open
 MOST_LONG = 16     # other accepted answers that are no phrases and are looked at
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
+from ragauge.judging.local.apart import stands_alone
 from ragauge.judging.local.checks import NEGATIONS
 from ragauge.judging.local.index import STOPS, haystack
 from ragauge.judging.local.statements import bare
@@ -71,6 +72,12 @@ class ReferencePart:
         if self.words or len(self.numbers) != 1:
             return False
         return is_figure(self.numbers[0])
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it is one number without a unit, in digits or in words."""
+        (number,) = self.numbers if len(self.numbers) == 1 else (None,)
+        return not self.words and number is not None and number.kind == "number" and not number.unit
 
     def repeats(self, query: frozenset[str]) -> bool:
         """Whether the part has no word that the question, given by its stems, has not."""
@@ -180,10 +187,16 @@ def _unit(word: str) -> str:
 
 
 class AnswerClaim:
-    """A claim of the answer, made ready for looking up."""
+    """A claim of the answer, made ready for looking up.
 
-    def __init__(self, claim: str) -> None:
+    Args:
+        claim: its text.
+        query: the question, which tells how a number is meant; "" where it is not known.
+    """
+
+    def __init__(self, claim: str, query: str = "") -> None:
         self.text = claim[:LOOKED_AT]
+        self.query = query
         raw = plain_words(self.text)
         self.words = [glued[1] if (glued := GLUED.match(word)) else word for word in raw]
         self.places: dict[str, list[int]] = {}
@@ -201,7 +214,7 @@ class AnswerClaim:
         if not all(self.counts(number) or (part.is_bare and self.scales(number)) for number in part.numbers):
             return False
         if not part.words:
-            return True
+            return not part.is_count or stands_alone(part.numbers[0], self.text, self.query)
         position = self._together([self.where(word) for word in part.words])
         return part.compound and self._compound(part.joined) if position is None else not self._denied(position, part)
 

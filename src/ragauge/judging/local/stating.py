@@ -152,8 +152,8 @@ class Answer:
     def said(self) -> list[AnswerClaim]:
         """What short references are looked for in."""
         if self.claims or len(self.answer) > LONGEST_BARE or is_refusal(self.answer):
-            return [AnswerClaim(claim) for claim in self.claims]
-        return [AnswerClaim(self.answer)]
+            return [AnswerClaim(claim, self.query) for claim in self.claims]
+        return [AnswerClaim(self.answer, self.query)]
 
     @cached_property
     def evidence(self) -> PreparedPassages:
