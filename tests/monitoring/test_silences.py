@@ -192,7 +192,7 @@ def test_a_segment_that_falls_silent_is_told_alone(store: Store, tmp_path: Path)
     shown = monitors(config=path, store=store.url)
     assert [one.segment for one in shown.found.series if one.state == "no_data"] == [("tenant", "bolt")]
     page = shown.to_markdown()
-    assert re.search(r"tenant bolt \| \**no\\_data", page)
+    assert re.search(r"tenant bolt \| \**no data", page)
     assert "Nothing comes any more of 1 series" in page
     named = 'segment="tenant",state="no_data",value="bolt"'
     assert re.search(rf"ragauge_monitor_state{{.*{named}}} 1.0", exposition(store.url, path).decode())
