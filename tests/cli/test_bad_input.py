@@ -37,7 +37,10 @@ REFUSED: dict[str, tuple[str, Made, str]] = {
     "unknown ending": ("a.pkl", _bytes(b"\x80\x04K\x01."), "the format is not known"),
     "zip": ("a.zip", _bytes(b"PK\x03\x04" + bytes(60)), "zip archive"),
     "a folder": ("a.jsonl", lambda path: path.mkdir(), "not a BEIR data set"),
-    "only questions": ("a.jsonl", _text('{"query": "a"}\n{"query": "b"}\n'), "no line holds a response"),
+    "only questions": (
+        "a.jsonl", _text('{"query": "a"}\n{"query": "b"}\n'),
+        "no line holds a response (an answer or passages). Name the column of the answers, --map answer=COLUMN,",
+    ),
     "cut line": ("a.jsonl", _text(f"{LINE}\n{LINE[:-20]}"), "line 2"),
     "a number": ("a.json", _text("3"), "expected a JSON object, got number 3"),
     "too deep": ("a.jsonl", _text('{"query":"a","answer":"b","x":' + "[" * 99_999 + "]" * 99_999 + "}"), "too deeply"),

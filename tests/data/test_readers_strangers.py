@@ -56,3 +56,92 @@ def test_unanswerable_counts_where_both_are_said(one: One) -> None:
     both = {**ROW, "tags": ["answerable", "unanswerable"]}
     assert one(both).example.answerable is False
     assert one({**both, "answerable": True}).example.answerable is True
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "generated_answer", "llm_answer", "llm_response", "model_response", "modelOutput", "prediction",
+        "Predicted Answer",
+    ],
+)  # fmt: skip
+def test_what_a_model_wrote_is_the_answer(one: One, column: str) -> None:
+    """A column named by its having been generated is the system's answer, and says nothing of the right one."""
+    record = one({"question": "How tall?", "contexts": ["330 m."], column: "It is 330 m."})
+    assert record.response is not None
+    assert record.response.answer == "It is 330 m."
+    assert record.example.references == ()
+
+
+@pytest.mark.parametrize("reference", ["ground_truth", "reference_answer", "gold_answer", "ground_truths"])
+def test_a_model_answer_beside_a_reference_is_the_systems(one: One, reference: str) -> None:
+    """Where the right answer has a column of its own, model_answer is what the system said."""
+    record = one({"question": "How tall?", reference: ["330 m"], "model_answer": "It is 330 m."})
+    assert record.response is not None
+    assert (record.response.answer, record.example.references) == ("It is 330 m.", ("330 m",))
+
+
+def test_a_mapped_reference_makes_a_model_answer_the_systems(one: One) -> None:
+    """A reference that the user named counts as one."""
+    columns = {"reference_answer": "truth"}
+    record = one({"question": "How tall?", "truth": "330 m", "model_answer": "It is 330 m."}, columns=columns)
+    assert record.response is not None
+    assert (record.response.answer, record.example.references) == ("It is 330 m.", ("330 m",))
+
+
+@pytest.mark.parametrize(
+    ("row", "hint"),
+    [
+        (
+            {"model_answer": "a"},
+            " If the system wrote model_answer: --map answer=model_answer; if it is the right one: "
+            "--map reference_answer=model_answer.",
+        ),
+        (
+            {"model_answer": "a", "answer": "b"},
+            " If the system wrote model_answer: --map answer=model_answer --map reference_answer=answer; if it is the "
+            "right one: --map reference_answer=model_answer.",
+        ),
+        (
+            {"llm_answer": "a", "answer": "b"},
+            " If the system wrote llm_answer: --map answer=llm_answer --map reference_answer=answer.",
+        ),
+        (
+            {"llm_answer": "a", "answer": "b", "ground_truth": "c"},
+            " If the system wrote llm_answer: --map answer=llm_answer.",
+        ),
+    ],
+)
+def test_both_readings_are_said(row: dict[str, Any], hint: str) -> None:
+    """An answer that may be the system's or the right one is read as neither; each reading has its --map."""
+    told: list[str] = []
+    (record,) = records([{"question": "q", **row}], warn=told.append)
+    assert [one.partition("report by it.")[2] for one in told] == [hint]
+    assert (record.response.answer if record.response is not None else None) == row.get("answer")
+    maps = [part.split("=") for part in hint.replace(".", "").replace(";", "").split() if "=" in part]
+    first = dict(maps[:2] if "answer" in row and len(maps) > 1 else maps[:1])
+    (record,) = records([{"question": "q", **row}], columns=first, warn=told.append)
+    assert record.response is not None
+    assert record.response.answer == "a"
+
+
+def test_a_chat_is_read_without_a_word(one: One) -> None:
+    """A row that is nothing but a chat holds the last question, what was said before it, and the answer after it."""
+    turns = [
+        {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "Hi."}, {"role": "user", "content": "How tall?"},
+        {"role": "assistant", "content": "330 m."},
+    ]  # fmt: skip
+    record = one({"messages": turns})
+    assert record.example.query == "How tall?"
+    assert [turn.text for turn in record.example.history] == ["Be brief.", "Hello", "Hi."]
+    assert record.response is not None
+    assert record.response.answer == "330 m."
+
+
+def test_a_question_comes_before_a_chat(file: File) -> None:
+    """Beside a question, messages are not taken for one."""
+    source = file("a.jsonl", {**ROW, "messages": [{"role": "user", "content": "Another?"}]})
+    with pytest.warns(UserWarning, match="columns not read: messages"):
+        (record,) = records(source)
+    assert record.example.query == "How tall?"

@@ -207,7 +207,8 @@ def _with_responses(pairs: Iterator[Pair], where: str) -> Iterator[Pair]:
     if not some:
         raise DataError(
             "no line holds a response (an answer or passages).", source=where,
-            hint="Give the responses as a second file: ragauge evaluate SET RESPONSES.",
+            hint="Name the column of the answers, --map answer=COLUMN, or give the responses as a second file: "
+            "ragauge evaluate SET RESPONSES.",
         )  # fmt: skip
 
 

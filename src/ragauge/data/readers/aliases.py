@@ -86,7 +86,7 @@ TOOLS: Mapping[str, Mapping[str, str]] = {
     "other names": {
         "id": "query_id", "_id": "query_id", "qid": "query_id", "question_id": "query_id", "uid": "query_id",
         "example_id": "query_id", "user_query": "query", "user_question": "query", "prompt": "query",
-        "output": "answer",
+        "messages": "query", "output": "answer",
         "documents": "passages", "retrieved_documents": "passages", "context": "passages",
         "expected_answer": "reference_answer", "ideal": "reference_answer", "ideal_answer": "reference_answer",
         "gold_answer": "reference_answer", "golden_answer": "reference_answer", "correct_answer": "reference_answer",
@@ -97,11 +97,22 @@ TOOLS: Mapping[str, Mapping[str, str]] = {
         "expected_chunk_ids": "relevant_chunks", "retrieved_doc_ids": "retrieved_ids",
         "retrieved_chunks": "passages", "retrieved_chunk_ids": "retrieved_ids", "source_documents": "passages",
         "source_nodes": "passages", "result": "answer",
+        "generated_answer": "answer", "llm_answer": "answer", "llm_response": "answer", "model_response": "answer",
+        "model_output": "answer", "predicted_answer": "answer", "prediction": "answer", "model_answer": "answer",
     },
 }
+EITHER = "model_answer"     # the system's answer in one file, the ideal one in another
+SYSTEMS = frozenset({       # nothing but what the system wrote, whatever a column called answer holds
+    "generated_answer", "llm_answer", "llm_response", "model_response", "model_output", "predicted_answer",
+    "prediction",
+})  # fmt: skip
+REFERENCES = ("reference_answer", "references")
 BESIDE = {
     ("deepeval", "context"): DEEPEVAL,      # everywhere else a column called context holds what was retrieved
     ("other names", "result"): frozenset({"source_documents", "source_nodes"}),
+    ("other names", EITHER): frozenset(
+        {*REFERENCES, *(theirs for names in TOOLS.values() for theirs, ours in names.items() if ours in REFERENCES)}
+    ),
 }
 ALIASES: tuple[Alias, ...] = tuple(
     Alias(tool, theirs, ours, BESIDE.get((tool, theirs), frozenset()))
@@ -152,7 +163,7 @@ def _plan(names_there: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> R
     for alias in ALIASES:
         column = spelled.get(alias.theirs, "")
         takes = column and column not in used and alias.ours not in columns and alias.ours not in mapped
-        if takes and (not alias.beside or alias.beside & names):
+        if takes and (not alias.beside or alias.beside & (names | columns.keys())):
             columns[alias.ours] = column
             used.add(column)
     return RowPlan(columns, tuple(column for column in names_there if column not in used))
@@ -185,3 +196,25 @@ def nearest_field(column: str, least: float = 0.75) -> str:
     """The field whose name looks most like a column's; "" where none does."""
     best = max((_closeness(column, names_of(field)), field) for field in FIELDS)
     return best[1] if best[0] >= least else ""
+
+
+def not_read(unread: Iterable[str], read: Mapping[str, str]) -> str:
+    """What to say of columns that nothing reads: the fields that they may be, and how to have them read.
+
+    Args:
+        unread: the columns.
+        read: our field -> the column that is read as it.
+    """
+    columns = list(unread)
+    wrote = [column for column in columns if snake(column) in SYSTEMS or snake(column) == EITHER]
+    close = [f"{near}={column}" for column in columns if column not in wrote and (near := nearest_field(column))]
+    meant = f" (meant: {', '.join(close)}?)" if close else ""
+    said = f"columns not read: {', '.join(columns)}{meant}. "
+    said += "Use --map FIELD=COLUMN to read one, or --segments COLUMN to report by it."
+    taken = read.get("answer", "")
+    swapped = snake(taken) == "answer" and read.keys().isdisjoint(REFERENCES)
+    for column in wrote:
+        beside = f" --map reference_answer={taken}" if swapped else ""
+        right = f"; if it is the right one: --map reference_answer={column}" if snake(column) == EITHER else ""
+        said += f" If the system wrote {column}: --map answer={column}{beside}{right}."
+    return said

@@ -13,7 +13,7 @@ from ragauge.data.curation import META, is_curation, rejected
 from ragauge.data.example import Example
 from ragauge.data.identity import query_id_of
 from ragauge.data.readers import other_tools, payloads
-from ragauge.data.readers.aliases import RESPONSE_FIELDS, RowPlan, check_mapped, nearest_column, nearest_field, plan_for
+from ragauge.data.readers.aliases import RESPONSE_FIELDS, RowPlan, check_mapped, nearest_column, not_read, plan_for
 from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of, settled
 from ragauge.data.readers.lines import Row, Rows
 from ragauge.data.readers.passages import Ahead, passages
@@ -304,12 +304,8 @@ class RecordReader:
         """What the user should know before believing a number."""
         yield from self.rows.remarks
         if self._unread:
-            close = [f"{near}={column}" for column in self._unread if (near := nearest_field(column))]
-            meant = f" (meant: {', '.join(close)}?)" if close else ""
-            yield (
-                f"columns not read: {', '.join(self._unread)}{meant}. "
-                "Use --map FIELD=COLUMN to read one, or --segments COLUMN to report by it."
-            )
+            read = {ours: theirs for plan in self._plans.values() for ours, theirs in plan.columns.items()}
+            yield not_read(self._unread, read)
         if self.notes.passage_keys:
             yield f"keys of passages not read: {', '.join(self.notes.passage_keys)}."
         if self.notes.replaced:
