@@ -312,3 +312,20 @@ def test_store_that_cannot_be_opened(cli: Cli, small: Path, store: str) -> None:
     assert done.code in (1, 2)
     assert done.err.startswith("error: ")
     assert done.err.count("\n") == 1
+
+
+def test_passages_of_a_log_are_warned_of_in_the_report(cli: Cli, tmp_path: Path) -> None:
+    """Passages that a log cut off stand among the warnings while the file is read, in the report and in its JSON."""
+    rows = [
+        {"query": f"q {i}?", "answer": "a", "passages": [f"{i:03} {'It is so, and more of it. ' * 9}"[:200] + "..."]}
+        for i in range(8)
+    ]
+    write(tmp_path / "cut.jsonl", rows)
+    words = "8 of 8 passages look cut off"
+    assert words in cli("evaluate", "cut.jsonl", *FREE).err
+    again = cli("evaluate", "cut", *FREE, "--json")
+    assert [words in text for text in again.json()["warnings"]].count(True) == 1
+    assert words in " ".join(cli("evaluate", "cut", *FREE).out.split())
+    whole = [{**row, "passages": [f"{row['query']} It is so."]} for row in rows]
+    write(tmp_path / "whole.jsonl", whole)
+    assert "cut off" not in cli("evaluate", "whole.jsonl", *FREE, "--json").out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -16,6 +16,58 @@ One = Callable[..., Record]
 File = Callable[..., str]
 
 ROW = {"query": "How tall?", "contexts": ["The mast is 330 metres tall."], "response": "330 metres."}
+TEXT = "The mast of the old harbour was raised by hand, and it has been painted four times since then by the town. " * 9
+
+
+def logged(cut: list[str], whole: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Two passages a question."""
+    texts = [*cut, *whole]
+    return [
+        {"query": f"{n}?", "answer": "Four times.", "passages": texts[n : n + 2]} for n in range(0, len(texts), 2)
+    ]  # fmt: skip
+
+
+def previews(count: int, end: str = "...", lengths: tuple[int, ...] = (200,)) -> list[str]:
+    """Different texts, cut at these lengths in turn."""
+    return [f"{n:04} {TEXT}"[: lengths[n % len(lengths)]] + end for n in range(count)]
+
+
+WHOLE = [f"{n:04} {TEXT}"[:100] for n in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (logged(previews(20)), "look cut off, as previews in logs are: they end in an ellipsis, at 203 "),
+        (logged(previews(20, "…", (197, 200))), "at 198 to 201 characters. Support cannot be judged on them"),
+        (logged(previews(14), WHOLE[:6]), "14 of 20 passages look cut off"),     # what is shorter needs no cut
+        (logged(previews(20, " [truncated]", (80, 300, 500))), "20 of 20 passages look cut off"),
+        (logged(previews(20) * 50), "1,000 of 1,000 passages"),
+    ],
+    ids=["one length", "nearly one length", "short ones are whole", "any length", "many"],
+)  # fmt: skip
+def test_previews_of_a_log_are_told(rows: list[dict[str, Any]], words: str) -> None:
+    """Passages that a log cut off are told in one warning, with their length and what to do."""
+    told: list[str] = []
+    list(records([{"query_id": str(n), **row} for n, row in enumerate(rows)], warn=told.append))
+    assert [words in one for one in told] == [True]
+    assert told[0].endswith("Record whole texts.")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        logged(previews(4)), logged([TEXT + "..."] * 20), logged(previews(6), WHOLE[:14]),
+        logged(previews(16, "...", (90, 300, 500)), WHOLE[:4]), logged(previews(14), [TEXT] * 6), logged([], WHOLE),
+        logged(["..."] * 20),
+    ],
+    ids=["few", "one passage again and again", "a third", "no one length", "longer ones are whole", "whole", "empty"],
+)  # fmt: skip
+def test_texts_that_end_in_dots_are_no_previews(rows: list[dict[str, Any]]) -> None:
+    """Passages that end in an ellipsis by themselves are no news."""
+    told: list[str] = []
+    list(records([{"query_id": str(n), **row} for n, row in enumerate(rows)], warn=told.append))
+    assert told == []
 
 
 @pytest.mark.parametrize("key", ["responses", "predictions", "results", "data"])

@@ -16,7 +16,15 @@ from ragauge.analysis.results.scorecard import Summary
 from ragauge.api.baseline import RunPair
 from ragauge.api.history import SetFamily, family_of, history_until
 from ragauge.api.kept_cards import CardKeeper, kept_card
-from ragauge.api.queries.columns import StoredColumns, answers_recorded, causes_of, failed_of, questions_at, visits
+from ragauge.api.queries.columns import (
+    StoredColumns,
+    answers_recorded,
+    causes_of,
+    failed_of,
+    passages_cut,
+    questions_at,
+    visits,
+)
 from ragauge.api.queries.complete import complete_numbers
 from ragauge.api.queries.confirmed import confirmed_of
 from ragauge.api.queries.costs import broken
@@ -279,6 +287,8 @@ def _warnings(store: Store, run: Run) -> list[str]:
         found.append(
             f"People labelled {len(people.labelled):,} of {of}; from {LEAST_LABELS} on, labels correct the means.{more}"
         )
+    if cut := passages_cut(store, run.run_id):
+        found.append(cut)
     if absent:
         found.append(f"{plural(absent, 'example has', 'examples have')} no response in the run: empty retrieval.")
     if run.state != "finished" and run.done < run.planned:

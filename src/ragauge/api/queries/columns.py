@@ -166,6 +166,20 @@ def run_answers(store: Store, run_id: str) -> bool:
     )     # fmt: skip
 
 
+def passages_cut(store: Store, run_id: str) -> str:
+    """What to say where the passages of the first responses look cut off; "" where they look whole."""
+    return store.of_run(run_id, "passages cut", lambda: _cut(store, run_id))
+
+
+def _cut(store: Store, run_id: str) -> str:
+    from ragauge.text.previews import Previews
+
+    seen, first = Previews(), store.runs.first(run_id, AT_A_TIME)
+    for item in store.runs.load(first):
+        seen.see(passage.text for passage in item.response.passages or ())
+    return seen.told(f" of the first {AT_A_TIME} responses" if len(first) == AT_A_TIME else "")
+
+
 def handed_on(store: Store, index: ResponseIndex) -> float | None:
     """How many passages a question was answered from, on average; None where no response says."""
     found = [len(one.response.passages) for one in visits(store, None, index) if one.response.passages is not None]

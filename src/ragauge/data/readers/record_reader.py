@@ -194,7 +194,8 @@ class RecordReader:
         return {**turns, **values}, {**dict.fromkeys(turns, column), **plan.columns}
 
     def _cited(self, response: Response) -> Response:
-        """With the citations in its answer, where the answers of this source cite there."""
+        """With the citations in its answer, where the answers of this source cite there; its passages are looked at."""
+        self.notes.previews.see(passage.text for passage in response.passages or ())
         return with_numbers(response) if self._ahead.cites else response
 
     @cached_property
@@ -308,6 +309,8 @@ class RecordReader:
             yield not_read(self._unread, read)
         if self.notes.passage_keys:
             yield f"keys of passages not read: {', '.join(self.notes.passage_keys)}."
+        if cut := self.notes.previews.told():
+            yield cut
         if self.notes.replaced:
             yield f"{self.notes.replaced} texts held NUL or half a character (lone surrogate); replaced by U+FFFD."
         for column, n in self.notes.unclear.items():

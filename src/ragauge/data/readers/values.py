@@ -12,6 +12,8 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
+from ragauge.text.previews import Previews
+
 # tuples, since a union is built anew at every check; dict first, since Mapping is an abstract class and slow to ask
 NUMBER, SINGLE, LISTED, OBJECT = (int, float), (str, int, float), (list, tuple), (dict, Mapping)
 YES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -38,6 +40,7 @@ class Notes:
             a hash of the text; "place", the place in the list of a passage without text.
         declining: examples taken as unanswerable because their references decline.
         declined: the first such reference, or its beginning.
+        previews: whether the texts of passages look cut off.
     """
 
     cells: bool = False
@@ -48,6 +51,7 @@ class Notes:
     unclear: dict[str, int] = field(default_factory=dict)
     declining: int = 0
     declined: str = ""
+    previews: Previews = field(default_factory=Previews)
 
     def identified(self, rule: str, n: int = 1) -> None:
         """Counts passages whose doc_id came by a rule."""

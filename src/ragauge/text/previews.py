@@ -1,0 +1,66 @@
+"""Texts that a log cut off: previews in place of what the system saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+ENDS = ("…", "...", "[…]", "[...]", "[truncated]", "(truncated)")
+LEAST = 5          # different texts that look cut; fewer may end so by themselves
+NEARLY = 5         # characters between the lengths of texts that were cut at one length
+MOST = 0.9         # share of the cut texts that have nearly one length, or of all texts where lengths differ
+HALF = 0.5         # share of all texts, where they were cut at one length and none is longer
+
+
+@dataclass(slots=True)
+class Previews:
+    """Counts texts that look cut off.
+
+    They are previews where at least five different ones end in an ellipsis, and either those are at least 90 % of all,
+    or at least half of all, nearly all of one length, and no text is longer.
+
+    >>> seen = Previews()
+    >>> seen.see(f"{n} is a number that …" for n in range(6))
+    >>> seen.told().partition(":")[0]
+    '6 of 6 passages look cut off, as previews in logs are'
+    """
+
+    count: int = 0
+    longest: int = 0
+    lengths: dict[int, int] = field(default_factory=dict)     # of those that look cut -> how many
+    different: set[str] = field(default_factory=set)          # as many as are needed to be sure
+
+    def see(self, texts: Iterable[str | None]) -> None:
+        """Counts texts; what was not recorded is none."""
+        for text in texts:
+            if not text:
+                continue
+            self.count += 1
+            length = len(text)
+            self.longest = max(self.longest, length)
+            if text[-20:].rstrip().endswith(ENDS):
+                self.lengths[length] = self.lengths.get(length, 0) + 1
+                if len(self.different) < LEAST:
+                    self.different.add(text)
+
+    def told(self, of: str = "") -> str:
+        """What to say of them; "" where the texts look whole.
+
+        Args:
+            of: what they are passages of, such as " of the first 100 responses"; "" = of all.
+        """
+        cut = sum(self.lengths.values())
+        if len(self.different) < LEAST:
+            return ""
+        longest = max(self.lengths)
+        near = {length: n for length, n in self.lengths.items() if length >= longest - NEARLY}
+        alike = sum(near.values()) >= MOST * cut
+        if not (cut >= MOST * self.count or (alike and cut >= HALF * self.count and self.longest <= longest)):
+            return ""
+        shortest = min(near if alike else self.lengths)
+        at = f"{longest:,}" if shortest == longest else f"{shortest:,} to {longest:,}"
+        return (
+            f"{cut:,} of {self.count:,} passages{of} look cut off, as previews in logs are: they end in an ellipsis, "
+            f"at {at} characters. Support cannot be judged on them: what the answer took from the rest counts as "
+            "unsupported. Record whole texts."
+        )
