@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import OwnTime
 
-from ragauge.text.specifics import ALL, Haystack, find, found_in
+from ragauge.text.specifics import ALL, EXACT, Haystack, find, found_in
 
 CLAPNQ = Path(__file__).resolve().parents[2] / "../shared/data/clapnq/clapnq_dev_answerable.jsonl"
 PIECES = st.sampled_from(
@@ -172,3 +172,35 @@ def test_human_answers_stand_in_their_gold_passages() -> None:
     assert every > 1_000
     assert own / every > 0.98
     assert other / every < 0.2
+
+
+FISCAL_FOUND = [
+    ("Sales rose in FY2018.", "Sales of the yard in 2018"),
+    ("Sales rose in FY 2018.", "Sales of the yard in 2018"),
+    ("Sales rose in FY18.", "Sales of the yard in 2018"),
+    ("Sales rose in FY'18.", "Sales of the yard on 3 May 2018"),
+    ("Sales rose in 2018.", "Sales of the yard, FY18"),
+    ("Sales rose in FY2018.", "Sales of the yard, FY 18"),
+]
+FISCAL_LACKING = [
+    ("Sales rose in FY2018.", "Sales of the yard in 2019"),
+    ("Sales rose in FY18.", "Sales of the yard in 2019"),
+    ("Sales rose in 2019.", "Sales of the yard, FY18"),
+    ("Sales rose in FY2018.", "Sales of 20.18"),
+    ("Sales rose by 18 boats.", "Sales of the yard, FY18"),
+    ("Sales rose in FY18.", "Sales of 18 boats"),
+]
+
+
+@pytest.mark.parametrize(("claim", "text"), FISCAL_FOUND)
+def test_a_fiscal_year_is_its_year(claim: str, text: str) -> None:
+    """FY2018, FY 2018 and FY18 are the year 2018, in the claim and in the text that is searched."""
+    assert all(found_in(one, Haystack.of([text])) for one in find(claim, EXACT))
+
+
+@pytest.mark.parametrize(("claim", "text"), FISCAL_LACKING)
+def test_a_fiscal_year_is_no_other_number(claim: str, text: str) -> None:
+    """FY18 is neither another year nor the number 18."""
+    found = find(claim, EXACT)
+    assert found
+    assert not any(found_in(one, Haystack.of([text])) for one in found)

@@ -50,6 +50,9 @@ _LEADING = "in since by from until till to during of year before after circa ear
 LEADING = frozenset(_LEADING.split())
 LONGEST_MONTH = 24
 FIRST_LIKELY, LAST_YEAR = 1800, 2099
+FISCAL = re.compile(r"(?<![^\W_])FY[ ]?'?$")
+NO_YEAR_ENDS = re.compile(r"[\w%]|[.,:/]\d|-\d")
+LATEST_SHORT = 69       # "FY69" is 2069, "FY70" 1970
 
 
 def at(plain: str, pos: int, digits: int) -> Mark | None:
@@ -72,6 +75,21 @@ def at(plain: str, pos: int, digits: int) -> Mark | None:
         name, month = named
         return _month_first(plain, pos, pos - len(before) + before.rindex(name), month)
     return _year(plain, pos, words[-1].lower() if words else "") if digits == 4 else None
+
+
+def fiscal(plain: str, pos: int, digits: int) -> Mark | None:
+    """The year whose first digit is at pos where "FY" stands before it, of four digits or two; else None.
+
+    >>> [fiscal("in FY2018", 5, 4).normal, fiscal("FY 19", 3, 2).start, fiscal("in 2018", 3, 4)]
+    ['2018', 0, None]
+    """
+    match = FISCAL.search(plain, max(0, pos - 5), pos) if digits in (2, 4) else None
+    if match is None or NO_YEAR_ENDS.match(plain, pos + digits):
+        return None
+    year = int(plain[pos : pos + digits])
+    if digits == 2:
+        year += 2000 if year <= LATEST_SHORT else 1900
+    return Mark("date", match.start(), pos + digits, str(year)) if FIRST_LIKELY <= year <= LAST_YEAR else None
 
 
 def _month_before(words: list[str]) -> tuple[str, int] | None:

@@ -284,6 +284,8 @@ def _skipped(plain: str) -> dict[int, int]:
 def _at(plain: str, pos: int, digits: int) -> Mark | None:
     """What the digit at pos begins; None inside a code such as X-200, or before a list item."""
     before = plain[pos - 1] if pos else " "
+    if before in "Y '" and (year := dates.fiscal(plain, pos, digits)) is not None:
+        return year
     if before == "_" or (before.isalpha() and ord(before) < SPACED_UNTIL):
         return None
     if before == "-" and CODE_BEFORE.search(plain, max(0, pos - 24), pos):

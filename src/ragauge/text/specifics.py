@@ -196,6 +196,8 @@ def _readings(mark: Mark, text: str) -> set[str]:
     both = {mark.normal, mark.other} - {""}
     if mark.kind == "date":
         both = {part for normal in both for part in dates.parts(normal)}
+        if text.startswith("FY", mark.start):       # FY18 is no 18
+            return both
         return both | {numerals.canonical(digits, "") for digits in DIGITS.findall(text, mark.start, mark.end)}
     if BRACKETED.search(text, max(0, mark.start - 3), mark.start) and text[mark.end : mark.end + 1] == ")":
         both |= {f"-{normal}" for normal in both if normal[0] != "-"}      # as accounts write a negative
