@@ -141,6 +141,26 @@ def test_whole_answers_by_their_texts(tmp_path: Path) -> None:
         list(read_labels(path, LabelSource("relevance")))
 
 
+@pytest.mark.parametrize("question", ["support", "address", "score:faithfulness"])
+def test_who_said_it_and_when_are_read_of_every_question(tmp_path: Path, question: str) -> None:
+    """Rows of three people are labels of three, with their times; so is one row with a list or an object of theirs."""
+    base = {"query": "Who?", "passages": ["Ada did."], "answer": "Ada."}
+    good, bad = {"support": ("supported", "not_supported"), "address": ("fully", "no")}.get(question, ("1", "0"))
+    said = {"ann": good, "bob": good, "eve": bad}
+    at = "2026-01-31T12:00:00Z"
+    forms: dict[str, list[dict[str, Any]]] = {
+        "rows": [{**base, "label": value, "annotator": who, "at": at} for who, value in said.items()],
+        "lists": [{**base, "labels": list(said.values()), "annotators": list(said), "at": at}],
+        "objects": [{**base, "label": said, "at": at}],
+    }
+    for name, rows in forms.items():
+        found = list(read_labels(written(tmp_path / f"{name}.jsonl", rows), LabelSource(question)))
+        assert [(one.annotator, one.value, one.at) for one in found] == [(who, said[who], at) for who in said], name
+    bad_time = written(tmp_path / "bad.jsonl", [{**base, "label": good, "at": "soon"}])
+    with pytest.raises(DataError, match="line 1: at must be"):
+        list(read_labels(bad_time, LabelSource(question)))
+
+
 @pytest.mark.parametrize("value", ["nan", "inf", 1.5, -0.1, "much", None])
 def test_scores_lie_within_their_scale(tmp_path: Path, value: Any) -> None:
     """What is not a number within the metric's range is refused, with the range; of a rate what lies between, too."""

@@ -194,6 +194,18 @@ def test_models_verdicts_have_nothing_read_again(sender: Sender, store: Store) -
     assert {one.trace_id for one in store.inbox.due(LATER, 9)} == {TRACE, OTHER}
 
 
+def test_a_models_trace_is_told_to_make_no_label(sender: Sender, store: Store) -> None:
+    """The line of a trace in which a model judges another says that this is no label, not that it is still to come."""
+    client = sender()
+    said = {**LINKED, "trace.evaluations.0.evaluation.annotator_kind": "LLM"}
+    client.post("/v1/traces", json=traces(chain(), finder(), judge(**said)))
+    settled(store)
+    line = store.ledger.find(OTHER)
+    assert line is not None
+    assert line.people == f"of trace {TRACE}: said by a model, by code or by nobody named, so no label"
+    assert labels(store) == []
+
+
 def test_a_killed_server_repeats_nothing(
     sender: Sender, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,7 @@ class Labelled:
         segments: column -> value.
         line: where it stands.
         weight: how much it counts, at least 0.
+        at: when it was said, as it was written; "" = not said.
     """
 
     query_id: str
@@ -71,6 +72,7 @@ class Labelled:
     segments: Mapping[str, str] = field(default_factory=dict)
     line: int = 0
     weight: float = 1.0
+    at: str = ""
 
 
 @dataclass(frozen=True, slots=True)

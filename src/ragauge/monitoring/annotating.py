@@ -21,7 +21,7 @@ from ragauge.store.responses import Loaded
 
 Said = Mapping[str, Sequence[PlacedVerdict]]     # by query id of a request; NOWHERE = of which is not known
 MOST_TOLD = 50     # lines of other traces; the oldest go
-NOT_READ = "it was not read yet"
+NOT_READ, NO_PERSON = "it was not read yet", "said by a model, by code or by nobody named, so no label"
 UNKNOWN, AN_EVALUATION = "", "an evaluation"     # of a trace that is still to be read
 
 
@@ -36,7 +36,7 @@ class ReadTrace:
         outcome: where there is nothing to score.
         reason: of the outcome.
         said: what people and judges say of its requests.
-        judged: other traces that it judges.
+        judged: other traces that it judges -> what is said of that until they are read with it.
         spanned: whether any span of it is there.
     """
 
@@ -46,7 +46,7 @@ class ReadTrace:
     outcome: Outcome | None = None
     reason: str = ""
     said: Said = field(default_factory=dict)
-    judged: frozenset[str] = frozenset()
+    judged: Mapping[str, str] = field(default_factory=dict)
     spanned: bool = False
 
 
@@ -82,10 +82,15 @@ def said_of(trace_id: str, spans: Sequence[TraceSpan], verdicts: Sequence[TraceV
     return placed(found, spans, people)
 
 
-def judged_in(spans: Sequence[TraceSpan]) -> frozenset[str]:
-    """Other traces that a trace's spans judge."""
-    links = [(span.trace_id, judged_by(span)) for span in spans]
-    return frozenset(link.trace_id for own, link in links if link is not None and link.trace_id != own)
+def judged_in(spans: Sequence[TraceSpan]) -> dict[str, str]:
+    """Other traces that a trace's spans judge -> that they were not read yet; or that no person judges them."""
+    found: dict[str, str] = {}
+    for span in spans:
+        link = judged_by(span)
+        if link is not None and link.trace_id != span.trace_id:
+            people = any(one.of_people for one in verdicts_of(span))
+            found[link.trace_id] = NOT_READ if people else found.get(link.trace_id, NO_PERSON)
+    return found
 
 
 def placed_anew(said: Said, there: Sequence[Arrived]) -> Said:
@@ -147,23 +152,23 @@ def _by_source(said: Said) -> Iterator[tuple[str, str, list[PlacedVerdict]]]:
             yield name, source, [one for one in verdicts if one.verdict.source == source]
 
 
-def people_words(own: str, before: str, told: Mapping[str, str], judged: Iterable[str] = ()) -> str:
+def people_words(own: str, before: str, told: Mapping[str, str], judged: Mapping[str, str]) -> str:
     r"""What the ledger's line of a trace says of people's verdicts.
 
     Args:
         own: what came of those of the trace itself; "" = none were read now.
         before: what the line said so far.
         told: other trace -> what came of what this one says of it.
-        judged: traces that it judges.
+        judged: traces that it judges -> what is said of that until they are read.
 
-    >>> people_words("label kept: support", "of trace b: x", {"c": "y"}, ["b", "d"])
+    >>> people_words("label kept: support", "of trace b: x", {"c": "y"}, {"b": NOT_READ, "d": NOT_READ})
     'label kept: support\nof trace b: x\nof trace c: y\nof trace d: it was not read yet'
     """
     lines = before.split("\n") if before else []
     others = {line.removeprefix(OF_TRACE).partition(":")[0]: line for line in lines if line.startswith(OF_TRACE)}
     others |= {trace_id: f"{OF_TRACE}{trace_id}: {words}" for trace_id, words in told.items()}
-    for trace_id in sorted(judged):
-        others.setdefault(trace_id, f"{OF_TRACE}{trace_id}: {NOT_READ}")
+    for trace_id, words in sorted(judged.items()):
+        others.setdefault(trace_id, f"{OF_TRACE}{trace_id}: {words}")
     mine = own or "\n".join(line for line in lines if not line.startswith(OF_TRACE))
     return "\n".join([*([mine] if mine else []), *list(others.values())[-MOST_TOLD:]])
 
@@ -232,6 +237,6 @@ def keep_people(store: Store, kept: Sequence[tuple[ReadTrace, Sequence[Arrived]]
     there, lines = store.ledger.lines(names), []
     for name in sorted(names):
         line = there.get(name) or LedgerLine(name, UNKNOWN, day, "filtered", AN_EVALUATION, at=now)
-        words = people_words(own.get(name, ""), line.people, told.get(name, {}), judged.get(name, ()))
+        words = people_words(own.get(name, ""), line.people, told.get(name, {}), judged.get(name, {}))
         lines += [replace(line, people=words)] if words != line.people else []
     store.ledger.tell(lines)

@@ -222,7 +222,7 @@ class _Settling:
             raise
         except Exception as error:
             why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
-            failed = replace(one, rows=(), outcome="failed", reason=why, said={}, judged=frozenset())
+            failed = replace(one, rows=(), outcome="failed", reason=why, said={}, judged={})
             self.keep([failed])
 
     def _settle(

@@ -33,6 +33,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "label": ("label", "human_label", "gold_label", "verdict", "annotation", "attribution_label"),
     "labels": ("labels", "annotations"),
     "annotators": ("annotators", "annotator"),
+    "at": ("at",),
     "query_id": tuple(names_of("query_id")),
     "segments": ("segments",),
     "weight": tuple(names_of("weight")),
@@ -136,6 +137,7 @@ class _Reading:
             f"{self.rows.unit} {n}" if name is None else identifier(row[name], name, self.notes), query,
             tuple(passage.text or "" for passage in given), answer, parts, self._segments(n, row, names), n,
             weight(row[names["weight"]], names["weight"]) if "weight" in names else 1.0,
+            str(row[names["at"]]).strip() if "at" in names else "",
         )  # fmt: skip
 
     def _names(self, row: Row) -> dict[str, str]:

@@ -52,7 +52,8 @@ RATE = {"yes": "1", "true": "1", "no": "0", "false": "0"}     # words for a scor
 AHEAD = timedelta(days=1)     # how far a clock, or an offset that was not written, may be ahead of ours
 READ: Mapping[str, tuple[str, ...]] = {     # what labels of a whole answer by its texts may have
     **{name: FIELDS[name] for name in ("query", "passages", "answer", "label", "labels")},
-    "references": (*names_of("references"), *names_of("reference_answer")),
+    "references": (*names_of("references"), *names_of("reference_answer")), "annotators": FIELDS["annotators"],
+    "at": FIELDS["at"],
 }     # fmt: skip
 
 
@@ -100,16 +101,20 @@ def read_labels(source: Any, given: LabelSource = LabelSource()) -> Iterator[Lab
     elif set(STUDIO) <= set(first[1]):
         yield from reading.each(every, reading.studio)
     elif given.question == "support":
-        yield from _checked(source, given)
+        yield from _checked(source, given, rows)
     else:
         yield from reading.each(every, reading.by_texts)
 
 
-def _checked(source: Any, given: LabelSource) -> Iterator[Label]:
+def _checked(source: Any, given: LabelSource, rows: Rows) -> Iterator[Label]:
     """Rows of judge check's columns: each label of a part is another annotator's."""
     who = given.annotator or "annotator"
     for row in read_labelled(source, LabelOptions(given.columns)):
         key = label_key(given.question, row.query, row.passages, row.answer)
+        try:
+            at = _at(row.at)
+        except BadValue as bad:
+            raise rows.error(str(bad), row.line, bad.hint) from None
         for part in row.parts:
             whole = (part.start, part.end) == (0, len(row.answer))
             for n, value in enumerate(part.labels, 1):
@@ -118,7 +123,7 @@ def _checked(source: Any, given: LabelSource) -> Iterator[Label]:
                     name = part.annotators[n - 1]
                     name = f"{who} {name}" if name.isdigit() else name
                 place = None if whole else (part.start, part.end)
-                yield Label(key, place, given.question, value, name, "", given.guideline)
+                yield Label(key, place, given.question, value, name, at, given.guideline)
 
 
 class _LabelReading:
@@ -180,11 +185,22 @@ class _LabelReading:
             question, text(found["query"], "query", notes), passages, answer_text(found["answer"], "answer", notes),
             references=references, seen=seen,
         )  # fmt: skip
+        at = "" if found["at"] is None else _at(str(found["at"]).strip())
+        people = () if found["annotators"] is None else tuple(texts(found["annotators"], "annotators", notes))
+        for name, value in self._by_whom(said, people):
+            yield Label(key, None, question, value_of(question, value, scale), name, at, self.given.guideline)
+
+    def _by_whom(self, said: Any, people: Sequence[str]) -> list[tuple[str, Any]]:
+        """(annotator, value) of what several said: by an object's names, those in a column, else by their places."""
+        if isinstance(said, Mapping):
+            return [(str(name), value) for name, value in said.items() if value is not None]
         every = list(said) if isinstance(said, list | tuple) else [said]
+        if people:
+            if len(people) != len(every) or len(set(people)) < len(people):
+                raise BadValue("annotators", f"{len(every)} names that differ, one a label", list(people))
+            return list(zip(people, every, strict=True))
         who = self.given.annotator or "annotator"
-        for n, value in enumerate(every, 1):
-            name = self.given.annotator if len(every) == 1 else f"{who} {n}"
-            yield Label(key, None, question, value_of(question, value, scale), name, "", self.given.guideline)
+        return [(self.given.annotator if len(every) == 1 else f"{who} {n}", value) for n, value in enumerate(every, 1)]
 
     def _text(self, row: Row, name: str) -> str:
         found = row.get(self.given.columns.get(name, name))
