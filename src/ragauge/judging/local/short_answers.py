@@ -11,12 +11,13 @@ from itertools import accumulate
 from ragauge.judging.local.apart import stands_alone
 from ragauge.judging.local.checks import NEGATIONS
 from ragauge.judging.local.index import STOPS, haystack
+from ragauge.judging.local.same_amounts import one_amount
 from ragauge.judging.local.statements import bare
 from ragauge.text.code import codes, stands
 from ragauge.text.names import fold, written
 from ragauge.text.specifics import EXACT, Specific, find, found_in
 from ragauge.text.tokens import stem, words
-from ragauge.text.units import UNITS
+from ragauge.text.units import CURRENCIES, UNITS
 
 MOST_WORDS = 8          # of a phrase
 MOST_SENTENCE_WORDS = 3     # of one that ends as a sentence does
@@ -72,6 +73,17 @@ class ReferencePart:
         if self.words or len(self.numbers) != 1:
             return False
         return is_figure(self.numbers[0])
+
+    @property
+    def is_amount(self) -> bool:
+        """Whether it is one number or percentage, with its unit and scale, and no other word."""
+        return not self.words and len(self.numbers) == 1 and self.numbers[0].kind != "date"
+
+    @property
+    def amount(self) -> str:
+        """Its first number as it may be written, with its unit."""
+        first = self.numbers[0]
+        return f"{first.unit}{first.text}" if first.unit in CURRENCIES else f"{first.text} {first.unit}".strip()
 
     @property
     def is_count(self) -> bool:
@@ -211,16 +223,19 @@ class AnswerClaim:
         """Whether the claim names a part, and does not deny it."""
         if not all(stands(code, self.text) for code in part.codes):
             return False
-        if not all(self.counts(number) or (part.is_bare and self.scales(number)) for number in part.numbers):
-            return False
+        if not self._has_numbers(part):
+            return part.is_amount and one_amount(part.amount, self.text, self.query)
         if not part.words:
             return not part.is_count or stands_alone(part.numbers[0], self.text, self.query)
         position = self._together([self.where(word) for word in part.words])
         return part.compound and self._compound(part.joined) if position is None else not self._denied(position, part)
 
     def holds(self, part: ReferencePart) -> bool:
-        """Whether the claim has a part as it is written, forms of its words and numbers aside."""
-        return part.joined in self.joined or not part.words
+        """Whether the claim has a part as it is written, forms of its words and spellings of its numbers aside."""
+        return part.joined in self.joined if part.words else self._has_numbers(part)
+
+    def _has_numbers(self, part: ReferencePart) -> bool:
+        return all(self.counts(number) or (part.is_bare and self.scales(number)) for number in part.numbers)
 
     def counts(self, specific: Specific) -> bool:
         """Whether a number or date is there, and counts the same; a round one also where the exact one is."""

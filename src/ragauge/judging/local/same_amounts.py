@@ -1,0 +1,147 @@
+"""Whether an amount of an answer is that of a reference in another form: another scale, per cent, or rounded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import floor, log10
+
+from ragauge.judging.local.measures import MONEY, SHIFTS, Amount, amounts, is_year
+
+PER_CENT, PER_CENT_STEPS = 0.01, 2      # 5.4 % is 0.054: two more decimals
+FEWEST_DIGITS = 2       # of an amount that another may be rounded to
+CLOSE = 1e-9            # share of a value that is lost in reckoning
+_MONEY = r"(?:[$€£¥₹]|US\$|USD|EUR|GBP|U\.?S\.? dollars|dollars|euros|pounds)"
+IN_SCALE = re.compile(
+    rf"\bin (?:{_MONEY} )?(thousands|millions|billions|trillions)\b"
+    rf"|\bin {_MONEY} (thousand|million|billion|trillion)\b",
+    re.IGNORECASE,
+)
+IN_PER_CENT = re.compile(r"%|\bper ?cents?\b|\bpercents?\b|\bpercentage", re.IGNORECASE)
+_COUNTS = {"one": 1, "two": 2, "three": 3, "1": 1, "2": 2, "3": 3}
+DECIMALS = re.compile(rf"\b({'|'.join(_COUNTS)}) decimal", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedForm:
+    """In what form a question asks for an amount.
+
+    Attributes:
+        scale: the power of ten that it names ("in USD millions"); None without one.
+        percent: whether it names per cent.
+        decimals: to how many decimals it asks to round; None without.
+    """
+
+    scale: int | None = None
+    percent: bool = False
+    decimals: int | None = None
+
+    @classmethod
+    def of(cls, query: str) -> AskedForm:
+        """The form that a question names.
+
+        >>> AskedForm.of("What was paid, in USD millions? Round to two decimal places.")
+        AskedForm(scale=6, percent=False, decimals=2)
+        """
+        named = {SHIFTS[(match[1] or match[2]).lower().removesuffix("s")] for match in IN_SCALE.finditer(query)}
+        decimals = DECIMALS.search(query)
+        return cls(
+            named.pop() if len(named) == 1 else None,
+            IN_PER_CENT.search(query) is not None,
+            _COUNTS[decimals[1].lower()] if decimals else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an amount may mean.
+
+    Attributes:
+        value: in units.
+        step: what its last written digit counts.
+        named: whether its scale or per cent is written beside it or named in the question.
+        percent: whether it is per cent.
+        told: whether the question has said that it is in this scale.
+    """
+
+    value: float
+    step: float
+    named: bool
+    percent: bool = False
+    told: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether it has neither decimals nor a scale: a count, maybe."""
+        return not self.named and self.step >= 1
+
+    @property
+    def digits(self) -> int:
+        """How many of its digits count."""
+        return floor(log10(abs(self.value) / self.step) + CLOSE) + 1 if abs(self.value) >= self.step else 0
+
+
+def one_amount(reference: str, answer: str, query: str) -> bool:
+    """Whether one of the amounts of an answer's claim is the single amount of a reference.
+
+    A scale is only taken where the amount or the question names it. Per cent is a hundredth ("5.4%" is 0.054). One of
+    the two may be the other rounded, with two digits or more, where both have decimals or a scale; fewer only in a
+    reference, where the question names the scale that it is written in.
+
+    >>> one_amount("0.054", "The margin was 5.4%.", ""), one_amount("0.054", "The margin was 54%.", "")
+    (True, False)
+    >>> one_amount("8.7", "It was $8.738 billion.", "How much, in USD billions?")
+    True
+    """
+    form = AskedForm.of(query)
+    wanted = amounts(reference)
+    if len(wanted) != 1:
+        return False
+    theirs = list(_readings(wanted[0], form, reference=True))
+    return any(
+        _same(meant, own)
+        for amount in amounts(answer)
+        if _alike(wanted[0], amount) and not is_year(amount.specific.text, answer[amount.specific.end :])
+        for own in _readings(amount, form, reference=False)
+        for meant in theirs
+    )
+
+
+def _alike(wanted: Amount, amount: Amount) -> bool:
+    """Whether the units of two amounts allow that they are one."""
+    units = {wanted.specific.unit, amount.specific.unit} - {""}
+    return len(units) < 2 and not (units - MONEY and (wanted.shift or amount.shift))
+
+
+def _readings(amount: Amount, form: AskedForm, *, reference: bool) -> Iterator[Reading]:
+    step = amount.step
+    if amount.percent:
+        yield Reading(amount.written * PER_CENT, step * PER_CENT, named=True, percent=True)
+        return
+    if amount.shift:
+        yield Reading(amount.written * 10.0**amount.shift, step * 10.0**amount.shift, named=True)
+        return
+    if reference and form.decimals is not None:
+        step = min(step, 10.0 ** -(form.decimals + PER_CENT_STEPS * form.percent))
+    yield Reading(amount.written, step, named=False)
+    if form.scale is not None:
+        yield Reading(amount.written * 10.0**form.scale, step * 10.0**form.scale, named=True, told=reference)
+    if form.percent and not amount.money:
+        yield Reading(amount.written * PER_CENT, amount.step * PER_CENT, named=True, percent=True)
+
+
+def _same(meant: Reading, own: Reading) -> bool:
+    if (meant.percent and own.whole) or (own.percent and meant.whole):
+        return False     # 100% is no count of 1
+    off = abs(meant.value - own.value)
+    if off <= CLOSE * abs(meant.value):
+        return True
+    if abs(meant.step - own.step) <= CLOSE * own.step:
+        return False
+    rough, exact = (meant, own) if meant.step > own.step else (own, meant)
+    if rough.whole and not exact.named:
+        return False
+    if rough.digits < FEWEST_DIGITS and not (rough is meant and rough.told and rough.digits):
+        return False
+    return off <= rough.step / 2 * (1 + CLOSE)
