@@ -54,7 +54,7 @@ class AskedForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AmountReading:
     """What an amount may mean.
 
     Attributes:
@@ -114,24 +114,24 @@ def _alike(wanted: Amount, amount: Amount) -> bool:
     return len(units) < 2 and not (units - MONEY and (wanted.shift or amount.shift))
 
 
-def _readings(amount: Amount, form: AskedForm, *, reference: bool) -> Iterator[Reading]:
+def _readings(amount: Amount, form: AskedForm, *, reference: bool) -> Iterator[AmountReading]:
     step = amount.step
     if amount.percent:
-        yield Reading(amount.written * PER_CENT, step * PER_CENT, named=True, percent=True)
+        yield AmountReading(amount.written * PER_CENT, step * PER_CENT, named=True, percent=True)
         return
     if amount.shift:
-        yield Reading(amount.written * 10.0**amount.shift, step * 10.0**amount.shift, named=True)
+        yield AmountReading(amount.written * 10.0**amount.shift, step * 10.0**amount.shift, named=True)
         return
     if reference and form.decimals is not None:
         step = min(step, 10.0 ** -(form.decimals + PER_CENT_STEPS * form.percent))
-    yield Reading(amount.written, step, named=False)
+    yield AmountReading(amount.written, step, named=False)
     if form.scale is not None:
-        yield Reading(amount.written * 10.0**form.scale, step * 10.0**form.scale, named=True, told=reference)
+        yield AmountReading(amount.written * 10.0**form.scale, step * 10.0**form.scale, named=True, told=reference)
     if form.percent and not amount.money:
-        yield Reading(amount.written * PER_CENT, amount.step * PER_CENT, named=True, percent=True)
+        yield AmountReading(amount.written * PER_CENT, amount.step * PER_CENT, named=True, percent=True)
 
 
-def _same(meant: Reading, own: Reading) -> bool:
+def _same(meant: AmountReading, own: AmountReading) -> bool:
     if (meant.percent and own.whole) or (own.percent and meant.whole):
         return False     # 100% is no count of 1
     off = abs(meant.value - own.value)
