@@ -86,7 +86,7 @@ TOOLS: Mapping[str, Mapping[str, str]] = {
     "other names": {
         "id": "query_id", "_id": "query_id", "qid": "query_id", "question_id": "query_id", "uid": "query_id",
         "example_id": "query_id", "user_query": "query", "user_question": "query", "prompt": "query",
-        "messages": "query", "output": "answer",
+        "output": "answer",
         "documents": "passages", "retrieved_documents": "passages", "context": "passages",
         "expected_answer": "reference_answer", "ideal": "reference_answer", "ideal_answer": "reference_answer",
         "gold_answer": "reference_answer", "golden_answer": "reference_answer", "correct_answer": "reference_answer",
@@ -101,6 +101,7 @@ TOOLS: Mapping[str, Mapping[str, str]] = {
         "model_output": "answer", "predicted_answer": "answer", "prediction": "answer", "model_answer": "answer",
     },
 }
+CHAT = "messages"
 EITHER = "model_answer"     # the system's answer in one file, the ideal one in another
 SYSTEMS = frozenset({       # nothing but what the system wrote, whatever a column called answer holds
     "generated_answer", "llm_answer", "llm_response", "model_response", "model_output", "predicted_answer",
@@ -167,6 +168,18 @@ def _plan(names_there: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> R
             columns[alias.ours] = column
             used.add(column)
     return RowPlan(columns, tuple(column for column in names_there if column not in used))
+
+
+def with_chat(plan: RowPlan) -> RowPlan:
+    """The plan of a row of a file, whose column of messages is read for the question where nothing else is.
+
+    >>> with_chat(plan_for(["Messages", "contexts"], {})).columns["query"]
+    'Messages'
+    """
+    chat = None if "query" in plan.columns else next((one for one in plan.unread if snake(one) == CHAT), None)
+    if chat is None:
+        return plan
+    return RowPlan({**plan.columns, "query": chat}, tuple(one for one in plan.unread if one != chat))
 
 
 def check_mapped(mapped: Mapping[str, str]) -> None:

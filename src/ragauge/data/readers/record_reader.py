@@ -13,7 +13,15 @@ from ragauge.data.curation import META, is_curation, rejected
 from ragauge.data.example import Example
 from ragauge.data.identity import query_id_of
 from ragauge.data.readers import other_tools, payloads
-from ragauge.data.readers.aliases import RESPONSE_FIELDS, RowPlan, check_mapped, nearest_column, not_read, plan_for
+from ragauge.data.readers.aliases import (
+    RESPONSE_FIELDS,
+    RowPlan,
+    check_mapped,
+    nearest_column,
+    not_read,
+    plan_for,
+    with_chat,
+)
 from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of, settled
 from ragauge.data.readers.lines import Row, Rows
 from ragauge.data.readers.passages import Ahead, passages
@@ -177,7 +185,7 @@ class RecordReader:
         keys = tuple(row)
         plan = self._plans.get(keys)
         if plan is None:
-            plan = self._plans[keys] = plan_for(keys, self.options.columns)
+            plan = self._plans[keys] = with_chat(plan_for(keys, self.options.columns))
             self._inside |= {
                 f"{column}.{key}": None for column, value in row.items() if isinstance(value, Mapping) for key in value
             }
