@@ -232,7 +232,9 @@ def test_what_no_money_was_left_for_is_judged_once_on_another_day(
     scorer = TrafficScorer(store, policy, print, lambda: clock[0])
     scorer.score()
     today, asked = outcomes(store), len(priced.requests)
-    assert set(today) == {"scored", "over budget"}
+    # what was paid when the money ended may be read on the next day alone: how many are scored today is the threads' say
+    assert {"over budget"} <= set(today) <= {"scored", "over budget"}
+    assert 0 < asked < 40
     assert sum(today.values()) == 40
     assert 0 < store.calls.spent_on_traffic(at()[:10])[0] <= 9.0
     assert store.scores.frame(RUN, None).filter(metric="latency").height == 40
