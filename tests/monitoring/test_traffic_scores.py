@@ -232,7 +232,7 @@ def test_what_no_money_was_left_for_is_judged_once_on_another_day(
     scorer = TrafficScorer(store, policy, print, lambda: clock[0])
     scorer.score()
     today, asked = outcomes(store), len(priced.requests)
-    # what was paid when the money ended may be read on the next day alone: how many are scored today is the threads' say
+    # what was paid when the money ended may be read on the next day alone: how many are scored today threads decide
     assert {"over budget"} <= set(today) <= {"scored", "over budget"}
     assert 0 < asked < 40
     assert sum(today.values()) == 40
