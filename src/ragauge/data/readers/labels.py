@@ -197,7 +197,8 @@ class _LabelReading:
         every = list(said) if isinstance(said, list | tuple) else [said]
         if people:
             if len(people) != len(every) or len(set(people)) < len(people):
-                raise BadValue("annotators", f"{len(every)} names that differ, one a label", list(people))
+                wanted = f"as many names as there are labels ({len(every)}), no two alike"
+                raise BadValue("annotators", wanted, list(people))
             return list(zip(people, every, strict=True))
         who = self.given.annotator or "annotator"
         return [(self.given.annotator if len(every) == 1 else f"{who} {n}", value) for n, value in enumerate(every, 1)]
