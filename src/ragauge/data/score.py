@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-Status = Literal["scored", "undefined", "not_applicable", "failed"]
-STATUSES: tuple[Status, ...] = ("scored", "undefined", "not_applicable", "failed")
+Status = Literal["scored", "undefined", "not_applicable", "failed", "not_read"]
+STATUSES: tuple[Status, ...] = ("scored", "undefined", "not_applicable", "failed", "not_read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Score:
         metric_version: raised when the metric's meaning changes.
         judge_id: None where no judge was asked.
         judge_repeat: which asking of the judge.
-        status: scored, undefined, not_applicable or failed.
+        status: scored, undefined, not_applicable, failed or not_read: the judge cannot read texts of this kind.
         value: None unless scored.
         numerator: of a ratio, for micro averages.
         denominator: of a ratio.

@@ -45,6 +45,13 @@ class NotAsked(NotApplicable):
 
 
 @dataclass(frozen=True, slots=True)
+class NotRead:
+    """The judge cannot read texts of this language and layout, so that what it answered is no fact."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """A needed fact could not be had."""
 

@@ -9,14 +9,16 @@ from typing import Any
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Claim, Evidence, Rating, ReferenceClaim
 from ragauge.data.ranking import Ranking
+from ragauge.data.readability import Readability
 from ragauge.data.response import REDACTED, Response
-from ragauge.metrics.base import Failed, NotApplicable, NotAsked
+from ragauge.metrics.base import Failed, NotApplicable, NotAsked, NotRead
 from ragauge.metrics.char_spans import char_spans, token_spans
+from ragauge.metrics.not_read import why_not_read
 from ragauge.metrics.retrieval.ranks import of_chunks
 from ragauge.metrics.specifics import used
 from ragauge.text.sentences import split
 
-Absent = NotApplicable | Failed
+Absent = NotApplicable | Failed | NotRead
 SYSTEM_FAILED = "the system failed"     # how the reason begins of what a failed call leaves unknown
 
 
@@ -29,12 +31,14 @@ class Facts:
         response: what the system returned; for an example absent from a finished run, an empty one.
         evidence: question -> what the judge found; a question that does not apply is absent.
         ranking: ranks of the judged documents; None when there are no labels or no passages were recorded.
+        readability: what the judge can read of it; None = no controls were asked, and everything counts as read.
     """
 
     example: Example
     response: Response
     evidence: Mapping[str, Evidence] = field(default_factory=dict)
     ranking: Ranking | None = None
+    readability: Readability | None = None
 
 
 def question_of(fact: str) -> str | None:
@@ -66,6 +70,8 @@ def resolve(fact: str, facts: Facts) -> Any:
         return _not_asked(question, facts)
     if evidence.status == "failed" or evidence.facts is None:
         return Failed(evidence.reason or f"{question} failed")
+    if (unread := why_not_read(fact, facts.readability, facts.response)) is not None:
+        return unread
     value = ASKED[fact](evidence.facts, facts)
     return Failed(f"no verdict on {fact}") if value is None else value
 
@@ -196,17 +202,10 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
     "verify_answer.refuse": ("answer",),
     "verify_reference.claims": ("reference", "texts"),
     "verify_reference.useful": ("reference", "texts"),
-    "rate_passages.ratings": ("texts",),
-    "rate_passages.relevant": ("texts",),
-    "rate_passages.chance": ("texts",),
-    "rate_sentences.ratings": ("texts",),
-    "rate_sentences.relevant": ("texts",),
-    "rate_sentences.chance": ("texts",),
+    **{f"rate_{unit}.{fact}": ("texts",) for unit in ("passages", "sentences")
+       for fact in ("ratings", "relevant", "chance")},
     "rate_answer.chance": ("answer",),
-    "agree.answer": ("answer", "reference"),
-    "agree.reference": ("answer", "reference"),
-    "agree.agrees": ("answer", "reference"),
-    "agree.states": ("answer", "reference"),
+    **{f"agree.{fact}": ("answer", "reference") for fact in ("answer", "reference", "agrees", "states")},
     "cover_aspects.met": ("answer", "aspects"),
     "cover_criteria.met": ("answer", "criteria"),
     "guess_questions.cosines": ("answer",),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ragauge.metrics.base import Failed, Measured, Metric, NotApplicable
+from ragauge.metrics.base import Failed, Measured, Metric, NotApplicable, NotRead
 from ragauge.metrics.bounds import bounded, has_gap
 from ragauge.metrics.facts import Facts, resolve, system_failed
 
-State = Literal["whole", "open", "absent"]
+State = Literal["whole", "open", "absent", "unread"]
 Known = dict[str, tuple[Any, State]]
 
 
@@ -38,6 +38,8 @@ def _measure(metric: Metric, facts: Facts, known: Known) -> Measured:
         values[argument], state = evidence
         if state == "absent":
             return Measured("not_applicable", reason=values[argument].reason)
+        if state == "unread":
+            return Measured("not_read", reason=values[argument].reason)
         if state == "open":
             whole = False
     if not whole:
@@ -52,4 +54,6 @@ def _look(fact: str, facts: Facts) -> tuple[Any, State]:
     value = resolve(fact, facts)
     if isinstance(value, NotApplicable):
         return value, "absent"
+    if isinstance(value, NotRead):
+        return value, "unread"
     return value, "open" if isinstance(value, Failed) or has_gap(fact, value) else "whole"

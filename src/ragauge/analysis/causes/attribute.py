@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ragauge.analysis.causes import evidence
-from ragauge.analysis.causes.cause_context import CauseContext, Counterfactual
+from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import UNTOLD, in_the_dark
 from ragauge.analysis.causes.generation import (
     CONTRADICTED,
@@ -24,6 +24,7 @@ from ragauge.analysis.causes.generation import (
     WRONG_ANSWER,
     WRONG_REFUSAL,
 )
+from ragauge.analysis.causes.remedied import Counterfactual
 from ragauge.analysis.causes.retrieval import (
     COMPOUND,
     EMPTY_RETRIEVAL,

@@ -4,45 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from ragauge.analysis.causes.lazy import Lazy
+from ragauge.analysis.causes.remedied import NOTHING, Counterfactual
 from ragauge.data.example import Relevant, Span
 from ragauge.data.facts import AgreementFacts, AnswerFacts, Claim, ReferenceClaim, ReferenceFacts, RelevanceFacts
 from ragauge.data.ranking import open_in
 from ragauge.data.response import Passage
-from ragauge.metrics.base import Failed, NotApplicable
-from ragauge.metrics.facts import Facts, resolve
+from ragauge.metrics.facts import Absent, Facts, resolve
+from ragauge.metrics.not_read import why_not_read
 from ragauge.metrics.specifics import cited_for
 
 EVEN = 0.5        # from here on a probability reads as yes: such a reference claim is there, though in no one passage
 WORD = re.compile(r"\w+")
-
-
-@dataclass(frozen=True, slots=True)
-class Counterfactual:
-    """What would be right if a cause were mended: no other cause is looked for in it.
-
-    Attributes:
-        everything: nothing else can be known, or the answer should not be there at all.
-        documents: missed documents, each by the members of its group.
-        evidence: what the passages lack: reference claims in none of them, spans cut through, a refusal for want of
-            them, an answer in part.
-        claims: numbers of the answer's claims that are wrong or without support.
-        usage: which passages the answer uses.
-        answer: what the answer leaves out.
-    """
-
-    everything: bool = False
-    documents: frozenset[tuple[str, ...]] = frozenset()
-    evidence: bool = False
-    claims: frozenset[int] = frozenset()
-    usage: bool = False
-    answer: bool = False
-
-
-NOTHING = Counterfactual()
 
 
 class CauseContext:
@@ -64,14 +40,18 @@ class CauseContext:
         self.mended = mended
 
     def asked(self, question: str) -> Any:
-        """A question's facts, or None."""
+        """A question's facts; None where it was not asked, failed, or cannot be read."""
         evidence = self.facts.evidence.get(question)
-        return None if evidence is None or evidence.status == "failed" else evidence.facts
+        return None if evidence is None or evidence.status == "failed" or not self.reads(question) else evidence.facts
+
+    def reads(self, fact: str) -> bool:
+        """Whether the judge can read a fact, or all facts of a question."""
+        return why_not_read(fact, self.facts.readability, self.response) is None
 
     def lack(self, fact: str) -> str:
         """Why a fact is not known, in words."""
         value = resolve(fact, self.facts)
-        return value.reason if isinstance(value, NotApplicable | Failed) else f"{fact.partition('.')[0]}: no verdict"
+        return value.reason if isinstance(value, Absent) else f"{fact.partition('.')[0]}: no verdict"
 
     # ---- labels ----
 
@@ -198,7 +178,9 @@ class CauseContext:
     def answer(self) -> AnswerFacts | None:
         """What verify_answer found."""
         facts = self.asked("verify_answer")
-        return facts if isinstance(facts, AnswerFacts) else None
+        if not isinstance(facts, AnswerFacts):
+            return None
+        return facts if self.reads("verify_answer.address") else replace(facts, address=None, address_p=None)
 
     @property
     def refuse(self) -> bool | None:
@@ -228,6 +210,8 @@ class CauseContext:
     def claims(self) -> tuple[Claim, ...] | None:
         """Claims that have a verdict on their support; None when support is not known at all."""
         if self.answer is None or (not self.answer.support_asked and self.passages != ()):
+            return None
+        if not self.reads("verify_answer.support"):
             return None
         return tuple(claim for claim in self.answer.claims if claim.status == "ok")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragauge.analysis.causes import evidence
-from ragauge.analysis.causes.cause_context import CauseContext, Counterfactual
+from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import UNTOLD, in_the_dark, misread
+from ragauge.analysis.causes.remedied import Counterfactual
 from ragauge.analysis.causes.row import Basis, CauseRow, Lack, Verdict, Why, counted, numbers
 from ragauge.data.facts import Claim
 from ragauge.data.label import NOT_SUPPORTED

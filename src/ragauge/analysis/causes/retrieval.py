@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from ragauge.analysis.causes import evidence
-from ragauge.analysis.causes.cause_context import CauseContext, Counterfactual
+from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import holding, judged, labelled
+from ragauge.analysis.causes.remedied import Counterfactual
 from ragauge.analysis.causes.row import (
     Basis,
     CauseRow,

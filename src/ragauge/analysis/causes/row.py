@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from ragauge.analysis.causes.cause_context import NOTHING, CauseContext, Counterfactual
+from ragauge.analysis.causes.cause_context import CauseContext
+from ragauge.analysis.causes.remedied import NOTHING, Counterfactual
 from ragauge.data.example import Relevant
 
 Basis = Literal["record", "labels", "judge", "guess"]

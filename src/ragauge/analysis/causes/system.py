@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ragauge.analysis.causes import evidence
-from ragauge.analysis.causes.cause_context import CauseContext, Counterfactual
+from ragauge.analysis.causes.cause_context import CauseContext
+from ragauge.analysis.causes.remedied import Counterfactual
 from ragauge.analysis.causes.row import CauseRow, Lack, Verdict, Why, counted, documents, members
 
 LONGEST = 200     # characters of an error that are shown

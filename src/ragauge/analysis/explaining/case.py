@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from ragauge.analysis.causes.cause_context import EVEN, CauseContext
 from ragauge.data.facts import ReferenceClaim
-from ragauge.metrics.base import Failed, Measured, Metric, NotApplicable
+from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse
-from ragauge.metrics.facts import Facts, resolve
+from ragauge.metrics.facts import Absent, Facts, resolve
 from ragauge.metrics.measure import measure
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ class ExampleCase:
 
     def known(self, name: str) -> bool:
         """Whether a fact could be had."""
-        return not isinstance(self.fact(name), NotApplicable | Failed)
+        return not isinstance(self.fact(name), Absent)
 
     def result(self, metric: str | Metric) -> Measured:
         """A metric's value, computed from the facts."""

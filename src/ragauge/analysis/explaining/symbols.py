@@ -14,9 +14,10 @@ from ragauge.analysis.explaining.case import ExampleCase, braces, each, holding,
 from ragauge.analysis.explaining.ranks import OF_NEIGHBOURS, OF_RANKING, of_spans
 from ragauge.analysis.results.explanation import Symbol
 from ragauge.data.facts import Claim
-from ragauge.metrics.base import Failed, Metric, NotApplicable, shown
+from ragauge.metrics.base import Metric, shown
 from ragauge.metrics.catalogue import describe
 from ragauge.metrics.docstring import parts
+from ragauge.metrics.facts import Absent
 from ragauge.metrics.specifics import cited_for, targets, unfounded
 from ragauge.text.specifics import find
 from ragauge.text.tokens import answer as normal
@@ -73,7 +74,7 @@ def _value(name: str, metric: Metric, case: ExampleCase) -> str:
             missing = next((case.fact(need) for need in metric.needs.values() if not case.known(need)), None)
             if not case.known(fact) or (missing is not None and (fact, name) in NEED_ALL):
                 reason = case.fact(fact) if not case.known(fact) else missing
-                return f"not known: {reason.reason}" if isinstance(reason, NotApplicable | Failed) else "not known"
+                return f"not known: {reason.reason}" if isinstance(reason, Absent) else "not known"
             return value(case, metric)
     return shown(getattr(metric, name)) if _parameter(name, metric) else FUNCTION
 

@@ -12,7 +12,7 @@ from ragauge.stats.weighted import Interval
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One metric over a run or a segment of it. scored + undefined + not_applicable + failed = n.
+    """One metric over a run or a segment of it. scored + undefined + not_applicable + failed + not_read = n.
 
     Attributes:
         metric: printed name.
@@ -34,6 +34,7 @@ class Summary:
         reasons: why examples have no value -> how many, most frequent first.
         judged: the interval with the judge's error; None where nobody judged, or how far the judge errs is not known.
         rectified: the mean that people would give, by labels drawn from the run; None below 50 labelled examples.
+        not_read: the judge cannot read texts of their language and layout.
     """
 
     metric: str
@@ -54,6 +55,7 @@ class Summary:
     reasons: Mapping[str, int] = field(default_factory=dict)
     judged: Interval | None = None
     rectified: Rectified | None = None
+    not_read: int = 0
 
     @property
     def inapplicable(self) -> bool:

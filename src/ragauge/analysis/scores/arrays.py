@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int64]
     Integers = npt.NDArray[np.integer]
 
-SCORED, UNDEFINED, NOT_APPLICABLE, FAILED = range(len(STATUSES))
+SCORED, UNDEFINED, NOT_APPLICABLE, FAILED, NOT_READ = range(len(STATUSES))
 NUMBERS = ("value", "numerator", "denominator", "low", "high")
 LABELLED = ("people", "inclusion")
 MERGED_AT_ONCE = 2_000     # examples; the room that a frame's steps take stays taken for a while
@@ -323,7 +323,7 @@ def _merged(columns: Columns) -> dict[str, Any]:
            for name in LABELLED},
     }).with_columns(pl.col([*NUMBERS, "people"]).fill_nan(None))     # fmt: skip
     status = pl.col("status")
-    rank = status.replace_strict([NOT_APPLICABLE, UNDEFINED, SCORED, FAILED], range(4), return_dtype=pl.Int64)
+    rank = status.replace_strict([NOT_APPLICABLE, NOT_READ, UNDEFINED, SCORED, FAILED], range(5), return_dtype=pl.Int64)
     top = status.get(rank.arg_max())
     scored, valued = status == SCORED, status.is_in([SCORED, FAILED])
     low = pl.when(scored).then(pl.col("value")).otherwise(pl.col("low"))

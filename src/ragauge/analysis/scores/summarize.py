@@ -11,6 +11,7 @@ from ragauge.analysis.results.scorecard import Summary
 from ragauge.analysis.scores.arrays import (
     FAILED,
     NOT_APPLICABLE,
+    NOT_READ,
     SCORED,
     UNDEFINED,
     Columns,
@@ -82,7 +83,7 @@ def summary(
     named = (str(metric), metric.measures, metric.direction, metric.scale)
     if columns is None or not columns.status.size:
         return Summary(*named, n=0, scored=0, undefined=0, not_applicable=0, failed=0, mean=None, interval=None)
-    counts = np.bincount(columns.status, minlength=4)
+    counts = np.bincount(columns.status, minlength=5)
     scored = np.flatnonzero(columns.status == SCORED)
     values, weights = columns.value[scored], None if columns.weight is None else columns.weight[scored]
     total, size = _sum(values, weights), _sum(None, weights, scored.size)
@@ -99,6 +100,7 @@ def summary(
         undefined=int(counts[UNDEFINED]),
         not_applicable=int(counts[NOT_APPLICABLE]),
         failed=int(counts[FAILED]),
+        not_read=int(counts[NOT_READ]),
         mean=mean,
         interval=interval,
         micro=_micro(columns, scored) if metric.measures != "retrieval" and metric.scale == "mean" else None,

@@ -1,0 +1,118 @@
+"""What a judge can read: its scores of control pairs, by fact, language and layout.
+
+A control is a pair whose truth is known: a *known yes* is part of a passage beside that passage, a *known no* is a text
+beside passages of other documents. Their scores show both ends of the judge's scale, and whether it tells them apart.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Literal, get_args
+
+from ragauge.data.example import Example
+from ragauge.data.response import Response
+from ragauge.text.language import guess
+from ragauge.text.layout import Layout, layout_of_texts
+
+ControlledFact = Literal["support", "reference", "relevance", "address", "agreement"]
+CONTROLLED_FACTS: tuple[ControlledFact, ...] = get_args(ControlledFact)
+BESIDE_PASSAGES: frozenset[ControlledFact] = frozenset({"support", "reference", "relevance"})     # the others see none
+ScaleKey = tuple[ControlledFact, str, Layout]
+
+MIN_PAIRS = 20       # of each kind before anything is said of a scale
+MIN_AUROC = 0.9
+MIN_GAP = 0.3        # between the medians: a scale whose ends lie together orders, but says nothing
+UNKNOWN_LANGUAGE = "und"
+MIXED = "mixed"      # query or answer in another language than the passages
+MAX_CHARS = 2_000    # of each text that tell the language
+
+
+@dataclass(frozen=True, slots=True)
+class ControlScale:
+    """A judge's scores of control pairs of one fact, language and layout.
+
+    Attributes:
+        yes: scores of known-yes pairs, ascending, in [0, 1].
+        no: scores of known-no pairs, likewise.
+        shipped: how many of all are pairs of the texts shipped with the package.
+    """
+
+    yes: tuple[float, ...]
+    no: tuple[float, ...]
+    shipped: int = 0
+
+    @property
+    def auroc(self) -> float:
+        """Chance that a known yes scores higher than a known no, ties half; nan without pairs of both kinds."""
+        if not self.yes or not self.no:
+            return float("nan")
+        wins = sum((bisect_left(self.no, p) + bisect_right(self.no, p)) / 2 for p in self.yes)
+        return wins / (len(self.yes) * len(self.no))
+
+    @property
+    def gap(self) -> float:
+        """Median score of the known-yes pairs less that of the known-no pairs; nan without pairs of both kinds."""
+        return median(self.yes) - median(self.no) if self.yes and self.no else float("nan")
+
+    @property
+    def known_no(self) -> float | None:
+        """Mean score of the known-no pairs, None without any."""
+        return sum(self.no) / len(self.no) if self.no else None
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the judge tells yes from no here: at least 20 pairs of each, AUROC ≥ .9, medians .3 apart."""
+        enough = min(len(self.yes), len(self.no)) >= MIN_PAIRS
+        return enough and self.auroc >= MIN_AUROC and self.gap >= MIN_GAP
+
+    def share_of_no_at_least(self, p: float) -> float:
+        """Share of the known-no pairs that score p or more: what p is worth as evidence against *no*; 1 without any."""
+        return 1 - bisect_left(self.no, p) / len(self.no) if self.no else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Readability:
+    """What a judge can read of one response.
+
+    Attributes:
+        language: of its texts, ISO 639-1; "und" where nothing tells, "mixed" where they are in two.
+        layout: of its passages.
+        scales: fact -> scores of control pairs of that language and layout; a fact without any is absent.
+    """
+
+    language: str
+    layout: Layout
+    scales: Mapping[ControlledFact, ControlScale] = field(default_factory=dict)
+
+    def can_read(self, fact: ControlledFact) -> bool:
+        """Whether the judge can read this fact here."""
+        scale = self.scales.get(fact)
+        return scale is not None and scale.is_readable
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """A judge's scores of control pairs for a run.
+
+    Attributes:
+        scales: by fact, language and layout.
+        fingerprint: changes when a scale does: what was decided with other controls is decided again.
+    """
+
+    scales: Mapping[ScaleKey, ControlScale]
+    fingerprint: str = ""
+
+    def readability_of(self, example: Example, response: Response) -> Readability:
+        """What the judge can read of a response."""
+        texts = [passage.text for passage in response.passages or () if passage.text]
+        own = guess(f"{example.query[:MAX_CHARS]}\n{(response.answer or '')[:MAX_CHARS]}")
+        context = guess("\n".join(text[:MAX_CHARS] for text in texts))
+        own = context if own == UNKNOWN_LANGUAGE else own
+        language, layout = own if context in (own, UNKNOWN_LANGUAGE) else MIXED, layout_of_texts(texts)
+        keys: dict[ControlledFact, ScaleKey] = {fact: (fact, language, layout) for fact in BESIDE_PASSAGES}
+        keys |= {"address": ("address", own, "prose"), "agreement": ("support", own, "prose")}
+        scales = {fact: self.scales[key] for fact, key in keys.items() if key in self.scales}
+        return Readability(language, layout, scales)

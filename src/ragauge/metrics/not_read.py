@@ -1,0 +1,33 @@
+"""Which facts a judge cannot read, by its control pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ragauge.data.readability import BESIDE_PASSAGES, ControlledFact, Readability
+from ragauge.data.response import Response
+from ragauge.metrics.base import NotRead
+
+# which control pairs tell whether a fact, or all facts of a question, can be read
+CONTROLLED: Mapping[str, ControlledFact] = {
+    "verify_answer.support": "support", "verify_answer.used": "support", "verify_answer.address": "address",
+    "agree": "agreement", "verify_reference": "reference", "rate_passages": "relevance", "rate_sentences": "relevance",
+    "rate_answer": "relevance",
+}     # fmt: skip
+FACT_NAMES: Mapping[ControlledFact, str] = {
+    "support": "whether passages support a claim", "reference": "whether passages hold a reference claim",
+    "relevance": "whether a passage is about the question", "address": "whether an answer addresses the question",
+    "agreement": "whether an answer agrees with a reference",
+}     # fmt: skip
+LAYOUT_NAMES = {"prose": "prose", "table": "tables", "cells": "tables of one cell a line"}
+
+
+def why_not_read(fact: str, readability: Readability | None, response: Response) -> NotRead | None:
+    """Why the judge cannot read a fact, or all facts of a question; None where it can, or no controls were asked."""
+    controlled = CONTROLLED.get(fact) or CONTROLLED.get(fact.partition(".")[0])
+    if readability is None or controlled is None or readability.can_read(controlled):
+        return None
+    if controlled in BESIDE_PASSAGES and not response.passages:
+        return None     # nothing to read: no passage supports or holds anything
+    where = f"{LAYOUT_NAMES[readability.layout]}, language {readability.language}"
+    return NotRead(f"this judge cannot tell {FACT_NAMES[controlled]} in such texts ({where})")

@@ -1,0 +1,34 @@
+"""The layout of a text is told by its shape alone."""
+
+import pytest
+
+from ragauge.text.layout import layout_of, layout_of_texts
+
+CELLS = "Segment\nSales\nNorth\n1,204\n1,180\nSouth\n(310)\n295\n—\n%"
+TABLE = "| Segment | 2021 | 2022 |\n|---|---|---|\n| North | 1,204 | 1,180 |\n| South | 310 | 295 |"
+POEM = "Slow falls the rain\nover the quay\nnobody waits\nfor the last ferry\nlanterns go out\none by one\nhome"
+
+
+@pytest.mark.parametrize(
+    ("text", "layout"),
+    [
+        ("The quay was rebuilt in 1931. It has 4 berths.", "prose"),
+        (TABLE, "table"),
+        (TABLE.replace("|", "\t"), "table"),
+        (CELLS, "cells"),
+        (CELLS.replace("Sales", "売上高").replace("North", "北部"), "cells"),
+        (POEM, "prose"),
+        ("", "prose"),
+        (f"The report of the board follows, with all that it says about the year and its sales. {TABLE}"[:90], "prose"),
+    ],
+)
+def test_layout_is_told_by_shape(text: str, layout: str) -> None:
+    """Rows make a table, short lines with amounts make cells, and all else is prose, a poem too."""
+    assert layout_of(text) == layout
+
+
+def test_longest_layout_speaks_for_several_texts() -> None:
+    """Of several passages the layout that holds the most characters counts; of none it is prose."""
+    assert layout_of_texts([CELLS, "Short."]) == "cells"
+    assert layout_of_texts([CELLS, "A long sentence without end " * 20]) == "prose"
+    assert layout_of_texts([]) == "prose"
