@@ -80,7 +80,7 @@ class Table:
         return model
 
     def best(self, values: Array, chosen: npt.NDArray[np.bool_]) -> Array:
-        """Per chosen item the greatest value of its rows: of its passages together and of each alone."""
+        """Per chosen item the greatest value of its rows."""
         best = np.full(len(self.labels), -np.inf)
         np.maximum.at(best, self.owner, values)
         return best[chosen]
@@ -114,16 +114,16 @@ class Table:
 
 
 def overlap_table(items: Sequence[Labelled], mode: Mode) -> Table:
-    """Rows of every claim: of each passage, and of each group of passages that may support it jointly."""
+    """Rows of every claim, one a passage."""
     rows, owner, least, most = [], [], [], []
     for number, item in enumerate(items):
         claim = bare(item.claim)
         compared = PreparedPassages(item.passages, [claim], mode).compare(claim)
-        for chosen in [*((n,) for n in range(1, len(item.passages) + 1)), *compared.joinable()]:
-            rows.append(compared.features(chosen))
+        for n in range(1, len(item.passages) + 1):
+            rows.append(compared.features([n]))
             owner.append(number)
-            most.append(min(compared.most(chosen), ANOTHER if any(map(compared.another, chosen)) else 1.0))
-            least.append(compared.least(chosen[0]) if len(chosen) == 1 else 0.0)
+            most.append(min(compared.most(n), ANOTHER if compared.another(n) else 1.0))
+            least.append(compared.least(n))
     table = Table(overlap.FEATURES, rows, [i.supported for i in items], [i.source for i in items], owner)
     table.least, table.most = np.asarray(least), np.asarray(most)
     return table

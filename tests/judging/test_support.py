@@ -37,7 +37,6 @@ def test_what_a_passage_says_is_supported(claim: str, passage: int) -> None:
     """Copies, close paraphrases and short answers are supported by the passage that says them, and by no other."""
     found = weigh(claim)
     assert found.supporting == (passage,)
-    assert not found.joint
     assert found.contradicting == ()
     assert found.window is not None
     assert found.window.passage == passage
@@ -106,13 +105,10 @@ def test_a_sure_support_stays_beside_a_near_copy() -> None:
     assert (found.supporting, found.contradicting, found.p) == ((2,), (1,), alone.p)
 
 
-def test_support_of_several_passages_together() -> None:
-    """A claim whose halves stand in two passages is supported by those two, jointly, and not by the others."""
+def test_halves_in_two_passages_support_nothing() -> None:
+    """The probability of a claim is that of its best passage: two that hold a half each do not add up."""
     claim = "Pairing codes expire after 15 minutes and the warranty of the hub lasts 24 months from purchase."
-    found = weigh(claim)
-    assert found.joint
-    assert found.supporting == (1, 2)
-    assert weigh(claim, HUB, FOUNDER).supporting == ()
+    assert weigh(claim).p == max(weigh(claim, text).p for text in (HUB, WARRANTY, FOUNDER))
 
 
 def test_no_passages_support_nothing() -> None:
@@ -214,17 +210,6 @@ def test_the_fact_of_another_in_the_same_passage_is_no_support() -> None:
     claim = "In 2011 the Harbour Prize was received by Lena Ortiz."
     assert weigh(claim, passage).supporting == ()
     assert weigh(claim.replace("Lena Ortiz", "Tom Baker"), passage).supporting == (1,)
-
-
-def test_passages_about_one_name_support_jointly() -> None:
-    """Halves in two passages that share the name support together, among others and in any order."""
-    first = "Mara Lind was born in the village of Tarn. Her father kept bees."
-    second = "Later Mara Lind designed the lighthouse at Skarv and the pier beside it."
-    claim = "Mara Lind, born in the village of Tarn, later designed the lighthouse at Skarv and the pier beside it."
-    whole = weigh(claim, HUB, second, FOUNDER, first)
-    assert set(whole.supporting) <= {2, 4}
-    assert whole.supporting
-    assert whole.p >= weigh(claim, first, second).p >= max(weigh(claim, first).p, weigh(claim, second).p)
 
 
 @pytest.mark.parametrize("text", [*HUB.split(". "), *WARRANTY.split(". "), *FOUNDER.split(". ")])

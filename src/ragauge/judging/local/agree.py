@@ -149,7 +149,7 @@ def _compared(
 
 def _by_rule(weighed: Weighed) -> Weighed:
     """Of a short reference with a number the rules for numbers decide, not the words that are shared with it."""
-    return replace(weighed, p=min(weighed.p, UNDECIDED), supporting=(), joint=False)
+    return replace(weighed, p=min(weighed.p, UNDECIDED), supporting=())
 
 
 def _stated(answer: Answer, theirs: Sequence[str], others: Sequence[str]) -> list[Stated | None]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from ragauge.judging.local.checkable import holds, names_money
-from ragauge.judging.local.checks import NEGATIONS
+from ragauge.judging.local.english import NEGATIONS
 from ragauge.judging.local.short_answers import plain_units
 from ragauge.text.specifics import DATE, EXACT, NAME, PERCENT
 

@@ -27,7 +27,7 @@ from ragauge.judging.local.weights import evidence_weights, fingerprint, stored
 from ragauge.stats.instrument import JudgeMeanError
 from ragauge.text.specifics import ClaimKind
 
-GENERATION = 4     # raised when the code that scores changes a verdict
+GENERATION = 5     # raised when the code that scores changes a verdict
 
 ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
@@ -78,8 +78,8 @@ LIMITS = (
     "in a paraphrase.",
     "It does not see what a passage implies without saying it, but for amounts that follow by one operation; nor "
     "support in another language than the answer's.",
-    "It knows by lists what is only denied, doubted, asked or supposed ('there is no evidence that …'): other "
-    "wordings, irony, and what a sentence further away takes back pass as said.",
+    "It knows a denial only at the head of an English sentence ('there is no evidence that …'): what is denied "
+    "elsewhere, doubted, asked or supposed passes as said. A claim spread over two passages is supported by neither.",
     "What it calls contradicted is an altered copy; where nobody altered a text on purpose, that is often wrong.",
     "It was measured on English only; elsewhere it compares pieces of words, numbers and dates.",
 )

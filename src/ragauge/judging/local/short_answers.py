@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from ragauge.judging.local.apart import stands_alone
-from ragauge.judging.local.checks import NEGATIONS
+from ragauge.judging.local.english import NEGATIONS
 from ragauge.judging.local.index import STOPS, haystack
 from ragauge.judging.local.same_amounts import one_amount
 from ragauge.judging.local.statements import bare

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from ragauge.judging.local.checks import NEGATIONS
+from ragauge.judging.local.english import NEGATIONS
 from ragauge.text.code import codes, stands
 from ragauge.text.tokens import words
 

@@ -120,7 +120,7 @@ class Stated:
 
     Attributes:
         p: the probability that it is, at least 0.5.
-        by: numbers of the claims that state it or name a part of it, from 1; none where only all of them together do.
+        by: numbers of the claims that state it or name a part of it, from 1.
     """
 
     p: float
@@ -274,10 +274,8 @@ class Answer:
             return None
         weighed = self.evidence.weigh(reference)
         by = {n for n in weighed.supporting if not self.alters(n, reference)}
-        if weighed.joint and len(by) == len(weighed.supporting):
-            return Stated(agreeing(weighed.p))
         numbers = find(reference, EXACT)
-        by = {n for n in by if not weighed.joint and self._counts(n, numbers)}
+        by = {n for n in by if self._counts(n, numbers)}
         return Stated(agreeing(weighed.p), frozenset(by)) if by else self._answers(reference)
 
     def _answers(self, reference: str) -> Stated | None:
@@ -297,7 +295,7 @@ class Answer:
             return None
         beside = PreparedPassages([f"{self.claims[n - 1]}\n{self.query}" for n in able], (reference,), self.mode)
         weighed = beside.weigh(reference)
-        by = set() if weighed.joint else {able[number - 1] for number in weighed.supporting}
+        by = {able[number - 1] for number in weighed.supporting}
         by = {n for n in by if not self.alters(n, reference)}
         return Stated(agreeing(weighed.p), frozenset(by)) if by else None
 

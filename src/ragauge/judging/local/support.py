@@ -1,12 +1,14 @@
 """Which passages support a claim, and which contradict it.
 
+Of whom a sentence speaks: the fact of one is no support for a claim about another.
+
 The verdicts on the claims that one sentence makes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,10 +16,11 @@ from math import exp, log
 
 from ragauge.data.facts import Window
 from ragauge.judging.judge import plain
+from ragauge.judging.local.align import same_name
 from ragauge.judging.local.checks import Crossed, Opposed, StatedSpan, check
-from ragauge.judging.local.framing import Framed, framed
+from ragauge.judging.local.denial import denial
 from ragauge.judging.local.index import Indexed, Mode, haystack, indexed, mode_of
-from ragauge.judging.local.joining import JointPart, about_another, joinable
+from ragauge.judging.local.items import Item, items, seen
 from ragauge.judging.local.overlap import FEATURES, Overlap, PreparedClaim, features, overlap, together, wanted
 from ragauge.judging.local.signs import held, signs
 from ragauge.judging.local.statements import ClaimPart
@@ -32,7 +35,7 @@ CLOSE = 0.3             # share of a claim's units, names and numbers included, 
 ABSENT = 0.3            # most that p may be where digits of the claim are nowhere; of such claims about 1 in 10 was
 NOTHING = 0.05          # most that p may be where no word of the claim with content is there
 ANOTHER = 0.45          # most that p may be where the sentence speaks of somebody else; of such claims 1 in 3 was
-UNDER = {"denied": 0.2, "doubted": ANOTHER}     # most that p may be where a sentence denies the claim, leaves it open
+DENIED = 0.2            # most that p may be where a sentence only denies the claim
 STATED = 0.85           # least that p is where a sentence states the claim item by item; of such claims 94 % were
 COPIED = 0.97           # and where it has its very words: 96 %, the rest in the source whose labels are the noisiest
 SURE = 0.8              # least p of a passage that supports beside a near-copy which holds as much and contradicts
@@ -48,7 +51,6 @@ class Weighed:
 
     p: float
     supporting: tuple[int, ...] = ()
-    joint: bool = False
     contradicting: tuple[int, ...] = ()
     window: Window | None = None
     reason: str = ""
@@ -68,7 +70,7 @@ class ClaimOverPassages:
         passages: the same, ready for comparison.
         modes: how each is compared.
         known: passage -> whether it speaks of somebody else, where that was asked.
-        frames: passage -> under what its best sentence holds the claim, where that was asked.
+        denials: passage -> the words by which it denies the claim, where that was asked.
     """
 
     claim: str
@@ -80,7 +82,7 @@ class ClaimOverPassages:
     passages: Sequence[Indexed]
     modes: Sequence[Mode]
     known: dict[int, bool] = field(default_factory=dict)
-    frames: dict[int, Framed | None] = field(default_factory=dict)
+    denials: dict[int, str] = field(default_factory=dict)
 
     @cached_property
     def signs(self) -> tuple[str, ...]:
@@ -105,14 +107,12 @@ class ClaimOverPassages:
             self.known[number] = about_another(self.claim, self.overlaps[at], self.texts[at], self.passages[at])
         return self.known[number]
 
-    def framed(self, number: int) -> Framed | None:
-        """Under what the passage's best sentence holds the claim: a denial, a doubt; None where it states it."""
-        if number not in self.frames:
+    def denial(self, number: int) -> str:
+        """The words by which the passage denies the claim; "" where it does not."""
+        if number not in self.denials:
             at = number - 1
-            checked = self.checks[at]
-            stated = checked if isinstance(checked, StatedSpan) else None
-            self.frames[number] = framed(self.claim, self.wants[at], self.texts[at], self.passages[at], stated)
-        return self.frames[number]
+            self.denials[number] = denial(self.claim, self.wants[at], self.texts[at], self.passages[at])
+        return self.denials[number]
 
     def features(self, numbers: Sequence[int]) -> tuple[float, ...]:
         """Features of the claim against these passages taken together; all of them are compared in one way."""
@@ -124,68 +124,41 @@ class ClaimOverPassages:
         chosen_overlap = chosen[0] if len(chosen) == 1 else together(want, chosen)
         return features(want, chosen_overlap, len(missing) - named, named / names if names else 0.0)
 
-    def most(self, numbers: Sequence[int]) -> float:
+    def most(self, number: int) -> float:
         """The most that p may be: some word, and all numbers in digits, have to stand there."""
-        if not any(self.overlaps[n - 1].found for n in numbers):
-            return NOTHING if any(self.passages[n - 1].segments for n in numbers) else 0.0
-        if isinstance(self.checks[numbers[0] - 1], Opposed):
+        at = number - 1
+        if not self.overlaps[at].found:
+            return NOTHING if self.passages[at].segments else 0.0
+        if isinstance(self.checks[at], Opposed):
             return CONTRADICTED
-        if isinstance(self.checks[numbers[0] - 1], Crossed):
+        if isinstance(self.checks[at], Crossed):
             return ANOTHER
-        absent = self.missing(numbers)
-        if self.signs and not any(held(self.signs, self.texts[n - 1]) for n in numbers):
+        if self.signs and not held(self.signs, self.texts[at]):
             return ABSENT
-        if any(specific.kind != "name" and any(map(str.isdigit, specific.text)) for specific in absent):
+        if any(specific.kind != "name" and any(map(str.isdigit, specific.text)) for specific in self.lacking[at]):
             return ABSENT
         return 1.0
 
     def least(self, number: int) -> float:
-        """The least that p is by this passage alone: what a sentence states is supported."""
+        """The least that p is by this passage: what a sentence states is supported."""
         if not isinstance(self.checks[number - 1], StatedSpan):
             return 0.0
         if self.signs and not held(self.signs, self.texts[number - 1]):
             return 0.0
         return COPIED if self.overlaps[number - 1].rouge_l >= VERBATIM else STATED
 
-    def p(self, numbers: Sequence[int]) -> float:
-        """The probability that these passages together support the claim. No other passage changes it."""
-        p = min(_judge(self.modes[numbers[0] - 1]).p(self.features(numbers)), self.most(numbers))
-        if len(numbers) > 1:
-            return p
-        if p > ANOTHER and self.another(numbers[0]):
+    def p(self, number: int) -> float:
+        """The probability that a passage supports the claim. No other passage changes it."""
+        p = min(_judge(self.modes[number - 1]).p(self.features([number])), self.most(number))
+        if p > ANOTHER and self.another(number):
             p = ANOTHER
-        return self._plainly(max(p, self.least(numbers[0])), numbers[0])
-
-    def _plainly(self, p: float, number: int) -> float:
-        """What p is without the sentences that hold the claim under a denial or a doubt."""
-        under = self.framed(number) if p > min(UNDER.values()) else None
-        if under is None or p <= UNDER[under.frame.kind]:
-            return p
-        most = UNDER[under.frame.kind]
-        if not under.rest:
-            return most
-        rest = PreparedPassages((under.rest,), (self.claim,), self.modes[number - 1]).compare(self.claim)
-        rest.frames[1] = None
-        return min(p, max(most, rest.p([1])))
+        p = max(p, self.least(number))
+        return DENIED if p > DENIED and self.denial(number) else p
 
     def missing(self, numbers: Sequence[int]) -> tuple[Specific, ...]:
         """Specifics of the claim that none of these passages holds."""
         first, *others = [self.lacking[n - 1] for n in numbers]
         return tuple(specific for specific in first if all(specific in other for other in others))
-
-    def joinable(self) -> Iterator[tuple[int, ...]]:
-        """Groups of passages that could support the claim jointly: none denies it or speaks of another."""
-        names = [specific for specific in self.specifics if specific.kind == "name"]
-        parts: dict[Mode, list[JointPart]] = {}
-        for measured, mode in zip(self.overlaps, self.modes, strict=True):
-            if not measured.found or isinstance(self.checks[measured.passage - 1], Opposed | Crossed):
-                continue
-            lacking = self.lacking[measured.passage - 1]
-            held = sum(1 << at for at, name in enumerate(names) if name not in lacking)
-            parts.setdefault(mode, []).append(JointPart(measured.passage, measured.three, held))
-        for some in parts.values():
-            groups = joinable(some, len(self.wants[some[0].number - 1].distinct), named=bool(names))
-            yield from (group for group in groups if not any(self.another(n) or self.framed(n) for n in group))
 
 
 class PreparedPassages:
@@ -239,33 +212,28 @@ class PreparedPassages:
     def weigh(self, claim: str) -> Weighed:
         """The verdict on a claim.
 
-        A passage supports it when its probability on that passage alone reaches the threshold. Where no passage does
-        but two or three do together, these support it jointly: they hold something of the claim in common, and none
-        of them says it of somebody else. A passage with a near-copy that differs in one thing contradicts it, and
-        supports nothing. The probability is that of the best passage or group; as no other passage changes that of
-        either, another passage never lowers it. Nor does it take support away, with one exception: beside a near-copy
-        only those are named as supporting that do so surely, or hold more of the claim in one sentence.
+        A passage supports it when its probability on that passage alone reaches the threshold. A passage with a
+        near-copy that differs in one thing contradicts it, and supports nothing. The probability is that of the best
+        passage, so another passage never lowers it. Nor does it take support away, with one exception: beside a
+        near-copy only those are named as supporting that do so surely, or hold more of the claim in one sentence.
         """
         if not self.passages:
             return Weighed(0.0)
         compared = self.compare(claim)
         numbers = range(1, len(self.passages) + 1)
-        alone = [compared.p([n]) for n in numbers]
+        alone = [compared.p(n) for n in numbers]
         best = max(numbers, key=lambda n: (alone[n - 1], -n))
+        p = alone[best - 1]
         against = {n: check for n, check in enumerate(compared.checks, 1) if isinstance(check, Opposed)}
-        joined = max(_groups(compared, alone[best - 1]), default=(0.0, 0, ()))
-        p = max(alone[best - 1], joined[0])
         held = [overlap.one.bit_count() for overlap in compared.overlaps]
         most = max((held[n - 1] for n in against), default=0)
         bars = [_judge(mode).threshold for mode in self.modes]
         able = tuple(n for n in numbers if alone[n - 1] >= (SURE if against and held[n - 1] <= most else bars[n - 1]))
         if able:
-            return Weighed(p, able, False, tuple(against), _window(compared, best))
-        if joined[2] and p >= (SURE if against else bars[joined[2][0] - 1]):
-            return Weighed(p, joined[2], True, tuple(against), _window(compared, best, joined[2]))
+            return Weighed(p, able, tuple(against), _window(compared, best))
         if against:
             return _contradicted(compared, p, against)
-        return Weighed(p, window=_window(compared, best), reason=_under(compared))
+        return Weighed(p, window=_window(compared, best), reason=_denied(compared))
 
 
 def _mode(text: str, spoken: Mode) -> Mode:
@@ -277,16 +245,6 @@ def _judge(mode: Mode) -> Scorer:
     return scorer(f"overlap_{mode}", FEATURES)
 
 
-def _groups(compared: ClaimOverPassages, alone: float) -> Iterator[tuple[float, int, tuple[int, ...]]]:
-    """Groups that make the claim likelier than the best passage alone does: p, how few, and their numbers."""
-    if alone >= COPIED:
-        return
-    for group in compared.joinable():
-        p = min(compared.p(group), COPIED)
-        if p > alone:
-            yield p, -len(group), group
-
-
 def _contradicted(compared: ClaimOverPassages, p: float, against: Mapping[int, Opposed]) -> Weighed:
     worst = max(against, key=lambda n: (compared.overlaps[n - 1].one.bit_count(), -n))
     opposed = against[worst]
@@ -294,25 +252,50 @@ def _contradicted(compared: ClaimOverPassages, p: float, against: Mapping[int, O
     reason = f"passage {worst} says {differing.passage!r}, the claim {differing.claim!r}"
     reason += "; one is negated" if differing.kind == "negation" else ""
     window = Window(worst, opposed.start, opposed.end, (differing.word,))
-    return Weighed(p, (), False, tuple(against), window, reason)
+    return Weighed(p, (), tuple(against), window, reason)
 
 
-def _under(compared: ClaimOverPassages) -> str:
-    """Which passage holds the claim under what, where one does: the one that holds most of it."""
-    framed = [n for n, under in compared.frames.items() if under is not None]
-    if not framed:
+def _denied(compared: ClaimOverPassages) -> str:
+    """Which passage denies the claim by which words: the one that holds most of it; "" where none does."""
+    denying = [number for number, words in compared.denials.items() if words]
+    if not denying:
         return ""
-    most = max(framed, key=lambda n: (compared.overlaps[n - 1].one.bit_count(), -n))
-    under = compared.frames[most]
-    return f"passage {most} says it under {under.frame.words!r}" if under is not None else ""
+    most = max(denying, key=lambda n: (compared.overlaps[n - 1].one.bit_count(), -n))
+    return f"passage {most} denies it: {compared.denials[most]!r}"
 
 
-def _window(compared: ClaimOverPassages, best: int, numbers: Sequence[int] = ()) -> Window | None:
+def _window(compared: ClaimOverPassages, best: int) -> Window | None:
     """The window of the passage that holds most, and what of the claim's specifics is nowhere."""
     overlap = compared.overlaps[best - 1]
     every = range(1, len(compared.overlaps) + 1)
-    missing = tuple(dict.fromkeys(s.text for s in compared.missing(numbers or every)))
+    missing = tuple(dict.fromkeys(specific.text for specific in compared.missing(every)))
     return Window(best, overlap.start, overlap.end, missing) if overlap.found or missing else None
+
+
+def about_another(claim: str, overlap: Overlap, text: str, passage: Indexed) -> bool:
+    """Whether the sentence that holds most of a claim says it of somebody else.
+
+    It does when it begins with a name that the claim does not have, a date before it aside, and a name of the claim is
+    not in the window around it. A sentence that begins without a name may go on about whom the one before named.
+    """
+    if not overlap.one:
+        return False
+    known = seen(text)[0]
+    segment = passage.segments[overlap.closest]
+    row = items(text[segment.start : segment.end])
+    first = next((item for item in row if _is_name(item, known) or (item.content and item.kind == "word")), None)
+    if first is None or not _is_name(first, known):
+        return False
+    everywhere = known | seen(claim)[0]     # what opens the claim may have a capital inside a sentence elsewhere
+    own = [item.parts for item in items(claim) if _is_name(item, everywhere)]
+    if not own or any(same_name(name, first.parts) for name in own):
+        return False
+    around = [item.parts for item in (*row, *items(text[overlap.start : overlap.end])) if _is_name(item, known)]
+    return any(not any(same_name(name, other) for other in around) for name in own)
+
+
+def _is_name(name: Item, known: Collection[str]) -> bool:
+    return name.kind == "name" or (name.capital and name.parts[0] in known)
 
 
 LEAST = 1e-4     # a probability is kept so far from 0 and 1 before its odds are taken
@@ -354,10 +337,10 @@ def _between(own: Weighed, whole: Weighed, threshold: float) -> Weighed:
         return own
     p = round(1 / (1 + exp(-(_odds(own.p) + _odds(whole.p)) / 2)), 6)
     if p < threshold:
-        return replace(own, p=p, supporting=(), joint=False)
+        return replace(own, p=p, supporting=())
     if own.supporting:
         return replace(own, p=p)
-    return replace(own, p=p, supporting=whole.supporting, joint=whole.joint)
+    return replace(own, p=p, supporting=whole.supporting)
 
 
 def _odds(p: float) -> float:

@@ -269,7 +269,7 @@ def _lessened(weighed: Weighed, wrong: Sequence[Wrong], others: Others) -> Table
         return TableVerdict(rest, "direct", unmet)
     if p >= weighed.p:
         return TableVerdict(weighed, plain, unmet)
-    return TableVerdict(replace(weighed, p=p, supporting=(), joint=False, reason=reason), None, unmet)
+    return TableVerdict(replace(weighed, p=p, supporting=(), reason=reason), None, unmet)
 
 
 def _supported(weighed: Weighed, met: Sequence[Met]) -> TableVerdict:
@@ -281,7 +281,7 @@ def _supported(weighed: Weighed, met: Sequence[Met]) -> TableVerdict:
     window = Window(decides.passage, decides.start, decides.end)
     supporting = numbers if implied else tuple(sorted({*weighed.supporting, *numbers}))
     against = tuple(n for n in weighed.contradicting if n not in supporting)
-    weighed = Weighed(p, supporting, len(numbers) > 1, against, window, reason)
+    weighed = Weighed(p, supporting, against, window, reason)
     return TableVerdict(weighed, "implied" if implied else "direct")
 
 

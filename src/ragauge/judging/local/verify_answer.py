@@ -82,7 +82,6 @@ def _claim(n: int, part: ClaimPart, mended: TableVerdict) -> Claim:
         start=part.start,
         end=part.end,
         supporting=weighed_claim.supporting,
-        joint=weighed_claim.joint,
         contradicting=weighed_claim.contradicting,
         strength=mended.strength,
         p=weighed_claim.p,

@@ -99,6 +99,4 @@ def _weighed(evidence: PreparedPassages, claim: str, asked: AbstractSet[str]) ->
             rest = f"{rest[: mark.start].rstrip()} {rest[mark.end :].lstrip()}"
     again = evidence.weigh(rest) if rest != claim else weighed
     supporting = tuple(n for n in again.supporting if n not in weighed.contradicting)
-    return (
-        Weighed(again.p, supporting) if supporting and (not again.joint or supporting == again.supporting) else weighed
-    )
+    return Weighed(again.p, supporting) if supporting else weighed

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ragauge.judging.local.index import build
-from ragauge.judging.local.joining import about_another
 from ragauge.judging.local.overlap import overlap, wanted
+from ragauge.judging.local.support import about_another
 
 
 def another(claim: str, passage: str) -> bool:
