@@ -28,6 +28,7 @@ from ragauge.text.units import (
     UNITS,
     WORD_SCALES,
 )
+from ragauge.text.versions import DOTTED, V_BEFORE, labeled, versioned
 
 _SIGN = r"(?:US)?[$€£¥₹](?!\d)|%|°[CcFf]|[ap]\.m\.?"
 SUFFIX = re.compile(rf" ?-?({_SIGN}|[^\W\d_{UNSPACED}{HANGUL}]+(?:/[a-z]+)?|[{UNSPACED}{HANGUL}]{{1,3}})")
@@ -238,7 +239,10 @@ NUMBER = re.compile(
 )
 LIST_MARK = re.compile(r"[.)](?=\s+[^\W_])")
 BRACKETS = re.compile(r"\[\^?\d{1,3}(?:\s*[,;-]\s*\d{1,3})*\]|【[^】\n]{1,40}】|" + CREDIT)
-SIGNED = re.compile(r"(?:^|[\s(\[{=<>`\"'“‘,:])-$")
+SIGNED = re.compile(
+    r"(?:^|[\s(\[{=<>`\"'“‘,:])-$"
+    r"|(?<!\d )(?:(?<!\w)(?i:minus|moins|menos|meno|минус|eksi)\s|负|負|マイナス|마이너스\s?)$"
+)
 CODE_BEFORE = re.compile(r"[^\W\d_]*[A-Z][^\W_]*-$")
 CHINESE_PERCENT = "百分之"
 LONGEST = 400     # digits; a longer run is no number that anyone wrote
@@ -287,7 +291,8 @@ def _at(plain: str, pos: int, digits: int) -> Mark | None:
     if before in "Y '" and (year := dates.fiscal(plain, pos, digits)) is not None:
         return year
     if before == "_" or (before.isalpha() and ord(before) < SPACED_UNTIL):
-        return None
+        match = DOTTED.match(plain, pos) if V_BEFORE.search(plain, max(0, pos - 2), pos) else None
+        return _number(plain, pos, match) if match is not None else None
     if before == "-" and CODE_BEFORE.search(plain, max(0, pos - 24), pos):
         return None
     date = dates.at(plain, pos, digits)
@@ -319,14 +324,20 @@ def _number(plain: str, pos: int, match: re.Match[str]) -> Mark | None:
         return Mark("number", pos, match.end(), whole, tail.unit)
     unit = CURRENCIES[(symbol[1] or symbol[2]).lower()] if symbol else tail.unit
     before = symbol.start() if symbol else pos
-    sign = "-" if SIGNED.search(plain, max(0, before - 2), before) else ""
-    normal = sign + canonical(whole, fraction, tail.shift)
+    sign = SIGNED.search(plain, max(0, before - 8), before)
+    minus = "-" if sign else ""
+    normal = minus + canonical(whole, fraction, tail.shift)
     if tail.other is not None:
         other = canonical(whole, fraction, tail.other)
     elif other:
         other = canonical(other, "", tail.shift)
-    other = sign + other if other else ""
-    start = pos - 1 if sign and not symbol else pos
+    other = minus + other if other else ""
+    start = pos - 1 if sign and sign[0][-1] == "-" and not symbol else pos
+    if match.lastgroup == "decimal" and "." in match[0] and not (symbol or tail.unit or tail.shift or tail.percent):
+        version = versioned(match[0])
+        if labeled(plain, pos):
+            return Mark("number", pos, match.end(), version)
+        other = other or (version if version.endswith("0") else "")
     if tail.percent:
         return Mark("percent", start, tail.end, f"{normal}%", other=f"{other}%" if other else "")
     if plain[max(0, start - 3) : start] == CHINESE_PERCENT:
@@ -340,12 +351,20 @@ def figure(plain: str, start: int, end: int) -> str:
     >>> figure("$1,577 million", 1, 14), figure("1,577", 0, 5)
     ('1577', '')
     """
+    read = digits(plain, start, end)
+    return canonical(*read[:2]) if read is not None and plain[read[2] : end].strip(" .-").isalpha() else ""
+
+
+def digits(plain: str, start: int, end: int) -> tuple[str, str, int] | None:
+    """Whole part and fraction of the number in characters [start, end), as written, and where it ends.
+
+    >>> digits("1.250,50 EUR", 0, 8), digits("12:30", 0, 5)
+    (('1250', '50', 8), None)
+    """
     first = DIGITS.search(plain, start, end)
     match = NUMBER.match(plain, first.start(), end) if first else None
-    if match is None or not plain[match.end() : end].strip(" .-").isalpha():
-        return ""
-    whole, fraction, _ = _read(match)
-    return "" if fraction is None else canonical(whole, fraction)
+    whole, fraction, _ = _read(match) if match is not None else ("", None, "")
+    return None if match is None or fraction is None else (whole, fraction, match.end())
 
 
 def _read(match: re.Match[str]) -> tuple[str, str | None, str]:

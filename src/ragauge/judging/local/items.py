@@ -187,6 +187,11 @@ def _number(text: str, specific: Specific) -> Item:
     )
 
 
+def measured(text: str) -> tuple[Measure, ...]:
+    """The numbers of a text with their units, in order."""
+    return tuple(item.measure for item in items(text) if item.measure is not None)
+
+
 def _labels(before: str, figure: str) -> bool:
     """Whether the word before a number makes it a label; one in words is none behind a mere capital: "Leaping nine"."""
     head = LABEL.search(before)

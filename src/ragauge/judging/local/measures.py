@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import floor, log10
 
+from ragauge.text.characters import plain
 from ragauge.text.dates import LAST_YEAR
+from ragauge.text.numerals import canonical, digits
 from ragauge.text.specifics import EXACT, Specific, find
 from ragauge.text.units import UNITS
 
@@ -22,8 +24,6 @@ MULTIPLIER = re.compile(r"\s?\)?\s?(thousand|million|billion|trillion|hundred|mn
 SHIFTS = {"hundred": 2, "thousand": 3, "k": 3, "million": 6, "mn": 6, "m": 6, "billion": 9, "bn": 9, "trillion": 12}
 MINUS = re.compile(r"\(\s?[$€£¥₹]?\s?$|[-–−—]\s?[$€£¥₹]?\s?$")
 PER_CENT = re.compile(r"\s?\)\s?%")
-DIGITS = re.compile(r"\d(?:[\d,. ]{0,40}\d)?")
-PLAIN = re.compile(r"\d+(?:\.\d+)?")
 MONEY = frozenset("$€£¥₹")
 
 
@@ -91,9 +91,8 @@ def _amount(text: str, specific: Specific) -> Amount | None:
         value = float(specific.normal.removesuffix("%"))
     except ValueError:
         return None      # a time or a version
-    written = DIGITS.search(specific.text)
-    digits = written[0].replace(",", "").replace(" ", "") if written else ""
-    bare = float(digits) if PLAIN.fullmatch(digits) else abs(value)
+    read = digits(plain(specific.text), 0, len(specific.text))
+    bare = float(canonical(*read[:2])) if read else abs(value)
     shift = round(log10(abs(value) / bare)) if bare and value else 0
     after = MULTIPLIER.match(text, specific.end) if not shift and specific.kind == "number" else None
     shift = SHIFTS[after[1].lower()] if after else shift
@@ -101,7 +100,7 @@ def _amount(text: str, specific: Specific) -> Amount | None:
         return None
     percent = specific.kind == "percent" or PER_CENT.match(text, specific.end) is not None
     negative = value < 0 or MINUS.search(text, max(0, specific.start - 4), specific.start) is not None
-    step = 10.0 ** -len(digits.partition(".")[2])
+    step = 10.0 ** -len(read[1]) if read else 1.0
     return Amount(-bare if negative else bare, shift, step, percent, specific.unit in MONEY, specific)
 
 
@@ -120,6 +119,7 @@ def without(text: str, taken: Iterable[Amount]) -> str:
 LARGE = 1_000          # from here on a rounded number is no other number
 ROUGHLY = 0.1          # most that a number called rough may be off
 ROUGH_YEARS = 10       # most that a year called rough may be off: "around 1450"
+EXACTLY = 0.02         # and of one whose units differ by a power of ten, or are of time: "105 cm" is not 1 m
 CONVERTED = 0.05       # most that a converted number may be off: "5 km (3 miles)"
 # unit of `text.units`, or its own: family and size
 _FAMILIES = """
@@ -262,12 +262,15 @@ def _converted(measure: Measure, other: Measure) -> bool:
     if mine is None or its is None or mine[0] != its[0]:
         return False
     first, second = first * mine[1], second * its[1]
-    return abs(first - second) <= CONVERTED * max(abs(first), abs(second))
+    exact = log10(mine[1] / its[1]).is_integer() or mine[0] == "time"
+    return abs(first - second) <= (EXACTLY if exact else CONVERTED) * max(abs(first), abs(second))
 
 
 @lru_cache(maxsize=4_096)
 def value(normal: str) -> float | None:
     """The value of a canonical number or percentage; None of a clock time or a version."""
+    if "." in normal and normal[-1] == "0":
+        return None     # a version: the zeros at the end of a value are left out
     try:
         return float(normal.removesuffix("%"))
     except ValueError:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from ragauge.judging.local.apart import stands_alone
 from ragauge.judging.local.english import NEGATIONS
 from ragauge.judging.local.index import STOPS, haystack
+from ragauge.judging.local.items import measured
+from ragauge.judging.local.measures import same_amount, unit_after
 from ragauge.judging.local.same_amounts import one_amount
 from ragauge.judging.local.statements import bare
 from ragauge.text.code import codes, stands
 from ragauge.text.names import fold, written
 from ragauge.text.specifics import EXACT, Specific, find, found_in
 from ragauge.text.tokens import stem, words
-from ragauge.text.units import CURRENCIES, UNITS
+from ragauge.text.units import CURRENCIES
+from ragauge.text.versions import asks_label, versioned
 
 MOST_WORDS = 8          # of a phrase
 MOST_SENTENCE_WORDS = 3     # of one that ends as a sentence does
@@ -36,11 +39,12 @@ ALSO = re.compile(r"^\W*(?:or|accept|allow|also|aka|a\.k\.a\.?|also known as|for
 INITIALS = re.compile(r"^[A-Z][A-Z.&]{1,7}$")
 GLOSS = re.compile(r"[,;]\s+(?:who|whom|whose|which|that|where|when|because|so|as|about)\b[\s\S]*", re.IGNORECASE)
 EITHER = re.compile(r"\s+(?:or|aka|a\.k\.a\.?|also known as)\s+|\s*[/;|]\s*|\s+=\s+", re.IGNORECASE)
-EACH = re.compile(r"\s*,\s*(?:and\s+|&\s*)?(?!\d{3}(?!\d))|\s+(?:and|und|et|y|e)\s+|\s*[&+]\s*", re.IGNORECASE)
+EACH = re.compile(r"\s*,(?<!\d,(?=\d))\s*(?:and\s+|&\s*)?|\s+(?:and|und|et|y|e)\s+|\s*[&+]\s*", re.IGNORECASE)
 OWNER = re.compile(r"['’]s?(?!\w)")
 SPELLED = {"one": "1", "zero": "0"}     # no numbers to check elsewhere ("one of them"), but they are as a whole answer
 _ARTICLES = "der die das den dem des le la les los las il lo gli os du di del della"
 ARTICLES = frozenset(_ARTICLES.split())
+DOTTED = re.compile(r"\d+\.\d+")
 FIGURE = re.compile(r"-?\d[\d.,' ]*")
 FALLING = re.compile(
     r"\b(?:decreas|declin|fell|fall|drop|los[st]|lower|down|negative|reduc|minus|shrank|less)", re.IGNORECASE
@@ -122,8 +126,12 @@ def is_negated(text: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def readings(reference: str) -> tuple[tuple[ReferencePart, ...], ...]:
+def readings(reference: str, *, labels: bool = False) -> tuple[tuple[ReferencePart, ...], ...]:
     """What a short reference accepts: any of these, each of which needs all its parts.
+
+    Args:
+        reference: the reference.
+        labels: whether its decimals only tell things apart, as versions do.
 
     >>> [[part.joined for part in each] for each in readings("Chile and Peru")]
     [['chile', 'peru']]
@@ -132,7 +140,7 @@ def readings(reference: str) -> tuple[tuple[ReferencePart, ...], ...]:
     """
     parts = []
     for text in _alternatives(reference):
-        members = [part for part in map(_part, EACH.split(text)) if part is not None]
+        members = [part for part in (_part(each, labels=labels) for each in EACH.split(text)) if part is not None]
         if members:
             parts.append(tuple(members))
     return tuple(dict.fromkeys(parts))[:MOST_READINGS]
@@ -164,14 +172,14 @@ def _either(text: str) -> list[str]:
     return parts
 
 
-def _part(text: str) -> ReferencePart | None:
+def _part(text: str, *, labels: bool) -> ReferencePart | None:
     text = SPELLED.get(text.strip().lower(), text)
-    numbers = find(text, EXACT)
+    numbers = _exact(text, labels=labels)
     rest = list(text)
     for number in numbers:
-        rest[number.start : number.end] = " " * (number.end - number.start)
-    units = {number.unit for number in numbers}
-    own = [word for word in plain_words("".join(rest)) if UNITS.get(word) not in units]
+        end = unit_after(text, number.end)[1]
+        rest[number.start : end] = " " * (end - number.start)
+    own = plain_words("".join(rest))
     content = [_unit(word) for word in own if word not in STOPS and word not in ARTICLES]
     if not content and not numbers:
         content = [_unit(word) for word in plain_words(text)]
@@ -179,6 +187,20 @@ def _part(text: str) -> ReferencePart | None:
     joined = "".join(pieces)
     compound = len(joined) >= COMPOUND or (len(joined) > 2 and len(joined) == len(pieces))
     return ReferencePart(tuple(content), numbers, joined, compound, codes(text)) if content or numbers else None
+
+
+def _exact(text: str, *, labels: bool) -> tuple[Specific, ...]:
+    """The numbers, dates and percentages of a text; decimals without a unit as labels where they are such."""
+    numbers = find(text, EXACT)
+    if not labels:
+        return numbers
+    return tuple(
+        replace(number, normal=versioned(number.text), other="") if _is_label(number) else number for number in numbers
+    )
+
+
+def _is_label(specific: Specific) -> bool:
+    return specific.kind == "number" and not specific.unit and DOTTED.fullmatch(specific.text) is not None
 
 
 def plain_words(text: str) -> list[str]:
@@ -209,6 +231,7 @@ class AnswerClaim:
     def __init__(self, claim: str, query: str = "") -> None:
         self.text = claim[:LOOKED_AT]
         self.query = query
+        self.labels = asks_label(query)
         raw = plain_words(self.text)
         self.words = [glued[1] if (glued := GLUED.match(word)) else word for word in raw]
         self.places: dict[str, list[int]] = {}
@@ -224,7 +247,9 @@ class AnswerClaim:
         if not all(stands(code, self.text) for code in part.codes):
             return False
         if not self._has_numbers(part):
-            return part.is_amount and one_amount(part.amount, self.text, self.query)
+            if self.labels or not part.is_amount:
+                return False
+            return one_amount(part.amount, self.text, self.query) or self._converts(part)
         if not part.words:
             return not part.is_count or stands_alone(part.numbers[0], self.text, self.query)
         position = self._together([self.where(word) for word in part.words])
@@ -234,11 +259,25 @@ class AnswerClaim:
         """Whether the claim has a part as it is written, forms of its words and spellings of its numbers aside."""
         return part.joined in self.joined if part.words else self._has_numbers(part)
 
+    def _converts(self, part: ReferencePart) -> bool:
+        """Whether an amount with a unit stands there in another unit: 5 km for 5,000 m."""
+        (wanted, *_), own = measured(part.amount), measured(self.text)
+        return bool(wanted.unit) and any(one.unit not in ("", wanted.unit) and same_amount(wanted, one) for one in own)
+
+    def renumbers(self, part: ReferencePart) -> bool:
+        """Whether the words of a part stand before another number than the part's: Python 3.1 for Python 3.10."""
+        if not part.words or not part.numbers or self._has_numbers(part):
+            return False
+        places = [self.where(word) for word in part.words]
+        return all(places) and any("".join(self.words[at + 1 : at + 2]).isdigit() for at in places[-1])
+
     def _has_numbers(self, part: ReferencePart) -> bool:
         return all(self.counts(number) or (part.is_bare and self.scales(number)) for number in part.numbers)
 
     def counts(self, specific: Specific) -> bool:
         """Whether a number or date is there, and counts the same; a round one also where the exact one is."""
+        if self.labels and _is_label(specific):
+            return any(specific.normal == other.normal for other in self.numbers)
         if not found_in(specific, haystack(self.text)):
             return specific.kind == "number" and any(_rounds(other, specific) for other in self.numbers)
         if not specific.unit:
@@ -260,7 +299,7 @@ class AnswerClaim:
     @cached_property
     def numbers(self) -> tuple[Specific, ...]:
         """The claim's numbers, dates and percentages."""
-        return find(self.text, EXACT)
+        return _exact(self.text, labels=self.labels)
 
     def _compound(self, joined: str) -> bool:
         """Whether the words stand there, whatever is put between them: seashells, sea-shells, sea shells."""
@@ -313,6 +352,8 @@ def figures(specific: Specific) -> set[str]:
     figure = match[0].rstrip(" .,'")
     if len(figure) < 2 and figure != specific.text and specific.kind == "number":
         return set()
+    if figure == specific.text:
+        return {specific.normal}
     return {each.normal for each in find(figure, EXACT) if each.kind == "number"}
 
 

@@ -39,6 +39,7 @@ from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import PreparedPassages
 from ragauge.text.code import codes
 from ragauge.text.specifics import EXACT, NAME, Specific, find
+from ragauge.text.versions import asks_label
 
 
 def names_another(claim: AnswerClaim, references: Sequence[str], query: str) -> bool:
@@ -52,7 +53,9 @@ def names_another(claim: AnswerClaim, references: Sequence[str], query: str) -> 
     >>> names_another(AnswerClaim("It is the largest city of France."), ["Paris"], "What is the capital of France?")
     False
     """
-    parts = [part for text in references for reading in readings(text) for part in reading]
+    parts = [part for text in references for reading in readings(text, labels=claim.labels) for part in reading]
+    if parts and all(map(claim.renumbers, parts)):
+        return True
     if any(claim.where(word) for part in parts for word in part.words):
         return False
     asked = set(plain_words(query))
@@ -142,6 +145,7 @@ class Answer:
         self.claims = tuple(claims)
         self.references = tuple(references)
         self.query = query
+        self.labels = asks_label(query)
         self.written = answer
         self.answer = bare(answer)
         self.mode = mode
@@ -231,7 +235,7 @@ class Answer:
 
     def touches(self, at: int, reference: str) -> bool:
         """Whether the claim at a place, from 0, has a word or the figures of a short reference: maybe a form of it."""
-        parts = [part for reading in readings(reference) for part in reading]
+        parts = [part for reading in readings(reference, labels=self.labels) for part in reading]
         claim = self.said[at]
         if any(claim.where(word) for part in parts for word in part.words):
             return True
@@ -240,7 +244,7 @@ class Answer:
 
     def _names(self, references: Sequence[str]) -> Stated | None:
         """Phrases: all parts of some reading are named. One that only repeats the question is no evidence."""
-        every = [reading for text in references for reading in readings(text)]
+        every = [reading for text in references for reading in readings(text, labels=self.labels)]
         new = [reading for reading in every if not all(part.repeats(self.asked) for part in reading)]
         for reading in new or every:
             by = [{n for n, claim in enumerate(self.said, 1) if self._named(part, claim, new)} for part in reading]
