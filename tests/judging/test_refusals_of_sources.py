@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from types import ModuleType
 
 import pytest
 from tests.conftest import OwnTime
@@ -11,18 +10,11 @@ from tests.judging.refusal_texts_sources import ADMONISHED, ANSWERED, REFUSED
 from tests.judging.refusal_texts_sources_more import ANSWERED as MORE_ANSWERED
 from tests.judging.refusal_texts_sources_more import REFUSED as MORE
 
-from ragauge.judging.local import refusal_words as english
-from ragauge.judging.local import refusal_words_east as east
-from ragauge.judging.local import refusal_words_germanic as germanic
-from ragauge.judging.local import refusal_words_romance as romance
-from ragauge.judging.local import refusal_words_slavic as slavic
-from ragauge.judging.local import refusal_words_sources as sources
-from ragauge.judging.local import refusal_words_south as south
+from ragauge.judging.local import refusals
 from ragauge.judging.local.refusals import LANGUAGES, clauses, is_refusal
 from ragauge.judging.local.statements import statements
 from ragauge.judging.local.wordings import CONTINUED, compiled
-
-ALL = [english, sources, germanic, romance, slavic, south, east]
+from ragauge.text.word_files import read_words
 
 
 @pytest.mark.parametrize("answer", REFUSED)
@@ -68,16 +60,17 @@ def test_not_only_is_no_turn() -> None:
     assert len(clauses("It is illegal, but it can also be harmless.")) == 2
 
 
-@pytest.mark.parametrize("words", ALL, ids=lambda words: str(words.__name__).rsplit(".", 1)[-1])
-def test_every_wording_stands_on_its_own(words: ModuleType) -> None:
+@pytest.mark.parametrize("name", refusals.FILES)
+def test_every_wording_stands_on_its_own(name: str) -> None:
     """A wording that is continued without a "|" would fall into two halves that mean something else together."""
-    given = {**words.WORDS, **words.WRAP_WORDS}
-    for lines in (words.DECLINING, words.CONDUCT, words.WRAPPING):
+    english, own = (read_words(refusals.__file__, f"refusals/{file}") for file in ("english", name))
+    words = {**english["words"], **own["words"], **english["wrap_words"], **own.get("wrap_words", {})}
+    for lines in (own["declining"], own["conduct"], own["wrapping"]):
         for line in CONTINUED.sub("|", lines).split("\n"):
             try:
-                compiled(line, given)
-            except re.error as wrong:
-                pytest.fail(f"{words.__name__}: {line.strip()[:100]}: {wrong}")
+                compiled(line, words)
+            except re.error as error:
+                pytest.fail(f"{name}: {line.strip()[:100]}: {error}")
 
 
 @pytest.mark.parametrize(

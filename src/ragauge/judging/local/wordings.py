@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ragauge.text.word_files import join_lines
+
 CONTINUED = re.compile(r"\n\s*\|")
 LOOKED_AT = 400     # characters of a sentence: what kind it is shows early
 
@@ -36,7 +38,7 @@ def found(pattern: re.Pattern[str], sentence: str) -> bool:
 
 def _expanded(line: str, words: Mapping[str, str]) -> str:
     for name in re.findall(r"\{([A-Z]+)\}", line):
-        line = line.replace(f"{{{name}}}", f"(?:{_one_line(words[name])})")
+        line = line.replace(f"{{{name}}}", f"(?:{join_lines(words[name])})")
     if re.search(r"\{[A-Z]+\}", line):
         return _expanded(line, words)
     line = line.replace("…", ".{0,80}?").replace(" ?", r"\s*").replace(" ", r"\s+")
@@ -44,7 +46,3 @@ def _expanded(line: str, words: Mapping[str, str]) -> str:
     start = "" if line.startswith("^") or unspaced else r"\b"
     end = "" if line.endswith("$") or unspaced else r"(?!\w)"
     return f"(?:{start}(?:{line}){end})"
-
-
-def _one_line(listed: str) -> str:
-    return "|".join(part.strip() for part in listed.strip().split("\n"))
