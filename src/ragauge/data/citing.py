@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from ragauge.data.response import Citation, Passage, Response
 from ragauge.text.sentences import SOURCE, split
+from ragauge.text.source_notes import footer, source_spans
 
 ONE = r"\^?\d{1,3}(?:\s?[-–]\s?\d{1,3})?"
 SEVERAL = rf"{ONE}(?:\s{{0,3}}[,;]\s{{0,3}}{ONE})*"
@@ -35,6 +36,7 @@ IN_CODE = re.compile(
 ELEMENT = re.compile(r"\s?=[^=]|\.\w|\(")     # after an index of code: an assignment, an attribute, a call
 INDICES = re.compile(r"\A(?:\[\w*\])+")
 NOTE = re.compile(r"(?:\A|\n)[ \t]{0,3}\Z")   # a footnote stands at the start of a line, with a colon: [^1]: ...
+TAG, PLACE = re.compile(r"</?sup>"), re.compile(r"[#?,]")
 FROM_ZERO = re.compile(r"\b(\w+)\[0\]")
 # what only code calls a list; English words may carry a citation, as in "tall[1]"
 LISTS = frozenset({
@@ -94,15 +96,39 @@ def numbered(answer: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
 
 
 def may_cite(answer: str) -> bool:
-    """Whether the answer holds a bracket of any kind: without one it cites nothing, whatever the passages are."""
-    return "[" in answer or "【" in answer or "(" in answer
+    """Whether the answer holds a bracket or tag of any kind: without one it cites nothing, whatever its passages."""
+    return any(sign in answer for sign in "[【(（<")
 
 
 def _marks(answer: str, passages: Sequence[Passage]) -> Iterator[CitationMark]:
     """What cites: not what stands in code, and not the text of a footnote."""
+    code = [match.span() for match in CODE.finditer(answer)] if may_cite(answer) else []
+    noted = _noted(answer, code, passages) if passages and may_cite(answer) else ()
+    yield from sorted([*_bracketed(answer, code, passages), *noted], key=lambda mark: mark.start)
+
+
+def _noted(answer: str, code: Sequence[tuple[int, int]], passages: Sequence[Passage]) -> Iterator[CitationMark]:
+    """Marks of other forms, where they name a passage: (1), <sup>1</sup>, [a.pdf#page=7], (a.pdf, p. 3)."""
+    ids = _ids(passages)
+    foot = footer(answer)
+    for start, end in source_spans(answer):
+        if start >= foot or any(first <= start < last for first, last in code):
+            continue
+        inside = TAG.sub("", answer[start:end]).strip(" ()[]（）")
+        if answer[start:end].lstrip()[:1] == "[" and NUMBERED.fullmatch(inside):
+            continue      # of `_bracketed`
+        name = CALLED.sub("", inside, count=1)
+        forms = (inside, name, PLACE.split(name, maxsplit=1)[0].strip())
+        known = next((ids[form.casefold()] for form in forms if form.casefold() in ids), None)
+        numbers = tuple(_by_number(name, ids, passages)) if NUMBERED.fullmatch(name) else ()
+        targets = numbers if known is None else (known,)
+        if targets and not any(target.startswith("[") for target in targets):
+            yield CitationMark(start, end, targets)
+
+
+def _bracketed(answer: str, code: Sequence[tuple[int, int]], passages: Sequence[Passage]) -> Iterator[CitationMark]:
     if "[" not in answer and "【" not in answer and not (passages and "(" in answer):
         return
-    code = [match.span() for match in CODE.finditer(answer)]
     starts = [start for start, _ in code]
     lists: set[str] | None = None
     ids = _ids(passages)

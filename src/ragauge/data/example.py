@@ -93,6 +93,11 @@ class Example:
     relevant_chunks: tuple[Relevant, ...] | None = None
 
     @property
+    def said_by_user(self) -> str:
+        """The user's earlier turns and the question, one a line."""
+        return "\n".join([*(turn.text for turn in self.history if turn.role == "user"), self.query])
+
+    @property
     def content_hash(self) -> str:
         """SHA-256 of everything in the example."""
         return digest(plain(self))

@@ -270,7 +270,8 @@ FREE: Mapping[str, Callable[[Facts], Any]] = {
     "response.latency_ms": _spent("latency_ms"),
     "response.tokens": _spent("tokens"),
     "response.cost": _spent("cost"),
-    "set.query": lambda facts: facts.example.query, "set.references": lambda facts: facts.example.references,
+    "set.query": lambda facts: facts.example.query, "set.turns": lambda facts: facts.example.said_by_user,
+    "set.references": lambda facts: facts.example.references,
     "set.answerable": _answerable,
     "set.expected": lambda facts: facts.example.answerable is not False,     # an answer is, for all that is known
 }

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from ragauge.data.facts import Claim
 from ragauge.data.response import Citation, Passage
+from ragauge.text.source_notes import source_spans
 from ragauge.text.specifics import ALL, Haystack, Specific, find, found_in
 
 Places = tuple[Specific, ...]      # one specific, everywhere that the answer has it
@@ -18,11 +19,13 @@ Places = tuple[Specific, ...]      # one specific, everywhere that the answer ha
 def unfounded(
     answer: str, query: str, passages: Sequence[Passage], kind: str
 ) -> tuple[tuple[Places, ...], tuple[Places, ...]]:
-    """The distinct specifics of an answer, and those of them that stand in no passage nor in the question.
+    """The distinct specifics of an answer, and those of them that stand in no passage nor in what the user said.
+
+    Marks and lists that only name the answer's sources hold none.
 
     Args:
         answer: whose specifics.
-        query: repeating the question invents nothing.
+        query: what the user said, the question and earlier turns: repeating it invents nothing.
         passages: with their texts.
         kind: number, date, name, percent or quote; any = all of them.
     """
@@ -38,7 +41,10 @@ def unfounded(
 def _all(answer: str, query: str, texts: tuple[str, ...]) -> tuple[tuple[Places, ...], tuple[Places, ...]]:
     """For all kinds at once: several metrics ask for one answer in a row."""
     distinct: dict[tuple[str, str, str], list[Specific]] = {}
+    notes = source_spans(answer)
     for specific in find(answer, ALL):
+        if any(start <= specific.start < end for start, end in notes):
+            continue
         distinct.setdefault((specific.kind, specific.normal, specific.unit), []).append(specific)
     haystack = Haystack.of([query, *texts])
     distinct_marks = tuple(map(tuple, distinct.values()))

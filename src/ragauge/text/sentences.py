@@ -136,7 +136,7 @@ _TICKS = re.compile(r"(?<!\w)`{1,3}|`{1,3}(?!\w)|\|")
 _HELD = "\ue000"     # stands for a code span while the rest is read; of the private use area
 
 
-def unmarked(sentence: str, also: re.Pattern[str]) -> str:
+def unmarked(sentence: str, without: Callable[[str], str]) -> str:
     """A sentence without list markers, emphasis and the marks of code spans.
 
     What stands in a code span is as written; so are names with underscores, `*args`, `*.py`, and a star between
@@ -144,10 +144,9 @@ def unmarked(sentence: str, also: re.Pattern[str]) -> str:
 
     Args:
         sentence: one sentence.
-        also: what else is taken out, though not within code spans.
+        without: takes out what else is no part of it, though not within code spans.
 
-    >>> never = re.compile("(?!)")
-    >>> unmarked("- **Set** `A_*` and __init__ of _this_ to 2 * 3", never)
+    >>> unmarked("- **Set** `A_*` and __init__ of _this_ to 2 * 3", str)
     'Set A_* and __init__ of this to 2 * 3'
     """
     spans: list[str] = []
@@ -157,7 +156,7 @@ def unmarked(sentence: str, also: re.Pattern[str]) -> str:
         return _HELD
 
     text = _SPAN.sub(hold, sentence.replace(_HELD, " "))
-    text = also.sub("", _LIST.sub("", also.sub("", text)))
+    text = without(_LIST.sub("", without(text)))
     text = _TICKS.sub("", _STARS.sub(_without_star, _UNDERLINED.sub(_without_line, text)))
     for span in spans:
         text = text.replace(_HELD, span, 1)
@@ -194,7 +193,10 @@ MARKER = re.compile(r"[ \t]*(?:[-*+•‣▪◦·–—#>|]|\(?(?:\d{1,3}|[A-Za-
 LOWER_START = re.compile(r"[ \t]*[(\"'“‘«]?[^\W\d_]")
 # a full stop is looked for in the ends of words only, so the middle of an endless one need not be read
 LONG_RUN = re.compile(r"(?<!\S)\S{400,}")
-CITED = re.compile(r"\s*(?:\[\^?\w{1,12}(?:\s*[,;–-]\s*\w{1,12}){0,9}\]|【[^】\n]{1,40}】|[¹²³⁰⁴-⁹]+|" + CREDIT + ")+")
+CITED = re.compile(
+    r"\s*(?:\[\^?\w{1,12}(?:\s*[,;–-]\s*\w{1,12}){0,9}\]|【[^】\n]{1,40}】|[¹²³⁰⁴-⁹]+"
+    r"|<sup>[^<>\n]{1,16}</sup>|" + CREDIT + ")+"
+)
 CODE = re.compile(r"(?<!`)(`{1,3})(?!`)[^`\n]+\1(?!`)")
 NEXT, WORD = re.compile(r"\s*(\S)"), re.compile(r"[^\W_]")
 

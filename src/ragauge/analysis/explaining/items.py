@@ -226,7 +226,7 @@ def _documents(case: ExampleCase, metric: Metric) -> tuple[CountedItem, ...]:
 def _specifics(case: ExampleCase, metric: Metric) -> tuple[CountedItem, ...]:
     """The specifics of the answer that stand nowhere, and the first few that do."""
     answer, passages = case.fact("response.answer"), case.fact("response.texts")
-    supported, missing = unfounded(answer, case.fact("set.query"), passages, getattr(metric, "kind", "any"))
+    supported, missing = unfounded(answer, case.fact("set.turns"), passages, getattr(metric, "kind", "any"))
     claims = case.fact("verify_answer.support") if "verify_answer.support" in metric.needs.values() else None
     every = []
     for places in supported:

@@ -216,7 +216,7 @@ def _citations(case: ExampleCase, _: Metric) -> str:
 
 def _specifics(case: ExampleCase, metric: Metric) -> str:
     answer, passages = case.fact("response.answer"), case.fact("response.texts")
-    supported, missing = unfounded(answer, case.fact("set.query"), passages, getattr(metric, "kind", "any"))
+    supported, missing = unfounded(answer, case.fact("set.turns"), passages, getattr(metric, "kind", "any"))
     nowhere = f"; in no passage nor the question: {listed(marks[0].text for marks in missing)}" if missing else ""
     return f"{len(supported)}: {listed(marks[0].text for marks in supported)}{nowhere}"
 

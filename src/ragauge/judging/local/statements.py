@@ -14,7 +14,8 @@ from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps, refuses
 from ragauge.judging.local.wordings import compiled, found
 from ragauge.text.clauses import clauses as cut_up
-from ragauge.text.sentences import CREDIT, FENCE, PLACEHOLDER, Sentence, split, unmarked
+from ragauge.text.sentences import FENCE, PLACEHOLDER, Sentence, split, unmarked
+from ragauge.text.source_notes import drop_marks, footer
 from ragauge.text.tokens import stem, words
 
 LONGEST = 200     # characters within which an opening ends
@@ -57,10 +58,6 @@ def lead_in(sentence: str) -> int:
     return match.end() if any(map(str.isalnum, rest)) else 0
 
 
-CITATION = re.compile(
-    r"\s?(?:\[\^?\s*(?:\d+|[a-z]+\d+)(?:\s*[,;–-]\s*\^?\d+)*\s*\]|【[^】]{0,40}】|" + CREDIT + ")"
-    r"|(?<=[.,;:!?\"'”’)])[¹²³⁰⁴-⁹]+"
-)
 FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 HEADING = re.compile(r"^\s*#{1,6}\s")
 CODE_ALONE = re.compile(r"\s*(`{1,2})[^`\n]+\1[.\s]*$")
@@ -162,9 +159,9 @@ def statements(answer: str) -> Statements:
 
     Of a sentence that declines in one part and answers in another ("It costs 49 euros, but taxes are not mentioned in
     the documents.") the part that answers is the claim. An opening that says nothing of the matter ("According to the
-    passages, the answer is") is no part of one.
+    passages, the answer is") is no part of one, and what only names sources (`footer`) makes none.
     """
-    sentences = _fenced(answer, split(answer))
+    sentences = _fenced(answer, split(answer[: footer(answer)]))
     declined = [sentence.n <= MOST_LOOKED_AT and is_refusal(sentence.text) for sentence in sentences]
     pairs = zip(sentences, map(_without_opening, sentences), declined, strict=True)
     told = [_told(statement) if no else shorter if states(shorter.text) else None for statement, shorter, no in pairs]
@@ -209,7 +206,7 @@ def bare(sentence: str) -> str:
     >>> bare("- **Ada** was born in 1815 [3].")
     'Ada was born in 1815.'
     """
-    return unmarked(sentence, CITATION).strip()
+    return unmarked(sentence, drop_marks).strip()
 
 
 def states(sentence: str) -> bool:

@@ -16,12 +16,14 @@ from ragauge.metrics.specifics import unfounded
 class FabricatedSpecifics(Metric):
     """Share of the answer's numbers, dates, names and quotes that are made up.
 
-    fabricated_specifics = #{s in A : s stands in no passage nor the question, inside an unsupported claim} / #A
+    fabricated_specifics = #{s in A : s stands in no passage nor what the user said, inside an unsupported claim} / #A
 
-    A  specifics of the answer, each once, in normal form: 1,000 = 1000, 20% = 20 percent, 3 Jan 2024 = 2024-01-03
+    A  specifics of the answer, each once, in normal form: 1,000 = 1000, 20% = 20 percent, 3 Jan 2024 = 2024-01-03;
+       those of citation marks and of a list of sources at its end are left out
 
-    kind counts only one kind. A specific is inside a claim where it stands in the claim's sentence. Undefined when
-    the answer has no specifics. Not applicable when the answer or the passages' texts were not recorded.
+    What the user said is the question and the user's earlier turns. kind counts only one kind. A specific is inside a
+    claim where it stands in the claim's sentence. Undefined when the answer has no specifics. Not applicable when the
+    answer or the passages' texts were not recorded.
     Source: entity precision against the source, Nan et al., arXiv:2102.09130; here of numbers, dates and quotes too,
     and only inside unsupported claims.
 
@@ -35,10 +37,11 @@ class FabricatedSpecifics(Metric):
     needs: ClassVar = {
         "claims": "verify_answer.support",
         "answer": "response.answer",
-        "query": "set.query",
+        "query": "set.turns",
         "passages": "response.texts",
     }
     direction: ClassVar = "lower"
+    version: ClassVar = 2
     separable: ClassVar = True
 
     kind: Literal["any", "number", "date", "name", "percent", "quote"] = "any"

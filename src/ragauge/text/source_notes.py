@@ -1,0 +1,115 @@
+"""Where an answer only names its sources: marks within its sentences, and the list or line at its end.
+
+What is a source is told by shape and place: a number behind what it is for, a file or an address, a line that begins
+with a mark which the text above has. Words that head a list of sources only serve where shape does not tell.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ragauge.text.sentences import CREDIT, SOURCE
+from ragauge.text.tokens import ENGLISH
+
+_NUMBERS = r"\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*"
+_HEADS = """
+sources? src references? citations? bibliography footnotes? quellen? quellenangaben? quellenverzeichnis
+literatur belege? nachweise? fussnoten références? bibliographie fuentes? referencias? bibliografía fonti fonte
+riferimenti fontes referências? bronnen bron källor källa kilder kilde referenser? źródła źródło источники?
+литература ссылки kaynaklar kaynak πηγές πηγή nguồn 参考文献 参考资料 参考資料 出典 来源 資料來源 引用元
+참고문헌 참고자료 출처 المصادر المصدر
+المراجع स्रोत संदर्भ อ้างอิง מקורות
+"""
+HEADS = "|".join(_HEADS.split())
+_PLACE = r"(?:\s*,?\s*(?:[^\W\d_]{1,8}\.?\s?)?\d[\d\s–-]{0,12})?"     # ", page 3", "S. 4–5"
+DOCUMENT = (
+    r"(?:https?://[^\s<>()\[\]]+|www\.[^\s<>()\[\]]+"
+    r"|(?:[\w~%&+-][\w ~%&+./-]{0,80})?[\w)]\.(?:pdf|docx?|odt|rtf|md|txt|html?|xml|json|csv|xlsx?|pptx?|rst|epub)\b"
+    r"(?:[#?:][^\s()\[\]]*)?)"
+)
+NAMED = rf"(?:(?:{HEADS}|{SOURCE})\s?[:#：]\s?)?{DOCUMENT}{_PLACE}"
+# within a sentence; numbers in parentheses are looked at again
+MARK = re.compile(
+    rf"\s?(?:\[\^?\s*(?:\d+|[a-z]+\d+)(?:\s*[,;–-]\s*\^?\d+)*\s*\]|【[^】]{{0,40}}】|{CREDIT}"
+    rf"|<sup>\s*\[?\^?{_NUMBERS}\]?\s*</sup>|(?<!\])[(\[（](?i:{NAMED})[)\]）](?!\()|[(（](?i:{HEADS})\s?[:：]\s?[^()\n]{{1,80}}[)）])"
+    rf"|(?<=[.,;:!?\"'”’)])[¹²³⁰⁴-⁹]+|(?<=[^\W\d_]{{4}})[¹²³⁰⁴-⁹]+(?!\w)"
+    rf"|(?:\s|(?<=[.!?。»”\"）)\u3000-\u9fff]))[(（](?P<number>{_NUMBERS})[)）](?=\s*(?:[.,;:!?。，；]|$))"
+)
+LAST_WORD = re.compile(r"([^\W\d_]+)[\"'”’»*_]*\s?$|[.!?。\"'”’»*_]\s?$")
+LINE = re.compile(r"[^\n]+")
+DRESS = re.compile(r"^[\s>*_#•‣·–-]+|[\s*_]+$")
+DEFINED = re.compile(r"^(?:\[\^?(\w{1,8})\]|([¹²³⁰⁴-⁹]+))\s?:?\s*(?=\S)")
+HEAD = re.compile(rf"(?i:{HEADS})(?P<colon>\s*[:：]\s*)?[*_]*\s*(?P<rest>.*)$")
+LISTS = re.compile(rf"(?i:{NAMED})")
+MOST_WORDS, MOST_HEAD_WORDS, MOST_LINES = 12, 4, 40
+
+
+def drop_marks(text: str) -> str:
+    """The text without the marks of sources within its sentences.
+
+    >>> drop_marks("It runs (1), as it did (mill.pdf, page 3)<sup>2</sup>.")
+    'It runs, as it did.'
+    """
+    return MARK.sub(lambda match: "" if _marks(match) else match[0], text)
+
+
+def _marks(match: re.Match[str]) -> bool:
+    """Whether this is a mark; a number in parentheses is none behind "of" or "was", or where nothing stands before."""
+    if match["number"] is None:
+        return True
+    before = LAST_WORD.search(match.string, max(0, match.start() - 40), match.start())
+    return before is not None and (before[1] or "").lower() not in ENGLISH
+
+
+@lru_cache(maxsize=256)
+def source_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """The characters of a text that only name sources, in order: marks, and the list at its end."""
+    foot = footer(text)
+    marks = tuple(match.span() for match in MARK.finditer(text, 0, foot) if _marks(match))
+    return (*marks, (foot, len(text))) if foot < len(text) else marks
+
+
+@lru_cache(maxsize=256)
+def footer(text: str) -> int:
+    r"""Where the list or line of sources at the end of a text begins; its length where there is none.
+
+    >>> [text[footer(text):] for text in ("It runs [1].\n\nSources:\n[1] mill.pdf", "It runs.\nMembers:\n- Ada")]
+    ['Sources:\n[1] mill.pdf', '']
+    """
+    lines = [(match.start(), DRESS.sub("", match[0])) for match in LINE.finditer(text) if match[0].strip()]
+    lines = lines[-MOST_LINES:]
+    first = len(lines)
+    while first > 1 and _names_source(lines[first - 1][1], text[: lines[first - 1][0]]):
+        first -= 1
+    if first < len(lines) and first > 1 and _heads(lines[first - 1][1]):
+        first -= 1
+    for at in range(len(lines) - 1, 0, -1):
+        head = HEAD.match(lines[at][1])
+        if head is not None and _ends_in_sources(head, [line for _, line in lines[at + 1 :]]):
+            first = min(first, at)
+            break
+    while 1 < first < len(lines) and not lines[first - 1][1]:      # a rule above them
+        first -= 1
+    return lines[first][0] if first < len(lines) else len(text)
+
+
+def _names_source(line: str, above: str) -> bool:
+    """Whether a line gives the source of a mark that stands above, or is hardly more than a file or an address."""
+    mark = DEFINED.match(line)
+    if mark is not None:
+        return mark[0].strip(": ") in above or LISTS.search(line) is not None
+    found = LISTS.search(line)
+    return found is not None and len(line.split()) <= MOST_WORDS and len(found[0]) * 2 >= len(line)
+
+
+def _heads(line: str) -> bool:
+    return line.endswith((":", "：")) and len(line.split()) <= MOST_HEAD_WORDS
+
+
+def _ends_in_sources(head: re.Match[str], below: list[str]) -> bool:
+    """Whether a line that begins as the head of a list of sources is one: "Sources:" and short lines to the end."""
+    if not (head["colon"] or not head["rest"]) or not (head["rest"] or below):
+        return False
+    return all(len(line.split()) <= MOST_WORDS for line in (head["rest"], *below))
+
