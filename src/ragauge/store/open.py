@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ragauge.store.sets import Sets, Texts
     from ragauge.store.studies import Studies
     from ragauge.store.vectors import Vectors
+    from ragauge.store.verdicts import StoredControls, Verdicts
 
 DEFAULT_URL = "sqlite:///.ragauge/ragauge.db"
 T = TypeVar("T")
@@ -64,6 +65,8 @@ class Store:
         evidence: what judges found.
         scores: scores.
         causes: why examples failed.
+        verdicts: whether examples failed.
+        controls: what the judges of runs can read.
         cards: scorecards as they were computed last.
         charts: charts as they were drawn.
         summaries: the last summary of each run.
@@ -101,6 +104,8 @@ class Store:
     evidence: Evidences
     scores: Scores
     causes: Causes
+    verdicts: Verdicts
+    controls: StoredControls
     cards: Cards
     charts: Charts
     summaries: Summaries
@@ -303,6 +308,7 @@ def _store(database: Database) -> Store:
     from ragauge.store.sets import Sets, Texts
     from ragauge.store.studies import Studies
     from ragauge.store.vectors import Vectors
+    from ragauge.store.verdicts import StoredControls, Verdicts
 
     return Store(
         url=database.url,
@@ -310,7 +316,7 @@ def _store(database: Database) -> Store:
         imports=Imports(database), collecting=Collecting(database),
         evidence=Evidences(database),
         scores=Scores(database),
-        causes=Causes(database),
+        causes=Causes(database), verdicts=Verdicts(database), controls=StoredControls(database),
         cards=Cards(database), charts=Charts(database), summaries=Summaries(database),
         replies=Replies(database), calls=Calls(database), judges=Judges(database),
         checks=Checks(database), check_log=CheckLog(database),

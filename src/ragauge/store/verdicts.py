@@ -1,0 +1,211 @@
+"""Verdicts on responses, and the control pairs that show what a run's judge can read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import ColumnElement, Connection, and_, exists, or_, select
+
+from ragauge.data.codec import from_plain
+from ragauge.data.identity import canonical, plain
+from ragauge.data.readability import Controls, ControlScale
+from ragauge.data.verdict import RULE_VERSION, VERDICTS, ExampleVerdict
+from ragauge.store.database import Database, chunks, raw_rows, rows_among
+from ragauge.store.names import judge_no, put_judges, put_reasons, run_no
+from ragauge.store.packing import framed, pack, unpack
+from ragauge.store.schema import reasons, scores
+from ragauge.store.verdict_schema import controls
+from ragauge.store.verdict_schema import verdicts as table
+from ragauge.store.writes import count_write
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+CODES = {verdict: code for code, verdict in enumerate(VERDICTS)}
+KEY = ("run_no", "response_no", "judge_no", "judge_repeat")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VerdictColumns:
+    """Verdicts on the responses of a run. Every array has an entry a response, by ascending number.
+
+    Attributes:
+        number: of the response.
+        verdict: of the response as a whole, a place in `VERDICTS`.
+        right: whether its answer is right, likewise.
+        grounded: whether its passages support it, likewise.
+        reason: place of the reason in `reasons`.
+        reasons: (in words, what would settle it); ("", ()) of a verdict without one.
+    """
+
+    number: npt.NDArray[np.int64]
+    verdict: npt.NDArray[np.int8]
+    right: npt.NDArray[np.int8]
+    grounded: npt.NDArray[np.int8]
+    reason: npt.NDArray[np.int64]
+    reasons: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+class Verdicts:
+    """The verdict on every response that was looked at, one row per run, response and judge.
+
+    What is read for a judge holds, of responses that this judge never judged, the verdicts that were stored for nobody
+    (judge None): what record and labels alone show.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def write(
+        self, run_id: str, judge_id: str | None, verdicts: Mapping[int, ExampleVerdict], judge_repeat: int = 0, *,
+        controls: str = "",
+    ) -> None:     # fmt: skip
+        """Stores verdicts by number of response, in place of earlier ones, under the present version of the rule.
+
+        Args:
+            run_id: of the run.
+            judge_id: whose; None = nobody's.
+            verdicts: response number -> verdict.
+            judge_repeat: which asking of the judge.
+            controls: fingerprint of the controls that they rest on; "" = none.
+        """
+        if not verdicts:
+            return
+        texts = {number: _reason_text(verdict) for number, verdict in verdicts.items()}
+        with self._database.write() as connection:
+            run = run_no(connection, run_id)
+            count_write(connection, run)
+            judge = put_judges(self._database, connection, [judge_id])[judge_id]
+            numbers = put_reasons(self._database, connection, sorted({text for text in texts.values() if text}))
+            rows = [
+                {
+                    "run_no": run, "response_no": number, "judge_no": judge, "judge_repeat": judge_repeat,
+                    "verdict": CODES[verdict.verdict], "right": CODES[verdict.right],
+                    "grounded": CODES[verdict.grounded], "reason_no": numbers.get(texts[number]),
+                    "rule": RULE_VERSION, "controls": controls,
+                }
+                for number, verdict in verdicts.items()
+            ]     # fmt: skip
+            statement = self._database.insert(table)
+            update = {column.name: statement.excluded[column.name] for column in table.c if column.name not in KEY}
+            upsert = statement.on_conflict_do_update(index_elements=KEY, set_=update)
+            for part in chunks(rows):
+                connection.execute(upsert, part)
+
+    def read(
+        self, run_id: str, judge_id: str | None, judge_repeat: int = 0, *, numbers: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, ExampleVerdict]]:
+        """Number and verdict of one response after another, by ascending number; of some responses with `numbers`."""
+        with self._database.read() as connection:
+            query = _query(connection, run_id, judge_id, judge_repeat)
+            every = (row for part in raw_rows(connection, query) for row in part)
+            few = rows_among(connection, query, table.c.response_no, sorted(numbers or ()))
+            rows = list(every if numbers is None else few)
+            texts = _texts(connection, {row[-1] for row in rows if row[-1] is not None})
+        for number, verdict, right, grounded, reason_no in rows:
+            yield number, ExampleVerdict(VERDICTS[verdict], VERDICTS[right], VERDICTS[grounded], *texts[reason_no])
+
+    def columns(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> VerdictColumns:
+        """The verdicts as arrays."""
+        import numpy as np
+
+        with self._database.read() as connection:
+            query = _query(connection, run_id, judge_id, judge_repeat)
+            rows = [row for part in raw_rows(connection, query) for row in part]
+            texts = _texts(connection, {row[-1] for row in rows if row[-1] is not None})
+        places = {reason_no: place for place, reason_no in enumerate(texts)}
+        number, verdict, right, grounded, reason = zip(*rows, strict=True) if rows else ((),) * 5
+        codes = [np.array(column, dtype=np.int8) for column in (verdict, right, grounded)]
+        reason_places = np.array([places[reason_no] for reason_no in reason], dtype=np.int64)
+        return VerdictColumns(np.array(number, dtype=np.int64), *codes, reason_places, tuple(texts.values()))
+
+    def current(self, run_id: str, judge_id: str | None, controls: str = "", judge_repeat: int = 0) -> set[int]:
+        """Numbers of the responses whose verdict was decided by the present rule and with these controls."""
+        with self._database.read() as connection:
+            query = select(table.c.response_no).where(
+                table.c.run_no == run_no(connection, run_id), table.c.judge_no == judge_no(connection, judge_id),
+                table.c.judge_repeat == judge_repeat, table.c.rule == RULE_VERSION, table.c.controls == controls,
+            )     # fmt: skip
+            return set(connection.execute(query).scalars())
+
+
+class StoredControls:
+    """The control pairs that show what a judge can read of a run: their scores alone."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def write(self, run_id: str, judge_id: str, found: Controls, judge_repeat: int = 0) -> None:
+        """Stores the controls of a run and judge in place of earlier ones."""
+        scales = [[*key, plain(scale)] for key, scale in sorted(found.scales.items())]
+        body = pack(canonical({"fingerprint": found.fingerprint, "scales": scales}))
+        with self._database.write() as connection:
+            run = run_no(connection, run_id)
+            count_write(connection, run)
+            judge = put_judges(self._database, connection, [judge_id])[judge_id]
+            statement = self._database.insert(controls)
+            key = {"run_no": run, "judge_no": judge, "judge_repeat": judge_repeat}
+            update = {"body": statement.excluded.body}
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=list(key), set_=update), [{**key, "body": body}]
+            )
+
+    def read(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> Controls | None:
+        """The controls of a run and judge; None where there are none."""
+        with self._database.read() as connection:
+            query = select(controls.c.body).where(
+                controls.c.run_no == run_no(connection, run_id), controls.c.judge_no == judge_no(connection, judge_id),
+                controls.c.judge_repeat == judge_repeat,
+            )     # fmt: skip
+            body = connection.execute(query).scalar()
+        if body is None:
+            return None
+        stored = json.loads(unpack(body))
+        scales = {
+            (fact, language, layout): from_plain(ControlScale, scale)
+            for fact, language, layout, scale in stored["scales"]
+        }
+        return Controls(scales, stored["fingerprint"])
+
+
+def _reason_text(verdict: ExampleVerdict) -> str:
+    """What is stored of a reason; "" where there is none."""
+    return canonical([verdict.reason, *verdict.settled_by]) if verdict.reason or verdict.settled_by else ""
+
+
+def _texts(connection: Connection, numbers: set[int]) -> dict[int | None, tuple[str, tuple[str, ...]]]:
+    """Number of a reason -> its words, and what would settle it; None -> neither."""
+    query = select(reasons.c.reason_no, reasons.c.body)
+    found: dict[int | None, tuple[str, tuple[str, ...]]] = {None: ("", ())}
+    for number, body in rows_among(connection, query, reasons.c.reason_no, sorted(numbers)):
+        reason, *settled_by = (framed(text) for text in json.loads(unpack(body)))
+        found[number] = reason, tuple(settled_by)
+    return found
+
+
+def _query(connection: Connection, run_id: str, judge_id: str | None, judge_repeat: int) -> Any:
+    c = table.c
+    columns = c.response_no, c.verdict, c.right, c.grounded, c.reason_no
+    return select(*columns).where(_read_for(connection, run_id, judge_id, judge_repeat)).order_by(c.response_no)
+
+
+def _read_for(connection: Connection, run_id: str, judge_id: str | None, judge_repeat: int) -> ColumnElement[bool]:
+    """The judge's verdicts, and nobody's of the responses that this judge never judged."""
+    run = run_no(connection, run_id)
+    nobody, judge = judge_no(connection, None), judge_no(connection, judge_id)
+    unjudged = and_(table.c.judge_no == nobody, table.c.judge_repeat == 0)
+    if judge is None or judge == nobody:
+        return and_(table.c.run_no == run, unjudged)
+    judged = [
+        exists().where(
+            other.c.run_no == run, other.c.response_no == table.c.response_no, other.c.judge_no == judge,
+            other.c.judge_repeat == judge_repeat,
+        )
+        for other in (table.alias(), scores)
+    ]     # fmt: skip
+    of_judge = and_(table.c.judge_no == judge, table.c.judge_repeat == judge_repeat)
+    return and_(table.c.run_no == run, or_(of_judge, and_(unjudged, *(~condition for condition in judged))))
