@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.building import evidence, example, passage, response
 
-from ragauge.analysis.causes.attribute import attribute
+from ragauge.analysis.causes.attribute import judge_example
 from ragauge.analysis.judges.use import lacks
 from ragauge.data.ask import Reply
 from ragauge.data.facts import AnswerFacts
@@ -75,9 +75,9 @@ def test_metrics_say_that_it_is_not_known(answerable: bool) -> None:
 
 
 @pytest.mark.parametrize("answerable", [False, True])
-def test_no_cause_is_blamed_for_what_may_be_a_refusal(answerable: bool) -> None:
-    """Neither a missed nor a wrong refusal nor an invention is named, and what is lacking is."""
-    cause = attribute(facts(answerable=answerable))
-    assert cause is not None
-    assert cause.name == ""
-    assert "whether the answer declines is not known in this language (el)" in cause.lacking
+def test_what_may_be_a_refusal_is_unclear(answerable: bool) -> None:
+    """It neither failed nor passed, no cause is named, and the reason says what is not known."""
+    verdict, cause = judge_example(facts(answerable=answerable))
+    assert (verdict.verdict, cause) == ("unclear", None)
+    assert verdict.reason == "whether the answer declines is not known in this language (el)"
+    assert verdict.settled_by

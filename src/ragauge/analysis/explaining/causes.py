@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 
-from ragauge.analysis.causes.attribute import DECIDING, ROWS, failure, odds
+from ragauge.analysis.causes.attribute import DECIDING, ROWS, odds
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import holding, misread, told
 from ragauge.analysis.causes.row import CauseRow, Lack, Why, counted, documents
+from ragauge.analysis.causes.verdicts import decide_verdict
 from ragauge.analysis.results.explanation import RowWorked
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.metrics.facts import Facts
@@ -40,8 +41,9 @@ def rows(facts: Facts, indexed: Container[str] | None, cause: Cause | None) -> t
 
 
 def sign(facts: Facts, indexed: Container[str] | None) -> str:
-    """The first sign that the example failed; "" when there is none."""
-    return failure(CauseContext(facts, indexed))
+    """What shows that the example failed; "" when nothing does."""
+    verdict = decide_verdict(CauseContext(facts, indexed))
+    return verdict.reason if verdict.verdict == "failed" else ""
 
 
 def _against(row: CauseRow, seen: CauseContext) -> str:

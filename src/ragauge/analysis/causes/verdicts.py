@@ -1,0 +1,223 @@
+"""Whether one example failed: two verdicts, right and grounded, and both together.
+
+Thresholds on a judge's probabilities are data, written by bench/verdicts.py.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
+
+from ragauge.analysis.causes.cause_context import CauseContext
+from ragauge.analysis.causes.evidence import addresses
+from ragauge.data.verdict import ExampleVerdict, Verdict, combine
+
+THRESHOLDS = Path(__file__).parent / "verdict_thresholds.json"
+CERTAIN_P = 0.2         # a claim this unlikely that a passage contradicts, or that has made-up specifics, fails alone
+CLEAR_P = 0.9           # from here on an address is clear
+LABEL = "a label of your own (ragauge label)"
+MODEL = "a model judge (--judge)"
+REFERENCE = "a reference answer"
+ANSWERABLE = "whether it can be answered (answerable), or its gold documents (relevant)"
+
+
+class Band(NamedTuple):
+    """Where a score fails and passes; between them it is unclear.
+
+    Attributes:
+        fail_below: a lower score fails.
+        pass_from: such a score or a higher one passes.
+    """
+
+    fail_below: float
+    pass_from: float
+
+    def verdict_of(self, score: float) -> Verdict:
+        """The verdict on a score.
+
+        >>> Band(0.35, 0.6).verdict_of(0.5)
+        'unclear'
+        """
+        return "failed" if score < self.fail_below else "passed" if score >= self.pass_from else "unclear"
+
+
+class Finding(NamedTuple):
+    """One of the two verdicts, why, and what would settle it where it is unclear."""
+
+    verdict: Verdict
+    reason: str = ""
+    settled_by: tuple[str, ...] = ()
+
+
+NOT_JUDGED = Finding("not_judged")
+PASSED = Finding("passed")
+
+
+@cache
+def read_bands() -> dict[str, Band]:
+    """The shipped thresholds, by verdict."""
+    return {name: Band(**band) for name, band in json.loads(THRESHOLDS.read_text(encoding="utf-8")).items()}
+
+
+def decide_verdict(context: CauseContext) -> ExampleVerdict:
+    """What is known of whether an example failed.
+
+    It failed where the system gave an error, a label shows a failure (see `find_label_failure`), or the answer is not
+    right or not grounded. A correct refusal never fails.
+    """
+    if context.response.error is not None:
+        return ExampleVerdict("failed", reason="the system failed")
+    if context.example.answerable is False and context.refuse:
+        return ExampleVerdict("passed", "passed")
+    right, grounded = _decide_right(context), _decide_grounded(context)
+    verdicts = right.verdict, grounded.verdict
+    labelled, _ = find_label_failure(context)
+    if labelled:
+        return ExampleVerdict("failed", *verdicts, labelled)
+    for finding in (grounded, right):
+        if finding.verdict == "failed":
+            return ExampleVerdict("failed", *verdicts, finding.reason)
+    unmet = [claim for claim in context.unmet if claim.p is None]
+    if unmet:
+        of = len(context.reference or ())
+        return ExampleVerdict("failed", *verdicts, f"{len(unmet)} of {of} reference claims in no passage")
+    return _without_failure(context, right, grounded)
+
+
+def _without_failure(context: CauseContext, right: Finding, grounded: Finding) -> ExampleVerdict:
+    verdicts = right.verdict, grounded.verdict
+    both = combine(*verdicts)
+    for finding in (right, grounded):
+        if finding.verdict == "unclear":
+            return ExampleVerdict("unclear", *verdicts, finding.reason, finding.settled_by)
+    reasons = (evidence.reason for evidence in context.facts.evidence.values() if evidence.status == "failed")
+    broken = next(reasons, None)
+    if broken is not None:
+        verdict: Verdict = "unclear" if both == "passed" else both
+        return ExampleVerdict(verdict, *verdicts, f"a judge call failed: {broken}", ("the same command again",))
+    if both == "not_judged":
+        if context.missed is not None and context.response.answer is None:
+            return ExampleVerdict("passed")     # retrieval alone, and labels say that it found everything
+        reason = next((finding.reason for finding in (right, grounded) if finding.reason), "nothing asked shows it")
+        return ExampleVerdict("not_judged", *verdicts, reason)
+    return ExampleVerdict(both, *verdicts)
+
+
+def find_label_failure(context: CauseContext) -> tuple[str, str]:
+    """A failure that the record or a label shows, in words, and what shows it; two empty texts for none.
+
+    What shows it is "record", "labels" or "label and judge". A labelled document or a gold span that is missing from
+    the passages, a refusal of an answerable question and an answer to an unanswerable one are failures.
+    """
+    if context.response.error is not None:
+        return "the system failed", "record"
+    if context.missed:
+        return f"{len(context.missed)} of {len(context.relevant)} gold documents missed", "labels"
+    if context.cut_spans:
+        return "a gold span is not covered by the passages", "labels"
+    known = context.example.answerable
+    if known is not None and context.refuse is known:
+        did = "declined to answer an answerable question" if known else "answered an unanswerable question"
+        return f"the system {did}", "label and judge"
+    return "", ""
+
+
+# ---- right ----
+
+
+def _decide_right(context: CauseContext) -> Finding:
+    """Whether the answer is right, by labels, by the reference, or as far as it addresses the question at all."""
+    known = context.example.answerable
+    if known is not None and context.refuse is known:
+        return Finding("failed", find_label_failure(context)[0])
+    if context.refuse:
+        return _decide_refusal(context)
+    if context.answer is not None and context.refuse is None and (known is False or context.answer.unread):
+        return Finding("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
+    if known is False:
+        return NOT_JUDGED
+    if context.agreement is not None and context.agreement.reference:
+        return _compare_to_reference(context)
+    return _decide_address(context)
+
+
+def _decide_refusal(context: CauseContext) -> Finding:
+    """A refusal of a question of which no label says whether it can be answered.
+
+    It fails where something tells what the passages hold: gold documents, a reference, explicit ratings of them, or
+    that there are none; the fault is retrieval's or the prompt's then.
+    """
+    rated = not context.likely_only and context.marks is not None
+    decided = rated and (context.evidence_whole or bool(context.evidence))
+    if context.relevant or context.example.references or decided or context.passages == ():
+        return Finding("failed", "the system declined to answer")
+    return Finding("unclear", "the system declined to answer, and nothing tells whether it should have", (ANSWERABLE,))
+
+
+def _compare_to_reference(context: CauseContext) -> Finding:
+    agreement = context.agreement
+    if agreement is None:
+        return NOT_JUDGED
+    known = [p for p in agreement.reference_p if p is not None]
+    if not known:
+        if context.unstated or context.wrong or context.address in ("partly", "no"):
+            return Finding("failed", "the answer leaves out or contradicts the reference")
+        whole = None not in agreement.reference and None not in agreement.answer
+        return PASSED if whole else Finding("unclear", "a verdict on the reference is missing", (MODEL, LABEL))
+    recall = fmean(known)
+    verdict = read_bands()["right"].verdict_of(recall)
+    if verdict == "failed":
+        return Finding(verdict, f"the answer leaves out the reference (expected share stated {recall:.2f})")
+    if verdict == "passed":
+        return PASSED
+    return Finding(verdict, f"the answer may state the reference or not (expected share {recall:.2f})", (LABEL, MODEL))
+
+
+def _decide_address(context: CauseContext) -> Finding:
+    """Without a reference an answer to something else or to half of the question is not right; none is by its topic."""
+    level = context.address
+    if level in (None, "fully"):
+        return NOT_JUDGED
+    reason = "the answer does not fully address the question"
+    probabilities = context.answer.address_p if context.answer is not None else None
+    if probabilities is None or addresses(context)[2] >= CLEAR_P:
+        return Finding("failed", reason)
+    return Finding("unclear", f"{reason}, or so it seems", (LABEL, MODEL, REFERENCE))
+
+
+# ---- grounded ----
+
+
+def _decide_grounded(context: CauseContext) -> Finding:
+    """Whether the passages support the answer; not judged of a refusal, or of an answer that claims nothing."""
+    answer, claims = context.answer, context.claims
+    if answer is None or claims is None or context.refuse:
+        return NOT_JUDGED
+    if not answer.claims:
+        return Finding("not_judged", "the answer claims nothing that could be checked")
+    if answer.refuse is None and answer.unread:
+        return Finding("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
+    unsupported = (*context.bare, *context.against)     # without claims in the words of a reference that is there
+    if any(claim.p is None for claim in unsupported):
+        return Finding("failed", f"{len(unsupported)} claims without support")
+    likely = [claim for claim in claims if claim.p is not None]
+    if any(claim.contradicting and claim.chance <= CERTAIN_P for claim in likely):
+        return Finding("failed", "a passage contradicts a claim")
+    if likely:
+        return _weigh_claims([claim.chance if claim in unsupported or claim.supporting else 1.0 for claim in claims])
+    if not context.claims_whole:
+        return Finding("unclear", "a verdict on a claim is missing", (MODEL, LABEL))
+    return PASSED
+
+
+def _weigh_claims(chances: list[float]) -> Finding:
+    mean = fmean(chances)
+    verdict = read_bands()["grounded"].verdict_of(mean)
+    if verdict == "failed":
+        return Finding(verdict, f"most of the answer is in no passage (expected share supported {mean:.2f})")
+    if verdict == "passed":
+        return PASSED
+    return Finding(verdict, f"the passages may support the answer or not (expected share {mean:.2f})", (LABEL, MODEL))
