@@ -5,23 +5,11 @@ from __future__ import annotations
 import re
 
 from ragauge.text.characters import Mark
+from ragauge.text.word_files import read_words
 
-# English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish and Turkish
-_NAMES = """
-january jan januar januari janvier janv enero ene gennaio gen janeiro stycznia ocak
-february feb februar februari février févr fevrier febrero febbraio fevereiro lutego şubat
-march mar märz mars marzo março marca maart mrt mart
-april apr avril avr abril abr aprile kwietnia nisan
-may mai mayo maggio maio mei maj maja mayıs
-june jun juni juin junio giugno junho czerwca haziran
-july jul juli juillet juil julio luglio julho lipca temmuz
-august aug août aout agosto ago augustus augusti sierpnia ağustos
-september sep sept septembre septiembre settembre setembro września eylül
-october oct oktober okt octobre octubre ottobre outubro października ekim
-november nov novembre noviembre novembro listopada kasım
-december dec dezember dez décembre déc decembre diciembre dicembre dezembro grudnia aralık
-"""
-MONTHS = {name: n for n, line in enumerate(_NAMES.strip().splitlines(), 1) for name in line.split()}
+WORDS = read_words(__file__, "dates")
+
+MONTHS = {name: n for n, line in enumerate(WORDS["names"].strip().splitlines(), 1) for name in line.split()}
 _YEAR = r"[12]\d{3}(?!\d)"
 _ORDINAL = r"(?:st|nd|rd|th|er|\.|º|ª)?"
 _TO = r"\s?(?:-|to|and|bis|und|al?|au)\s?"     # of a span of days

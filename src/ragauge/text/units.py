@@ -4,81 +4,12 @@ from __future__ import annotations
 
 import re
 
-_UNITS = """
-days: day days tag tage tagen jour jours día días dia dias giorni 天 일
-hours: hour hours hr hrs h stunde stunden heure heures hora horas ore 小时 時間 시간
-minutes: minute minutes min mins minuten minuti minutos 分钟 分間 분
-seconds: second seconds sec secs s sekunde sekunden secondes segundos secondi 秒
-ms: ms millisecond milliseconds
-weeks: week weeks woche wochen semaine semaines semana semanas
-months: month months monat monate monaten mois meses mesi 个月 か月
-years: year years yr yrs jahr jahre jahren ans année années año años ano anos anni 岁 歳
-decades: decade decades
-centuries: century centuries
-km: km kilometer kilometers kilometre kilometres 公里
-m: m meter meters metre metres 米
-cm: cm centimeter centimeters centimetre centimetres
-mm: mm millimeter millimeters millimetre millimetres
-mi: mile miles mi
-ft: ft foot feet
-in: inch inches
-kg: kg kilogram kilograms kilo kilos 公斤
-g: g gram grams gramm
-mg: mg milligram milligrams
-t: ton tons tonne tonnes
-lb: lb lbs
-oz: oz ounce ounces
-l: l liter liters litre litres
-ml: ml milliliter milliliters millilitre millilitres
-km/h: km/h kph
-mph: mph
-°C: °c ℃
-°F: °f ℉
-K: kelvin
-bits: bit bits
-B: byte bytes
-KB: kb kilobyte kilobytes
-MB: mb megabyte megabytes
-GB: gb gigabyte gigabytes
-TB: tb terabyte terabytes
-PB: pb petabyte petabytes
-KiB: kib
-MiB: mib
-GiB: gib
-TiB: tib
-Mbps: mbps mbit/s
-Gbps: gbps gbit/s
-Hz: hz
-kHz: khz
-MHz: mhz
-GHz: ghz
-W: w watt watts
-kW: kw kilowatt kilowatts
-MW: mw megawatt megawatts
-kWh: kwh
-V: v volt volts
-A: amp amps ampere amperes
-mAh: mah
-px: px pixel pixels
-am: am a.m.
-pm: pm p.m.
-BC: bc bce
-AD: ad ce
-$: dollar dollars usd 美元
-€: € euro euros eur 欧元 ユーロ
-£: £ pounds gbp
-¥: ¥ yen yuan jpy cny 元 円
-₹: ₹ rupee rupees inr
-CHF: chf francs
-cents: cent cents
-times: times x 次
-people: people persons 人
-"""
-UNITS = {
-    name: unit
-    for line in _UNITS.strip().splitlines()
-    for unit, _, names in [line.partition(": ")]
-    for name in names.split()
+from ragauge.text.word_files import read_words
+
+WORDS = read_words(__file__, "units")
+
+UNITS: dict[str, str] = {
+    name: unit for unit, names in WORDS["units"].items() for name in names.split()
 }
 CJK_UNITS = {name: unit for name, unit in UNITS.items() if ord(name[0]) > 0x2E80}
 # with capitals these are codes (5G, 4K), in small letters words ("5 ad campaigns")

@@ -14,20 +14,12 @@ from typing import Literal, NamedTuple
 from ragauge.judging.local.english import opposed
 from ragauge.judging.local.items import Item
 from ragauge.judging.local.measures import alike, other_unit, same_amount, same_day
+from ragauge.text.word_files import read_words
 
-_NICKNAMES = """
-william bill will billy|robert bob rob bobby|richard dick rick|james jim jimmy|john jack johnny|thomas tom
-tommy|michael mike|joseph joe|charles charlie chuck|edward ed ted eddie|elizabeth liz beth betty eliza|
-margaret maggie peggy meg|katherine kate kathy catherine cathy|david dave|daniel dan danny|samuel sam|benjamin
-ben|anthony tony|christopher chris|alexander alex|andrew andy|steven steve stephen|matthew matt|nicholas
-nick|patricia pat patty|jennifer jen jenny|timothy tim|gregory greg|kenneth ken|ronald ron|lawrence larry|
-frederick fred|theodore ted teddy|susan sue|deborah debbie|us usa america american|uk britain british england|
-eu europe european|holland netherlands dutch|france french|spain spanish|germany german|italy italian|ireland
-irish|china chinese|japan japanese|greece greek|wales welsh|poland polish|burma myanmar|bombay mumbai|
-calcutta kolkata|peking beijing|saigon minh|ny york|la angeles|dc washington
-"""
+WORDS = read_words(__file__, "names")
+
 NICKNAMES: dict[str, frozenset[str]] = {}
-for _line in _NICKNAMES.replace("\n", " ").split("|"):
+for _line in WORDS["nicknames"].replace("\n", " ").split("|"):
     _names = frozenset(_line.split())
     for _name in _names:
         NICKNAMES[_name] = NICKNAMES.get(_name, frozenset()) | _names

@@ -36,6 +36,9 @@ from ragauge.text.clauses import clauses
 from ragauge.text.language import guess
 from ragauge.text.sentences import split
 from ragauge.text.tokens import stem, words
+from ragauge.text.word_files import read_words
+
+WORDS = read_words(__file__, "checks")
 
 HALF = 0.5         # share of the claim's content that a sentence holds for a closer look
 NEXT_BEST = 0.8    # of what the best sentence holds: others that hold so much are looked at too
@@ -157,12 +160,7 @@ def _held(units: Sequence[str], passage: Indexed) -> dict[int, int]:
 
 FARTHEST = 10     # items that a claim leaps over
 JOINTS = frozenset(["and", "but", "while", "whereas", "though", "although"])
-# say how much of what follows, and are no subject of their own
-_LOOSE = """
-or then later only just about another further additional over nearly almost around approximately even also now still
-again up to at least most more some roughly under exactly
-"""
-LOOSE = frozenset(_LOOSE.split())
+LOOSE = frozenset(WORDS["loose"].split())
 
 
 def crossed(laid: TextAlignment) -> bool:
@@ -270,12 +268,7 @@ def _adds(laid: TextAlignment) -> bool:
 
 FEWEST = 3          # words of a statement that may be a part of a sentence; a shorter one has to be the whole
 LOOKED_AT = 20_000  # characters of a text
-# words beside a statement that may take it back, or only report it
-_TURNING = """
-    if unless whether although false untrue wrong myth rumour rumor denied denies deny claimed claims alleged allegedly
-    supposedly reportedly perhaps maybe might may could would possibly except hardly barely instead until
-"""
-TURNING = NEGATIONS.union(_TURNING.split())
+TURNING = NEGATIONS.union(WORDS["turning"].split())
 
 
 class Wording:

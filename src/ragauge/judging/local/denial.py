@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from ragauge.judging.local.english import NEGATIONS
 from ragauge.judging.local.index import STOPS, Indexed, units_of
 from ragauge.judging.local.overlap import PreparedClaim
+from ragauge.text.word_files import read_words
+
+WORDS = read_words(__file__, "denial")
 
 MIN_SHARE = 0.7     # of the claim's units, held by a sentence that is compared with it
 MIN_UNITS = 2       # with content, of a claim that is a statement
@@ -20,14 +23,8 @@ NEAR = 3            # words between a denying word and "that"
 
 HEAD = re.compile(rf"\W*((?:[\w'’-]+ ){{1,{MAX_WORDS}}})that\b(.*)", re.IGNORECASE | re.DOTALL)
 BREAK = re.compile(r"[;?!]|\b(?:but|however|whereas|although|though|yet)\b|\band\s+(?:sa(?:id|ys)|added)\b")
-_DENYING = """
-    deny denies denied refute refutes refuted reject rejects rejected dismiss dismisses dismissed disprove disproved
-    debunked dispute disputes disputed retracted withdrew false falsely untrue wrong wrongly incorrect incorrectly
-    mistaken mistakenly erroneously myth misconception fallacy falsehood hoax lie
-"""
-DENYING = frozenset(_DENYING.split())
-_DENIABLE = "evidence proof indication indications sign signs true correct case suggests indicates"
-DENIABLE = frozenset(_DENIABLE.split())     # what denies where a negation stands beside it
+DENYING = frozenset(WORDS["denying"].split())
+DENIABLE = frozenset(WORDS["deniable"].split())     # what denies where a negation stands beside it
 
 
 def denial(claim: str, want: PreparedClaim, text: str, passage: Indexed) -> str:

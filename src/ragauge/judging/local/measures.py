@@ -16,6 +16,9 @@ from ragauge.text.dates import LAST_YEAR
 from ragauge.text.numerals import canonical, digits
 from ragauge.text.specifics import EXACT, Specific, find
 from ragauge.text.units import UNITS
+from ragauge.text.word_files import read_words
+
+LISTS = read_words(__file__, "measures")
 
 LONGEST = 20_000        # characters of a text whose amounts are looked for
 LOOSE = 0.51            # of the last digit that is written: a result is rounded to it
@@ -121,35 +124,13 @@ ROUGHLY = 0.1          # most that a number called rough may be off
 ROUGH_YEARS = 10       # most that a year called rough may be off: "around 1450"
 EXACTLY = 0.02         # and of one whose units differ by a power of ten, or are of time: "105 cm" is not 1 m
 CONVERTED = 0.05       # most that a converted number may be off: "5 km (3 miles)"
-# unit of `text.units`, or its own: family and size
-_FAMILIES = """
-length km 1000|length m 1|length cm 0.01|length mm 0.001|length mi 1609.344|length ft 0.3048|length in 0.0254
-length yd 0.9144|length nmi 1852|mass kg 1000|mass g 1|mass mg 0.001|mass t 1000000|mass lb 453.592|mass oz 28.3495
-mass st 6350.29|time ms 0.001|time seconds 1|time minutes 60|time hours 3600|time days 86400|time weeks 604800
-time months 2629800|time years 31557600|time decades 315576000|time centuries 3155760000|volume l 1|volume ml 0.001
-volume gal 3.78541|volume pt 0.473176|volume qt 0.946353|volume bbl 158.987|area acre 4046.86|area ha 10000
-area km2 1000000|area mi2 2589988|area m2 1|area ft2 0.092903|speed km/h 1|speed mph 1.609344|speed kn 1.852
-data B 1|data KB 1000|data MB 1000000|data GB 1000000000|data TB 1000000000000|data PB 1000000000000000|data KiB 1024
-data MiB 1048576|data GiB 1073741824|data TiB 1099511627776|rate Mbps 1|rate Gbps 1000|frequency Hz 1|frequency kHz 1000
-frequency MHz 1000000|frequency GHz 1000000000|power W 1|power kW 1000|power MW 1000000|money $ 1|money cents 0.01
-"""
 FAMILIES = {
     unit: (family, float(size))
-    for family, unit, size in (entry.split() for entry in _FAMILIES.replace("\n", "|").strip("|").split("|"))
+    for family, unit, size in (entry.split() for entry in LISTS["families"].strip().replace("\n", "|").split("|"))
 }
-# units that a text seldom has, by their spelling
-_MORE = """
-yd: yard yards yd yds|acre: acre acres|ha: hectare hectares ha|gal: gallon gallons gal|pt: pint pints|qt: quart quarts
-bbl: barrel barrels|st: stone|lb: pound|nmi: nautical_mile nautical_miles|kn: knot knots|%: percent per_cent %
-m2: square_metre square_metres square_meter square_meters m2 m² sq_m|ft2: square_foot square_feet sq_ft
-km2: square_kilometre square_kilometres square_kilometer square_kilometers km2 km² sq_km
-mi2: square_mile square_miles sq_mi|°C: celsius °c degrees_celsius|°F: fahrenheit °f degrees_fahrenheit
-°: degrees degree °|hours: hourly|in: inch inches|ft: foot feet|yards: yards|volts: volt volts|kWh: kilowatt_hours
-mph: miles_per_hour mile_per_hour|km/h: kilometres_per_hour kilometers_per_hour km_per_hour
-"""
 SPELLINGS = {
     name.replace("_", " "): unit
-    for entry in _MORE.replace("\n", "|").strip("|").split("|")
+    for entry in LISTS["more"].strip().replace("\n", "|").split("|")
     for unit, _, names in [entry.partition(": ")]
     for name in names.split()
 }

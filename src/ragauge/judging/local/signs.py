@@ -14,6 +14,9 @@ from functools import lru_cache
 from ragauge.judging.local.english import NEGATIONS
 from ragauge.text.code import codes, stands
 from ragauge.text.tokens import words
+from ragauge.text.word_files import read_words
+
+WORDS = read_words(__file__, "signs")
 
 LONGEST = 20_000     # characters of a passage that are looked at
 _SIGN = re.compile(
@@ -53,56 +56,7 @@ SHORTEST = 3          # letters of a name that is no sign alone, as "dot" in "do
 BEFORE = 3            # words before a mention that may negate it
 LOOKED_AT = 4_000     # characters of an answer
 
-_NAMES = """
-; semicolon, semi-colon
-: colon
-, comma
-. dot, period, full stop, decimal point
-! exclamation mark, exclamation point, bang
-? question mark
-@ at sign, at symbol, at-sign
-# hash, hash sign, hash mark, pound sign, number sign, hashtag, octothorpe
-$ dollar, dollar sign
-% percent, percent sign, percentage sign, modulo
-^ caret, circumflex
-& ampersand
-&& double ampersand
-* asterisk, star
-** double asterisk, double star
-( opening parenthesis, left parenthesis, open parenthesis
-) closing parenthesis, right parenthesis, close parenthesis
-() parentheses, round brackets, parens
-[ opening square bracket, left square bracket
-] closing square bracket, right square bracket
-[] square brackets, brackets
-{ opening brace, left brace, opening curly brace, left curly brace
-} closing brace, right brace, closing curly brace, right curly brace
-{} curly braces, curly brackets, braces
-<> angle brackets
-< less-than sign, less than, left angle bracket
-> greater-than sign, greater than, right angle bracket
-/ slash, forward slash
-// double slash, two slashes
-\\ backslash
-| pipe, vertical bar, pipe character
-|| double pipe, two pipes
-~ tilde
-` backtick, back tick, grave accent, backquote
-' apostrophe, single quote, single quotation mark
-" double quote, quotation mark, double quotation mark
-- hyphen, dash, minus, minus sign
--- double hyphen, double dash, two hyphens, two dashes
-_ underscore
-__ double underscore, dunder
-+ plus, plus sign
-= equals, equals sign, equal sign
-== double equals, double equal sign
--> arrow
-=> fat arrow, double arrow
-:: double colon
-... ellipsis, three dots
-"""
-NAMES = {(row := line.split(" ", 1))[0]: tuple(row[1].split(", ")) for line in _NAMES.strip().splitlines()}
+NAMES: dict[str, tuple[str, ...]] = {sign: tuple(names.split(", ")) for sign, names in WORDS["names"].items()}
 SIGN_OF = {name: sign for sign, names in NAMES.items() for name in names}
 KIND = r"(?:character|sign|symbol|operator|mark|key|punctuation)"
 ARTICLE = re.compile(rf"^(?:an? |the |using )+|(?: {KIND})+$")
