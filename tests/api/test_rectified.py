@@ -84,15 +84,18 @@ def test_mean_is_rectified_everywhere(store: str, tmp_path: Path) -> None:
     assert found.rectified.mean == pytest.approx(expected.mean)
     assert found.rectified.interval.low == pytest.approx(expected.interval.low)
     assert (found.rectified.n, found.rectified.others) == (150, 150)
-    assert found.mean == before.card.summaries[0].mean      # what the judge says stays what it says
+    assert (found.mean, found.interval) == (found.rectified.mean, found.rectified.interval)
+    assert found.judge_mean == before.card.summaries[0].mean      # the judge's own stands beside it
+    assert found.judge_interval == before.card.summaries[0].interval
     assert found.rectified.interval.low < rate(300, 90) < found.rectified.interval.high
-    said = f"{found.rectified.mean:.2f} rectified ["
+    said = "corrected by 150 human labels (mean "
     for ending in ("md", "html", "json"):
         card.save(tmp_path / f"card.{ending}")
     assert said in (tmp_path / "card.md").read_text().replace("\\", "")
     assert said in (tmp_path / "card.html").read_text()
-    told = json.loads((tmp_path / "card.json").read_text())["metrics"]["faithfulness"]["rectified"]
-    assert (told["labels"], told["people"]) == (150, pytest.approx(np.mean(people)))
+    entry = json.loads((tmp_path / "card.json").read_text())["metrics"]["faithfulness"]
+    assert (entry["rectified"]["labels"], entry["rectified"]["people"]) == (150, pytest.approx(np.mean(people)))
+    assert (entry["mean"], entry["judge_mean"]) == (pytest.approx(found.mean), pytest.approx(found.judge_mean))
     parts = {value: cells[0].rectified for value, cells in card.card.segments["half"].items()}
     assert all(part is not None and part.n >= LEAST_LABELS for part in parts.values())
     with open_store(store) as opened:
@@ -113,7 +116,7 @@ def test_difference_is_rectified(store: str, tmp_path: Path) -> None:
     assert change.rectified is not None
     assert change.rectified.n == 120
     assert change.rectified.interval.low < rate(300, 45) - rate(300, 90) < change.rectified.interval.high
-    assert f"faithfulness: {change.rectified.mean:+.2f} rectified [" in found.to_markdown().replace("\\", "")
+    assert "corrected by 120 human labels (mean " in found.to_markdown().replace("\\", "")
 
 
 def test_rectified_difference_decides(store: str, tmp_path: Path) -> None:
@@ -133,7 +136,7 @@ def test_rectified_difference_decides(store: str, tmp_path: Path) -> None:
     assert change.p_value < 0.001
     said = found.to_markdown().replace("\\", "")
     assert f"Worse than base: faithfulness {change.rectified.mean:+.2f}".replace("-", "−") in said
-    assert "Its verdict is by the rectified difference." in said
+    assert "Its verdict is by the label-corrected difference." in said
 
 
 def test_unclear_label_costs_its_answer(store: str, tmp_path: Path) -> None:
@@ -224,7 +227,7 @@ def verdicts(run: str, store: str, *rules: dict[str, Any], baseline: str | None 
 
 
 def test_gate_decides_by_people(store: str, tmp_path: Path) -> None:
-    """A judge that is too strict fails a level that people's labels meet; with `rectified` they decide, from 50 on."""
+    """A judge that is too strict fails a level that people's labels meet; from 50 on they decide unless told not to."""
     rows = towers(300, 30)
     for row in rows[100:220]:
         row["answer"] = row["answer"].replace("is", "has a height of").replace(" tall.", ".")     # unclear
@@ -240,7 +243,11 @@ def test_gate_decides_by_people(store: str, tmp_path: Path) -> None:
     assert (good.verdict, high.verdict) == ("pass", "fail")
     assert (good.n, good.estimate) == (150, pytest.approx(card.mean))
     assert good.interval.low > card.interval.low      # 90 % for a gate
-    assert "rectified by people's labels" in good.asks
+    assert "corrected by human labels" in good.asks
+    plain = {"metric": "faithfulness", "min": 0.6}
+    default, judge = (one for one in verdicts("new", store, plain, plain | {"rectified": False}) if one.kind == "min")
+    assert (default.rectified, default.verdict, default.n) == (True, "pass", 150)
+    assert (judge.rectified, judge.n) == (False, 300)
 
 
 def test_gate_decides_drops_by_people(store: str, tmp_path: Path) -> None:
@@ -255,7 +262,7 @@ def test_gate_decides_drops_by_people(store: str, tmp_path: Path) -> None:
     assert down.interval.low < rate(300, 110) - rate(300, 20) < down.interval.high
     told = rg.gate("new", baseline="base", rules={"gate": {"rules": [{"segments": "none"} | rule]}}, store=store)
     assert "= –" not in told.explain()
-    assert "rectified difference, 120 pairs labelled" in told.explain()
+    assert "label-corrected difference, 120 labeled pairs" in told.explain()
 
 
 def test_validation_names_the_labels_that_a_rule_takes(tmp_path: Path) -> None:

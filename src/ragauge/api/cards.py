@@ -277,7 +277,7 @@ def _warnings(store: Store, run: Run) -> list[str]:
     for people in people_scores(store, run.run_id):
         if people.unclear:
             kinds = " and ".join(name for name in BY_KIND if name in people.values)
-            left = f"left out of {kinds}" if kinds else "neither is rectified. Import mended labels with a later `at`"
+            left = f"left out of {kinds}" if kinds else "neither is corrected. Import fixed labels with a later `at`"
             of = plural(len(people.labelled), "labelled answer")
             found.append(f"Labels of {len(people.unclear):,} of {of} say {WHICH_NOT_SAID}: {left}.")
         if len(people.labelled) >= LEAST_LABELS:

@@ -143,7 +143,7 @@ def label_plan(wanted: LabelPlanOptions) -> LabelPlan:
     Options:
         run: a stored run that was evaluated: id, name or "latest".
         metric: one that people can score: it has a least and a greatest value, and reads answer or passages.
-        width: how far the interval may reach to each side of the rectified mean; 0.05 where nothing else is asked.
+        width: how far the interval may reach to each side of the label-corrected mean; 0.05 by default.
         detect: a change between two runs that is to be seen in 80 of 100 comparisons: "3%" of the mean, "3 points".
         judge: whose scores; the last that is not people by default.
         store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
@@ -232,7 +232,7 @@ def label_transfer(wanted: LabelTransferOptions) -> TransferredLabels:
         people = next((one for one in people_scores(store, base.run_id) if one.question == "support"), None)
         known, others = (supported_answers(store, one.run_id, judge_id) for one in (base, run))
     if base.run_id == run.run_id:
-        raise UsageError(f"{run.name} is labelled itself: its reports have the rectified mean.")
+        raise UsageError(f"{run.name} is labelled itself: its reports show the label-corrected mean.")
     if people is not None and people.inclusion:
         raise UsageError(f"the labels of {base.name} were not drawn at random, so they do not say how the judge errs.")
     scores = {} if people is None else people.values.get("faithfulness", {})

@@ -14,7 +14,7 @@ from ragauge.analysis.estimating import LEAST_LABELS
 from ragauge.errors import UsageError
 from ragauge.gating.decide import ALPHA, CheckCell
 from ragauge.gating.examples import Missing
-from ragauge.gating.labelled import RectifiedDifference, RectifiedLevel
+from ragauge.gating.labelled import LabelledSample, RectifiedDifference, RectifiedLevel, labels_in
 from ragauge.gating.result import FAIL, UNKNOWN, Check, CheckExample, Family, Lost, OnFail, Verdict
 from ragauge.gating.rules import Slices
 from ragauge.gating.sample import MeanDifference, MetricLevel
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ragauge.stats.instrument import JudgeMeanError
 
     Mask = npt.NDArray[np.bool_]
+    Floats = npt.NDArray[np.float64]
 
 
 def shares(segment: Sequence[bool]) -> list[float]:
@@ -179,7 +180,7 @@ def _cells(condition: Condition, source: ScoreSource) -> Iterator[Placed]:
         mine = mask if apart is None else mask[: apart.n]     # of the run's own examples
         cell = _cell(condition, sample, same=source.same)
         worst = _lost_most(sample, slices, higher=_higher(condition)) if isinstance(sample, MeanDifference) else ()
-        few = sample.applies < condition.min_n and not condition.rectified
+        few = sample.applies < condition.min_n and not isinstance(sample, LabelledSample)
         absent = missing.inapplicable(mine) if few else (0, "")
         return Placed(condition, segment, cell, worst, missing.lost(sample, mine), absent)
 
@@ -203,9 +204,22 @@ def _difference(condition: Condition, source: ScoreSource) -> Callable[[Mask], M
     pairs = source.pairs(condition.metric)
     if pairs is None:
         return None
-    if condition.rectified:
-        return lambda mask: RectifiedDifference(pairs.within(mask))
-    return lambda mask: MeanDifference(pairs.within(mask), error)
+
+    def make(mask: Mask) -> MeanDifference:
+        part = pairs.within(mask)
+        by_labels = _by_labels(condition, part.people, part.weight)
+        return RectifiedDifference(part) if by_labels else MeanDifference(part, error)
+
+    return make
+
+
+def _by_labels(condition: Condition, people: Floats | None, weights: Floats | None) -> bool:
+    """Whether the label-corrected mean decides: where the rule says so, or by default where there are labels enough."""
+    if condition.rectified is not None:
+        return condition.rectified
+    metric = condition.metric
+    corrects = condition.statistic == "mean" and metric.scale != "amount" and not condition.relative and weights is None
+    return corrects and all(map(isfinite, metric.range)) and labels_in(people) >= LEAST_LABELS
 
 
 def _level(condition: Condition, source: ScoreSource) -> Callable[[Mask], MetricLevel] | None:
@@ -215,7 +229,7 @@ def _level(condition: Condition, source: ScoreSource) -> Callable[[Mask], Metric
 
     def make(mask: Mask) -> MetricLevel:
         part = columns.take(mask[columns.query].nonzero()[0])
-        if condition.rectified:
+        if _by_labels(condition, part.people, part.weight):
             return RectifiedLevel.by_labels(condition.metric, part)
         return MetricLevel.of(condition.metric, part, condition.statistic, source.errors.get(str(condition.metric)))
 
@@ -229,7 +243,7 @@ def _higher(condition: Condition) -> bool:
 def _cell(condition: Condition, sample: MeanDifference | Unpaired | MetricLevel, *, same: bool) -> CheckCell:
     higher = _higher(condition)
     point = condition.decide == "point"
-    fewest = least_n(condition)
+    fewest = LEAST_LABELS if isinstance(sample, LabelledSample) and not condition.rectified else least_n(condition)
     if isinstance(sample, MetricLevel):
         return CheckCell(sample, condition.amount, condition.kind == "min", fewest, point)
     sign = -1.0 if higher else 1.0
@@ -264,8 +278,8 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
     sample = cell.sample
     verdict, because = cell.verdict(alpha)
     held_up = placed.segment is None or condition.segments_need_data or could
-    # of what is rectified the judge's means are no part
-    means = sample.means if isinstance(sample, MeanDifference | Unpaired) and not condition.rectified else None
+    by_labels = isinstance(sample, LabelledSample)     # then the judge's means are no part of it
+    means = sample.means if isinstance(sample, MeanDifference | Unpaired) and not by_labels else None
     point = cell.point
     return Check(
         rule=condition.rule, line=condition.line, kind=condition.kind, metric=str(condition.metric),
@@ -284,7 +298,7 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
         n=sample.scored, failed=sample.failed, lost=placed.lost, applies=sample.applies, min_n=cell.min_n,
         inapplicable=placed.inapplicable[0], why=placed.inapplicable[1],
         examples=placed.examples if verdict == FAIL else (),
-        n_base=sample.base.scored if isinstance(sample, Unpaired) else None, rectified=condition.rectified,
+        n_base=sample.base.scored if isinstance(sample, Unpaired) else None, rectified=by_labels,
     )     # fmt: skip
 
 
@@ -299,7 +313,7 @@ def asks(condition: Condition) -> str:
     recall@5 may fall by at most 3% of the baseline
     """
     name = str(condition.metric) if condition.statistic == "mean" else f"{condition.statistic} of {condition.metric}"
-    name += ", rectified by people's labels," if condition.rectified else ""
+    name += ", corrected by human labels," if condition.rectified else ""
     on = f" on examples tagged {condition.tag}" if condition.tag else ""
     if condition.kind == "min":
         return f"{name} must be at least {condition.text}{on}"

@@ -51,7 +51,7 @@ class Condition:
         segments_need_data: whether a segment without enough data holds the gate up.
         tag: only examples with it; "" = all.
         min_n: fewest examples to decide on.
-        rectified: whether the mean that people's labels rectify decides.
+        rectified: whether the label-corrected mean decides; None = where there are labels enough.
     """
 
     rule: int
@@ -68,7 +68,7 @@ class Condition:
     segments_need_data: bool
     tag: str
     min_n: int
-    rectified: bool = False
+    rectified: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def _check(check: Check) -> Iterator[str]:
 
 def _estimate(check: Check) -> Iterator[str]:
     if check.kind == "max_drop" and check.rectified:
-        what = f"rectified difference, {plural(check.n, 'pair')} labelled"
+        what = f"label-corrected difference, {plural(check.n, 'labeled pair')}"
         yield _line(what, f"d = {words.valued(check.estimate, check)}")
         yield _line("limit", words.valued(check.limit, check))
         return

@@ -20,7 +20,7 @@ FORMS: Mapping[str, str] = {
     ),
     "Summary": (
         "mean ci=interval scored undefined not_applicable failed ci_method?=interval.method judged_ci?=judged "
-        "rectified? micro? "
+        "rectified? judge_mean? judge_ci?=judge_interval micro? "
         "bounds?=bounds() quantiles? reasons?"
     ),
     "Rectified": "mean ci=interval judge=judged people=classical labels=n judged_only=others worth=effective weight",

@@ -19,7 +19,7 @@ SAYS = (
 AFTER = (
     "After: each label held against a probability that was fitted without its answer, and without those that share its "
     "question, or its passages and answer (cross-fitted). Texts that were learned from keep these probabilities "
-    "whenever this judge is asked about them, so that checks and rectified means by the same labels are not flattered."
+    "whenever this judge is asked about them: checks and label-corrected means by the same labels are not flattered."
 )
 STAYS = "no candidate is better by one standard error: the judge stays as it is"
 

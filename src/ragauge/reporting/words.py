@@ -108,18 +108,18 @@ def estimate(summary: Summary | MeanEstimate) -> str:
 
 
 def rectified(found: Rectified | None, *, change: bool = False) -> str:
-    """A rectified mean in words; "" for none: 0.83 rectified [0.78, 0.87] · judge 0.91 · people 0.80 on 150, worth 270.
+    """A label-corrected mean in words; "" for none.
 
-    "Worth" is how many labels alone would tell as much.
+    0.83 [0.78, 0.87], corrected by 150 human labels (mean 0.80; as precise as 270 labels alone) · judge alone 0.91
     """
     if found is None:
         return ""
     write = signed if change else number
     ends = f"[{write(found.interval.low)}, {write(found.interval.high)}]"
-    worth = "" if found.effective is None else f", worth {round(found.effective):,}"
+    worth = "" if found.effective is None else f"; as precise as {round(found.effective):,} labels alone"
     return (
-        f"{write(found.mean)} rectified {ends} · judge {write(found.judged)} · people {write(found.classical)} on "
-        f"{found.n:,}{worth}"
+        f"{write(found.mean)} {ends}, corrected by {found.n:,} human labels (mean {write(found.classical)}{worth}) · "
+        f"judge alone {write(found.judged)}"
     )
 
 

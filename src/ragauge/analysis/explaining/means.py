@@ -43,7 +43,8 @@ def explain_mean(
         level: of the interval.
         error: how far the judge errs on this metric; None = nobody judged, or not known.
     """
-    mean = summary(metric, examples, level, error)
+    corrected = summary(metric, examples, level, error)
+    mean = corrected.uncorrected
     sentence, formula, _ = describe(metric)
     parts = [(mean.scored, "scored"), (mean.undefined, "undefined"), (mean.not_applicable, "not applicable"),
              (mean.failed, "failed")]     # fmt: skip
@@ -52,8 +53,11 @@ def explain_mean(
         return MeanWorked(mean, sentence, formula, "", counts, "", "nothing is scored")
     scored = examples.take((examples.status == SCORED).nonzero()[0])
     interval = _interval(mean, scored, metric)
+    worked = _mean(mean, scored)
+    if corrected.rectified is not None:
+        worked += f"; {corrected.rectified.n:,} human labels correct it to {number(corrected.mean or 0.0)}"
     return MeanWorked(
-        mean, sentence, formula, _mean(mean, scored), counts, interval, "" if interval else _why_none(scored),
+        mean, sentence, formula, worked, counts, interval, "" if interval else _why_none(scored),
         _micro(mean, scored), _bounds(mean, examples), "" if error is None else _judged(mean, scored, error),
     )     # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ragauge.metrics.facts import SYSTEM_FAILED
 from ragauge.stats.rectified import Rectified
@@ -24,7 +24,8 @@ class Summary:
         undefined: 0/0 through what the system did.
         not_applicable: an input is lacking.
         failed: a fact could not be had.
-        mean: macro, over the scored examples, weighted; None when none is scored.
+        mean: macro, over the scored examples, weighted; None when none is scored. With enough human labels it is the
+            label-corrected mean.
         interval: of the mean; None for fewer than two scored examples.
         micro: sum of numerators over sum of denominators; None where it does not apply.
         low: least mean that the failed scores allow: each at its low (no bound: the metric's range), or left out where
@@ -33,7 +34,9 @@ class Summary:
         quantiles: 0.5, 0.95, 0.99 -> value, for amounts.
         reasons: why examples have no value -> how many, most frequent first.
         judged: the interval with the judge's error; None where nobody judged, or how far the judge errs is not known.
-        rectified: the mean that people would give, by labels drawn from the run; None below 50 labelled examples.
+        rectified: the label-corrected mean, how it was made; None below 50 labelled examples.
+        judge_mean: the judge's own mean where labels correct it; else None.
+        judge_interval: the sampling interval of the judge's own mean; else None.
         not_read: the judge cannot read texts of their language and layout.
     """
 
@@ -55,7 +58,34 @@ class Summary:
     reasons: Mapping[str, int] = field(default_factory=dict)
     judged: Interval | None = None
     rectified: Rectified | None = None
+    judge_mean: float | None = None
+    judge_interval: Interval | None = None
     not_read: int = 0
+
+    def corrected_by(self, labels: Rectified | None) -> Summary:
+        """The summary whose mean and interval are the label-corrected ones, with the judge's own beside them.
+
+        What failed scores could change moves with the mean. The micro average and the interval with judge error are
+        the judge's alone, and go.
+        """
+        if labels is None or self.mean is None:
+            return self
+        low, high = (
+            None if end is None else labels.mean + end - self.mean for end in (self.low, self.high)
+        )
+        return replace(
+            self, mean=labels.mean, interval=labels.interval, micro=None, low=low, high=high, judged=None,
+            rectified=labels, judge_mean=self.mean, judge_interval=self.interval,
+        )     # fmt: skip
+
+    @property
+    def uncorrected(self) -> Summary:
+        """The judge's own summary, before labels corrected it."""
+        if self.judge_mean is None or self.mean is None:
+            return self
+        by = self.judge_mean - self.mean
+        low, high = (None if end is None else end + by for end in (self.low, self.high))
+        return replace(self, mean=self.judge_mean, interval=self.judge_interval, low=low, high=high)
 
     @property
     def inapplicable(self) -> bool:

@@ -93,7 +93,7 @@ def summary(
     people, inclusion = (None if one is None else one[scored] for one in (columns.people, columns.inclusion))
     failed = columns.take(np.flatnonzero(columns.status == FAILED))
     mean = total / size if size > 0 else None
-    return Summary(
+    own = Summary(
         *named,
         n=int(columns.status.size),
         scored=int(counts[SCORED]),
@@ -109,8 +109,8 @@ def summary(
         quantiles=_quantiles(values, weights) if metric.scale == "amount" else {},
         reasons=_reasons(columns) if scored.size < columns.status.size else {},
         judged=judged_mean(interval, mean, error, values, weights),
-        rectified=rectified(sample, people, inclusion, level),
     )
+    return own.corrected_by(rectified(sample, people, inclusion, level))
 
 
 def _sum(values: Floats | None, weights: Floats | None, n: int = 0) -> float:

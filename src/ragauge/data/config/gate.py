@@ -172,8 +172,10 @@ class RuleSection(Section):
         default=None, description="Whether a segment without enough data holds the gate up; the gate's own by default."
     )
     min_n: Count | None = Field(default=None, description="Fewest examples to decide on; the gate's own by default.")
-    rectified: StrictBool = Field(
-        default=False, description="Decide by the mean that people's labels rectify; below 50 labels: not enough data."
+    rectified: StrictBool | None = Field(
+        default=None,
+        description="Decide by the label-corrected mean: true = always, and below 50 labels it is not enough data; "
+        "false = never; by default where there are 50 labels.",
     )
 
 

@@ -195,7 +195,7 @@ def calibrated(file: CalibrationFile, base: Judge, source: str) -> CalibratedJud
 
 FITTED = (
     "Texts that it learned from are judged by a model that was fitted without their labels (cross-fitted): checks and "
-    "rectified means by these labels use no probability that they fitted."
+    "label-corrected means by these labels use no probability that they fitted."
 )
 
 

@@ -36,7 +36,7 @@ def notes(comparison: RunComparison) -> tuple[str, ...]:
     ]
     sentences = ((change.metric + where, rectified(change.rectified, change=True)) for where, change in parts)
     return (
-        *(f"{what}: {how}. Its verdict is by the rectified difference." for what, how in sentences if how),
+        *(f"{what}: {how}. Its verdict is by the label-corrected difference." for what, how in sentences if how),
         *([f"{SEEN}: {', '.join(could[:MOST_SIZED])}{rest}."] if could else []),
         *([f"{UNSEEN}: {', '.join(never)}."] if never else []),
         *([f"{DOUBTED}: {', '.join(doubted)}. {WOULD_TELL}"] if doubted else []),
