@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from judge_data import DATA, Bm25, accepted_answers, lines
+from language_data import LANGUAGES, paragraphs
 
 from ragauge.judging.local.address import brief
+from ragauge.judging.local.relevance import PreparedQuestion
 from ragauge.judging.local.slots import Slot, slot
 from ragauge.judging.local.statements import statements
 from ragauge.text.sentences import split
@@ -23,6 +25,8 @@ Level = Literal["own", "topic", "near", "far"]
 SEED = 20_240_601
 SAYING = ("chatgpt", "gpt35", "gpt4", "newbing")     # systems of EVOUNA that answer in sentences
 NEAREST = 4                # questions most like a question, of which one lends its answer
+QUESTIONS = 60             # of each other language
+AMONG = 60                 # … in other languages, of so many
 FAR = 7                    # places to a question of any topic
 LONGEST_RUN = 3            # neighbouring sentences that make a text on the topic
 SHORTEST = 30              # characters of such a text
@@ -39,6 +43,7 @@ class Placed(NamedTuple):
     level: Level
     query: str
     answer: str
+    language: str = "en"
 
 
 def long_answers() -> list[Placed]:
@@ -47,7 +52,25 @@ def long_answers() -> list[Placed]:
     found: list[Placed] = []
     for read in (_clapnq, _pubmed, _xquad, _evouna, _attribution):
         found += read(draw)
-    return [one for one in found if (said := statements(one.answer)).claims and not brief(said.shown)]
+    return [one for one in found if (said := statements(one.answer)).claims and not brief(said.shown, "words")]
+
+
+def other_languages() -> list[Placed]:
+    """XQuAD outside English: the sentence with the answer; on the topic, another of its paragraph; and of others."""
+    draw, found = random.Random(SEED), []
+    for language in LANGUAGES[1:]:
+        source, every = f"XQuAD {language}", paragraphs(language, "trained")
+        for own in draw.sample(every, QUESTIONS):
+            asked = PreparedQuestion(own.query, "grams")
+            others = [other for other in draw.sample(every, AMONG) if other.article != own.article]
+            like = max(others, key=lambda other: asked.features(other.query, None)[0])
+            found.append(Placed(source, "own", own.query, own.answering, language))
+            found.append(Placed(source, "near", own.query, like.answering, language))
+            found.append(Placed(source, "far", own.query, others[0].answering, language))
+            free = [text for text in own.beside if len(text) >= SHORTEST]
+            if free:
+                found.append(Placed(source, "topic", own.query, draw.choice(free), language))
+    return [one for one in found if (said := statements(one.answer)).claims and not brief(said.shown, "grams")]
 
 
 def short_answers() -> list[Placed]:
@@ -64,7 +87,7 @@ def short_answers() -> list[Placed]:
     }
     found = []
     for source, pairs in asked.items():
-        few = [(query, text) for query, text in pairs if (said := statements(text)).claims and brief(said.shown)]
+        few = [(query, text) for query, text in pairs if (said := statements(text)).claims and brief(said.shown, "words")]
         for n, (query, own) in enumerate(draw.sample(few, min(MOST, len(few)))):
             found.append(Placed(source, "own", query, own))
             others = [few[draw.randrange(len(few))] for _ in range(20)]

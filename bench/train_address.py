@@ -5,7 +5,7 @@
     python bench/train_address.py --on FILE …   # measures the committed judge on conversations: JSON lines with
                                                 # query, answer, and previous (what was said before the query)
 
-Held out: each source is scored by a model trained on the other sources, its calibration too. A text that is on the
+Held out: each source, or language, is scored by a model trained on the others, its calibration too. A text that is on the
 topic without answering counts half as "partly" and half as "no": it may hold a part of the answer, nobody looked.
 """
 
@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from address_data import Level, Placed, long_answers, short_answers
+from address_data import Level, Placed, long_answers, other_languages, short_answers
 from logistic import Array, Fitted, auroc, evened, fit, platt, sigmoid
-from train_overlap import cosines
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import AnswerFacts
@@ -29,9 +28,11 @@ from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import drive
 from ragauge.judging.local import address
 from ragauge.judging.local.index import Mode
+from ragauge.judging.local.relevance import EMBEDDED
 from ragauge.judging.local.statements import statements
 from ragauge.judging.local.verify_answer import verify_answer
 from ragauge.judging.local.weights import ADDRESS_FILE
+from ragauge.judging.similarity import cosine_scale, standard_table
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 
 PENALTY = 10.0
@@ -79,6 +80,11 @@ class Table(NamedTuple):
         """Some of its rows."""
         return Table(self.names, self.rows[chosen], self.levels[chosen], self.sources[chosen])
 
+    def without(self, name: str) -> Table:
+        """The table without a feature."""
+        kept = [n for n, other in enumerate(self.names) if other != name]
+        return self._replace(names=tuple(self.names[n] for n in kept), rows=self.rows[:, kept])
+
     def of(self, levels: Sequence[Level]) -> Table:
         """The rows of some levels."""
         return self.part(np.isin(self.levels, levels))
@@ -103,9 +109,9 @@ class Trained(NamedTuple):
         return np.asarray(both * sigmoid(self.near[0] * self.about.z(rows) + self.near[1]), dtype=np.float64)
 
 
-def table(placed: Sequence[Placed], angles: Sequence[float | None], mode: Mode, *, vectors: bool, brief: bool) -> Table:
+def table(placed: Sequence[Placed], angles: Sequence[float | None], mode: Mode, *, brief: bool) -> Table:
     """Features of every pair, in the order of their names."""
-    names = [*(address.BRIEF if brief else address.LEXICAL), *(["cosine"] if vectors else [])]
+    names = [*(address.BRIEF if brief else address.LEXICAL), "cosine"]
     if mode == "grams":
         names = [name for name in names if name in address.EVERY_LANGUAGE]
     rows = []
@@ -189,14 +195,22 @@ def train() -> dict[str, Any]:
     scorers: dict[str, Any] = {}
     tables: dict[str, Any] = {}
     for length, placed in (("long", long_answers()), ("brief", short_answers())):
-        shown = [statements(one.answer).shown[: address.LOOKED_AT] for one in placed]
-        angles = cosines([one.query for one in placed], shown)
         for mode in MODES:
+            read = [*placed, *other_languages()] if (length, mode) == ("long", "grams") else placed
+            angles = [cosine(one) for one in read]
+            every = table(read, angles, mode, brief=length == "brief")
             for vectors in (True, False):
-                found = table(placed, angles, mode, vectors=vectors, brief=length == "brief")
+                found = every if vectors else every.without("cosine")
                 name = "_".join((length, mode, *(() if vectors else ("lexical",))))
                 scorers[name], tables[name] = stored(found), figures(found)
     return {"about": "Written by bench/train_address.py; do not edit.", "scorers": scorers, "held_out": tables}
+
+
+def cosine(placed: Placed) -> float | None:
+    """Cosine of question and answer, as the judge reads it."""
+    shown = statements(placed.answer).shown[: address.LOOKED_AT]
+    reply = Reply("ok", vectors=WordLlamaEmbedder().embed([placed.query, shown[:EMBEDDED]]))
+    return standard_table(reply, 1, [cosine_scale(placed.language)])[0][0]
 
 
 def show(tables: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:

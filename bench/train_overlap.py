@@ -34,7 +34,7 @@ from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import ABSENT, ANOTHER, PreparedPassages
 from ragauge.judging.local.verify_answer import verify_answer
 from ragauge.judging.local.weights import FILE
-from ragauge.judging.similarity import cosine_table
+from ragauge.judging.similarity import cosines as cosines_of
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 from ragauge.text.tokens import words
 
@@ -158,7 +158,7 @@ def cosines(queries: Sequence[str], texts: Sequence[str]) -> list[float | None]:
     for text in {**dict.fromkeys(queries), **dict.fromkeys(texts)}:
         kept[text] = embedder.embed([text])[0]
     pairs = zip(queries, texts, strict=True)
-    return [cosine_table(Reply("ok", vectors=[kept[q], kept[t]]), 1, 1)[0][0] for q, t in pairs]
+    return [cosines_of(Reply("ok", vectors=[kept[q], kept[t]]), 1)[0] for q, t in pairs]
 
 
 def figures(labels: Array, p: Array, threshold: float, plain: Array | None = None) -> dict[str, float]:

@@ -24,6 +24,7 @@ from ragauge.text.tokens import words
 Levels = tuple[float, float, float]     # P(fully), P(partly), P(no)
 
 SHORT = 5              # words: too few to share any with the question
+SHORT_SENTENCE = 2     # … of what ends as a sentence does, where a word may be what is a phrase in English
 BEGINNING = 200        # characters within which more words than that show
 LOOKED_AT = 20_000     # characters of an answer; what it is about shows by then
 LONGEST_QUERY = 2_000
@@ -45,6 +46,7 @@ LACKS = {
     "reason": "lacks_manner", "manner": "lacks_manner", "comparison": "lacks_choice", "choice": "lacks_choice",
 }  # fmt: skip
 
+_ENDS = re.compile(r"[.!?。！？।۔]\W*$")
 _YES_NO = re.compile(r"^\W*(?:yes|no|true|false|ja|nein|oui|non|s[ií]|no|sim|não|是|不是|はい|いいえ)\b", re.IGNORECASE)
 _ASKS = re.compile(
     r"^\W*(?:(?!\d)\w+\W+){0,3}?(?:who|whom|whose|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could"
@@ -88,7 +90,7 @@ def address(query: str, stated: Statements, answer: str, cosine: float | None, m
         query: the question.
         stated: the answer by sentence.
         answer: the whole answer.
-        cosine: of question and answer; None where there are no vectors.
+        cosine: of question and answer, as `similarity.standard_table` has it; None where there is none.
         mode: how texts are compared.
     """
     if stated.refuses:
@@ -115,12 +117,17 @@ def address(query: str, stated: Statements, answer: str, cosine: float | None, m
 
 def chosen(shown: str, vectors: bool, mode: Mode) -> Leveller:
     """The scorer for an answer, by its length, whether there are vectors, and how texts are compared."""
-    return leveller("_".join(("brief" if brief(shown) else "long", mode, *(() if vectors else ("lexical",)))))
+    return leveller("_".join(("brief" if brief(shown, mode) else "long", mode, *(() if vectors else ("lexical",)))))
 
 
-def brief(shown: str) -> bool:
-    """Whether an answer is of a few words ("Paris"), that need share none with the question."""
-    return len(words(shown[:BEGINNING])) <= SHORT
+def brief(shown: str, mode: Mode) -> bool:
+    """Whether an answer is of a few words ("Paris"), that need share none with the question.
+
+    >>> brief("Sie wurde 1871 eröffnet.", "grams"), brief("1871 eröffnet", "grams"), brief("It opened in 1871.", "words")
+    (False, True, True)
+    """
+    count = len(words(shown[:BEGINNING]))
+    return count <= (SHORT_SENTENCE if mode == "grams" and _ENDS.search(shown[-BEGINNING:]) else SHORT)
 
 
 def label(levels: Levels) -> Address:
@@ -163,7 +170,7 @@ def _slot(query: str, shown: str, answer: str) -> dict[str, float]:
         return {}
     if asked == "yes or no":
         return {"yes_no" if _YES_NO.match(bare(answer[:200])) else "not_yes_no": 1.0}
-    if not holds(asked, query, shown, few=brief(shown)):
+    if not holds(asked, query, shown, few=brief(shown, "words")):
         return {LACKS[asked]: 1.0}
     return {"holds_manner": 1.0} if asked in ("reason", "manner", "comparison") else {}
 
@@ -178,7 +185,7 @@ def _lacks(shares: Mapping[str, float]) -> bool:
 
 def _says_nothing(query: str, shown: str, shares: Mapping[str, float]) -> bool:
     """A few words without the thing asked for, or only words of the question."""
-    if brief(shown) and _lacks(shares):
+    if brief(shown, "words") and _lacks(shares):
         return True
     return not shares["new"] and slot(query) not in ("yes or no", "choice")
 

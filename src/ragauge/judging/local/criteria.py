@@ -21,12 +21,12 @@ from ragauge.judging.local.checkable import checked
 from ragauge.judging.local.criteria_words import DENIALS, KINDS, Act
 from ragauge.judging.local.index import STOPS, Mode, mode_of
 from ragauge.judging.local.refusals import is_refusal
-from ragauge.judging.local.relevance import PreparedQuestion, chosen, embed
+from ragauge.judging.local.relevance import PreparedQuestion, chosen, embed, language_of
 from ragauge.judging.local.short_answers import EACH, EITHER, AnswerClaim, plain_units, readings
 from ragauge.judging.local.slots import POLAR, carries, wanted_kind
 from ragauge.judging.local.statements import bare, statements
 from ragauge.judging.local.stating import YES_NO
-from ragauge.judging.similarity import cosine_table
+from ragauge.judging.similarity import cosine_scale, standard_table
 from ragauge.text.sentences import split
 from ragauge.text.specifics import EXACT, NAME, find
 from ragauge.text.tokens import stem, words
@@ -302,7 +302,8 @@ def cover_criteria(inputs: CoverCriteria, judge_repeat: int = 0) -> Asking:
 
 def _about(aspects: Sequence[str], texts: Sequence[str], reply: Reply, mode: Mode) -> list[list[bool]]:
     """Of every aspect, which texts are about it."""
-    table = cosine_table(reply, len(aspects), len(texts))
+    scale = cosine_scale(language_of(" ".join(aspects), " ".join(texts)))
+    table = standard_table(reply, len(aspects), [scale] * len(texts))
     rows = []
     for n, (aspect, angles) in enumerate(zip(aspects, table, strict=True)):
         asked = PreparedQuestion(aspect, mode)
@@ -311,7 +312,7 @@ def _about(aspects: Sequence[str], texts: Sequence[str], reply: Reply, mode: Mod
         kinds = [KINDS[unit] for unit in plain_units(aspect) if unit in KINDS]
         row = []
         for text, angle in zip(texts, angles, strict=True):
-            judge = chosen("relevance", angle)
+            judge = chosen("relevance", angle, mode)
             enough = NEAR if kinds or kind is not None else judge.threshold
             near = bool(asked.distinct) and judge.p(asked.features(text, angle)) >= enough
             there = near and carries(kind, text) and all(has(text) for has in kinds)

@@ -24,12 +24,12 @@ def topics(query: str, passages: Sequence[str]) -> tuple[float, ...]:
 
     0 of a blank passage, and of a question without a word. It depends on the passage and the question, not on others.
     """
-    judge = chosen("relevance", None)
     asked = {mode: PreparedQuestion(query, mode) for mode in get_args(Mode)}
-    return tuple(_topic(asked[mode_of((query, text))], text, judge) for text in passages)
+    return tuple(_topic(asked[mode_of((query, text))], text) for text in passages)
 
 
-def _topic(asked: PreparedQuestion, text: str, judge: Scorer) -> float:
+def _topic(asked: PreparedQuestion, text: str) -> float:
+    judge = chosen("relevance", None, asked.mode)
     return judge.p(asked.features(text, None)) if asked.distinct and text.strip() else 0.0
 
 

@@ -1,20 +1,28 @@
-"""How likely a text is about a question: word overlap, and the cosine of the two embeddings where there is one."""
+"""How likely a text is about a question: word overlap, and the cosine of the two embeddings where it can be read.
+
+A cosine is read on the scale of the text's language (`similarity.cosine_scale`). In a language without a scale the words
+alone decide.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import log1p
 
 from ragauge.data.ask import Ask
 from ragauge.judging import similarity
-from ragauge.judging.local.index import Mode, Segment, carries_content, indexed, pieces, units_of
+from ragauge.judging.local.index import SAMPLE, Mode, Segment, carries_content, indexed, pieces, units_of
 from ragauge.judging.local.weights import Scorer, scorer
+from ragauge.text.language import guess
+from ragauge.text.tokens import words
 
 LEXICAL = ("coverage", "bigrams", "grams", "query_length", "text_length")
 FEATURES = ("cosine", *LEXICAL)
 EITHER_WAY = frozenset({"query_length", "text_length"})
+FEWEST_UNITS: Mapping[Mode, int] = {"words": 0, "grams": 20}     # of a text: shorter ones were not trained on
 LONGEST_QUERY = 128      # units with content that are looked at
+FEWEST_WORDS = 20        # of a text in plain letters that tells its language; a shorter one is taken for English
 EMBEDDED = 4_000         # characters of a text that are embedded: its vector is a mean, and hardly moves after that
 
 
@@ -38,7 +46,7 @@ class PreparedQuestion:
             self._pairs_in(held.segments) / (len(self.pairs) or 1),
             sum(gram in texts_grams for gram in self.grams) / (len(self.grams) or 1),
             log1p(len(self.distinct)),
-            log1p(held.size),
+            log1p(max(held.size, FEWEST_UNITS[self.mode])),
         )
         return lexical if cosine is None else (cosine, *lexical)
 
@@ -50,9 +58,27 @@ class PreparedQuestion:
         return len(pairs)
 
 
-def chosen(kind: str, cosine: float | None) -> Scorer:
-    """The scorer of a kind, or its lexical form where there is no cosine."""
+def chosen(kind: str, cosine: float | None, mode: Mode) -> Scorer:
+    """The scorer of a kind by how texts are compared, or its lexical form where there is no cosine."""
+    kind = kind if mode == "words" else f"{kind}_{mode}"
     return scorer(kind, FEATURES) if cosine is not None else scorer(f"{kind}_lexical", LEXICAL)
+
+
+def language_of(query: str, text: str) -> str:
+    """ISO 639-1 code of the language that a text is compared with a question in; "und" where nothing tells.
+
+    The text tells, or the two together. A few words in plain letters are English: names, numbers, phrases.
+
+    >>> [language_of("", text) for text in ("Der Turm ist 90 m hoch.", "Anna Stone, 1931", "Żółty dom", "Kule")]
+    ['de', 'en', 'pl', 'en']
+    """
+    language = guess(text[:SAMPLE])
+    if language == "und":
+        both = f"{query[:SAMPLE]}\n{text[:SAMPLE]}"
+        language = guess(both)
+        if language == "und" and both.isascii() and len(words(both)) < FEWEST_WORDS:
+            return "en"
+    return language
 
 
 def embed(question: str, version: int, texts: Sequence[str], judge_repeat: int) -> Ask:

@@ -13,11 +13,11 @@ from ragauge.judging.judge import Asking
 from ragauge.judging.local.address import LOOKED_AT, address
 from ragauge.judging.local.index import mode_of
 from ragauge.judging.local.refusals import unread
-from ragauge.judging.local.relevance import embed
+from ragauge.judging.local.relevance import embed, language_of
 from ragauge.judging.local.statements import ClaimPart, Statements, bare, parts, statements
 from ragauge.judging.local.support import PreparedPassages, Weighed, weighed
 from ragauge.judging.local.tabled import Tabled, TableVerdict
-from ragauge.judging.similarity import cosines
+from ragauge.judging.similarity import cosine_scale, standard_table
 
 VERSION = 1
 
@@ -33,7 +33,7 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
     cosine = None
     if spoken.claims and inputs.query.strip():
         (reply,) = yield [embed("verify_answer", VERSION, (inputs.query, spoken.shown[:LOOKED_AT]), judge_repeat)]
-        (cosine,) = cosines(reply, 1)
+        ((cosine,),) = standard_table(reply, 1, [cosine_scale(language_of(inputs.query, spoken.shown))])
     mode = mode_of((inputs.query, inputs.answer))
     addressed = address(inputs.query, spoken, inputs.answer, cosine, mode)
     cut = [parts(sentence) for sentence in spoken.claims]

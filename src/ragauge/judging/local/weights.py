@@ -1,7 +1,8 @@
 """What was learned from human labels: coefficients, threshold, bands and held-out figures.
 
-`weights.json` beside this file is written by bench/train_overlap.py, `evidence_weights.json` by
-bench/train_evidence.py and `address_weights.json` by bench/train_address.py; none is ever edited by hand.
+`weights.json` beside this file is written by bench/train_overlap.py, `relevance_weights.json` by
+bench/train_relevance.py, `evidence_weights.json` by bench/train_evidence.py and `address_weights.json` by
+bench/train_address.py; none is ever edited by hand.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from ragauge.data.identity import digest
+from ragauge.judging.similarity import stored_scales
 
 FILE = Path(__file__).parent / "weights.json"
+RELEVANCE_FILE = Path(__file__).parent / "relevance_weights.json"
 EVIDENCE_FILE = Path(__file__).parent / "evidence_weights.json"
 ADDRESS_FILE = Path(__file__).parent / "address_weights.json"
 
@@ -108,8 +111,15 @@ def stored() -> Mapping[str, Any]:
 
 @cache
 def scorer(name: str, features: tuple[str, ...]) -> Scorer:
-    """One of the trained scorers: overlap_words, overlap_grams, relevance or relevance_lexical."""
-    return Scorer.read(stored()["scorers"][name], features)
+    """One of the trained scorers: overlap_words, overlap_grams, relevance, relevance_lexical, or of these with _grams."""
+    return Scorer.read({**stored()["scorers"], **stored_relevance()["scorers"]}[name], features)
+
+
+@cache
+def stored_relevance() -> Mapping[str, Any]:
+    """The whole file on the relevance of texts that are compared by pieces of words."""
+    weights: Mapping[str, Any] = json.loads(RELEVANCE_FILE.read_text(encoding="utf-8"))
+    return weights
 
 
 @cache
@@ -136,4 +146,4 @@ def leveller(name: str) -> Leveller:
 def fingerprint() -> str:
     """Short hash of everything in the files that changes a verdict."""
     every = stored()["scorers"], stored()["bands"], evidence_weights()["scorer"], stored_address()["scorers"]
-    return digest(list(every))[:8]
+    return digest([*every, stored_relevance()["scorers"], stored_scales()])[:8]
