@@ -87,7 +87,10 @@ def short_answers() -> list[Placed]:
     }
     found = []
     for source, pairs in asked.items():
-        few = [(query, text) for query, text in pairs if (said := statements(text)).claims and brief(said.shown, "words")]
+        few = [
+            (query, text) for query, text in pairs
+            if (parsed := statements(text)).claims and brief(parsed.shown, "words")
+        ]     # fmt: skip
         for n, (query, own) in enumerate(draw.sample(few, min(MOST, len(few)))):
             found.append(Placed(source, "own", query, own))
             others = [few[draw.randrange(len(few))] for _ in range(20)]

@@ -4,9 +4,9 @@
     python bench/languages.py --write               # and writes it into docs/local-judge.md
     python bench/languages.py --write ko=FILE …     # with more languages, from files of the form of SQuAD
 
-Yes: a question with its own paragraph (context_precision), with the sentence that answers it (answer_relevance), and that
-sentence with its paragraph (faithfulness). No: the paragraph and the sentence of another article. 60 paragraphs of XQuAD
-a language, which no scorer was trained on; but what is trained on other paragraphs of XQuAD has seen the language.
+Yes: a question with its own paragraph (context_precision), with the sentence that answers it (answer_relevance), and
+that sentence with its paragraph (faithfulness). No: the paragraph and the sentence of another article. 60 paragraphs of
+XQuAD a language, which no scorer was trained on; what is trained on other paragraphs of XQuAD has seen the language.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
     python bench/train_address.py --on FILE …   # measures the committed judge on conversations: JSON lines with
                                                 # query, answer, and previous (what was said before the query)
 
-Held out: each source, or language, is scored by a model trained on the others, its calibration too. A text that is on the
-topic without answering counts half as "partly" and half as "no": it may hold a part of the answer, nobody looked.
+Held out: each source, or language, is scored by a model trained on the others, its calibration too. A text that is on
+the topic without answering counts half as "partly" and half as "no": it may hold a part of the answer, nobody looked.
 """
 
 from __future__ import annotations

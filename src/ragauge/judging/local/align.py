@@ -64,6 +64,8 @@ def _alike(one: str, other: str, *, shared: bool) -> bool:
     shorter, longer = sorted((one, other), key=len)
     if ((shared and len(shorter) == 1) or len(shorter) >= SHORTEST) and longer.startswith(shorter):
         return True
+    if len(shorter) >= SHORTEST and len(longer) - len(shorter) >= SHORTEST - 1 and longer.endswith(shorter):
+        return True     # the head of a compound: Frist, Rückgabefrist
     if shorter.isdigit() or len(shorter) < SHORTEST or one[0] != other[0]:
         return False
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= MISSPELLED

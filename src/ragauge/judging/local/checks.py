@@ -80,7 +80,7 @@ def check(
     spans = list(_closest(claim, want, passage))
     if not spans:
         return None
-    english = mode == "words" or guess(claim) in ("en", "und")
+    english = mode == "words" or guess(claim) == "en"
     known, small = (mine | its for mine, its in zip(seen(claim), seen(text), strict=True))
     row = read(claim, known, small)
     glossed = "(" in claim

@@ -1,7 +1,7 @@
 """How likely a text is about a question: word overlap, and the cosine of the two embeddings where it can be read.
 
-A cosine is read on the scale of the text's language (`similarity.cosine_scale`). In a language without a scale the words
-alone decide.
+A cosine is read on the scale of the text's language (`similarity.cosine_scale`). In a language without a scale the
+words alone decide.
 """
 
 from __future__ import annotations

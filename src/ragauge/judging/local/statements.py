@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from ragauge.judging.local.checks import TURNING
 from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps, refuses
 from ragauge.judging.local.wordings import compiled, found
@@ -56,6 +57,53 @@ def lead_in(sentence: str) -> int:
         return 0
     rest = sentence[match.end() :]
     return match.end() if any(map(str.isalnum, rest)) else 0
+
+
+_BY_ANY = """
+according to|as (?:stated|mentioned|described|noted|set out|specified|shown|written) (?:in|by)|as per|based (?:up)?on
+laut|gemäß|nach|wie in|ausweislich|selon|d['’]après|conformément à|según|de acuerdo (?:con|a)|conforme a?|de acordo com
+segundo|secondo|in base a\\w*|stando a\\w*|volgens|blijkens|enligt|ifølge|i henhold til|według|zgodnie z
+согласно|по данным|σύμφωνα με|theo
+"""
+_LETTERS = r"[^\W\d_]+"
+# what may stand before the matter: yes or no, by whom, who states "that", a phrase and a colon
+LED_IN = [
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        r"\W*(?:yes|no|ja|nein|nej|nei|nee|oui|non|sí|sì|si|sim|não|да|нет|tak|nie|evet|hayır)(?:[,.:;!]|\s[–—-])\s+",
+        rf"\W*(?:{'|'.join(_BY_ANY.split(chr(10))[1:-1])})\s[^,:.\d\n]{{2,60}}[,:]\s+",
+        r"(?:根据|根據|按照|依据)[^，,。\d]{1,12}[，,]\s*|[^、。\d]{1,12}(?:によると|によれば)、\s*"
+        r"|[^.\d]{1,16}에 따르면,?\s+",
+        rf"\W*{_LETTERS}(?:\s{_LETTERS}){{0,5}}(?:\s(?:that|que|che|dat|att|că|ότι)|,\s?(?:dass|daß|że|что))\s+",
+        rf"\W*{_LETTERS}(?:['’\s-]{_LETTERS}){{0,7}}\s?[:：]\s+",
+    )
+]
+_OPEN = "doubt doubts doubted unlikely likely believe believes believed think thinks thought hope hopes wish fact so"
+OPEN_WORDS = TURNING.union(_OPEN.split())
+CAPITALS = re.compile(r"[A-Z][a-z]*\s[A-Z]|\b[A-Z]{2,}\b")     # of names
+FEWEST_LED = 3      # words behind such a lead-in
+
+
+def led_in(sentence: str, *, polar: bool = True) -> int:
+    """How many characters of a sentence lead in to what it says, and change nothing of it; 0 for none.
+
+    By shape: yes or no; a source; who states "that"; a phrase before a colon. A lead-in has no number and no name,
+    denies nothing and leaves nothing open.
+
+    Args:
+        sentence: without marks.
+        polar: whether yes or no is taken for one.
+
+    >>> [text[led_in(text):] for text in ("Yes, it is open.", "The manual states that it is open now.", "It is open.")]
+    ['it is open.', 'it is open now.', 'It is open.']
+    """
+    end = 0
+    for form in LED_IN[not polar :]:
+        match = form.match(sentence[:LONGEST], end)
+        lead = match[0] if match is not None else ""
+        if lead and (form is LED_IN[0] or OPEN_WORDS.isdisjoint(words(lead))) and CAPITALS.search(lead) is None:
+            end += len(lead)
+    return end if len(words(sentence[end:])) >= FEWEST_LED else 0
 
 
 FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
@@ -125,7 +173,7 @@ class ClaimPart:
 
     Attributes:
         text: a statement of its own.
-        own: the same without the subject that was put back.
+        own: the same without the subject that was put back, and without a lead-in.
         start: first character of the answer that makes it.
         end: one past the last.
         within: of the whole sentence, where this is one part of it; else None.
@@ -151,7 +199,10 @@ def parts(sentence: Sentence) -> tuple[ClaimPart, ...]:
     ]
     stating = tuple(part for part in cut if states(part.text)) if len(cut) > 1 else ()
     whole = bare(sentence.text)
-    return stating if len(stating) > 1 else (ClaimPart(whole, whole, *span),)
+    if len(stating) > 1:
+        first = stating[0]
+        return (replace(first, own=first.own[led_in(first.own) :]), *stating[1:])
+    return (ClaimPart(whole, whole[led_in(whole) :], *span),)
 
 
 def statements(answer: str) -> Statements:

@@ -26,7 +26,7 @@ from ragauge.judging.local.signs import held, signs
 from ragauge.judging.local.statements import ClaimPart
 from ragauge.judging.local.weights import Scorer, scorer
 from ragauge.text.language import guess
-from ragauge.text.specifics import EVERY, Haystack, Specific, find, found_in
+from ragauge.text.specifics import EVERY, SPACELESS, Haystack, Specific, find, found_in
 
 LONGEST = 3_000         # characters of a claim that are looked at
 MOST_SPECIFICS = 48     # specifics of a claim that are looked up
@@ -37,6 +37,8 @@ NOTHING = 0.05          # most that p may be where no word of the claim with con
 ANOTHER = 0.45          # most that p may be where the sentence speaks of somebody else; of such claims 1 in 3 was
 DENIED = 0.2            # most that p may be where a sentence only denies the claim
 STATED = 0.85           # least that p is where a sentence states the claim item by item; of such claims 94 % were
+MENTIONED = 1.3         # times p of question and answer together: the most that p of a bare answer is
+MENTIONED_UNSPACED = 2   # the same where words are not told from endings: an own guess, which leaves most unclear
 COPIED = 0.97           # and where it has its very words: 96 %, the rest in the source whose labels are the noisiest
 SURE = 0.8              # least p of a passage that supports beside a near-copy which holds as much and contradicts
 VERBATIM = 0.9          # share of the claim's units that a copy has in order
@@ -166,6 +168,8 @@ class PreparedPassages:
 
     def __init__(self, passages: Sequence[str], claims: Sequence[str], mode: Mode | None = None) -> None:
         spoken = mode or mode_of(claims)
+        if mode is None and spoken == "words" and all(guess(claim[:SAMPLE]) == "und" for claim in claims):
+            spoken = mode_of((*claims, *passages))
         self.texts = tuple(passages)
         self.modes = tuple(mode or _mode(text, spoken) for text in passages)
         self.passages: list[Indexed] = [indexed(*pair) for pair in zip(passages, self.modes, strict=True)]
@@ -317,7 +321,7 @@ def weighed(sentence: str, parts: Sequence[ClaimPart], evidence: PreparedPassage
         evidence: the passages.
     """
     whole = evidence.weigh(sentence)
-    if len(parts) < 2 or not evidence.passages:
+    if not evidence.passages or (len(parts) < 2 and parts[0].own in ("", sentence)):
         return [whole] * len(parts)
     alone = [evidence.weigh(part.own or part.text) for part in parts]
     if _opposed(whole) and not any(map(_opposed, alone)):
@@ -325,6 +329,25 @@ def weighed(sentence: str, parts: Sequence[ClaimPart], evidence: PreparedPassage
         alone[least] = whole
     threshold = scorer(f"overlap_{evidence.modes[0]}", FEATURES).threshold
     return [_between(evidence, whole, threshold) for evidence in alone]
+
+
+def with_question(own: Weighed, asked: str, evidence: PreparedPassages) -> Weighed:
+    """The verdict on a bare answer: no likelier than passages bear out its question and it together allow.
+
+    Right short answers of XQuAD have a p together of .5 and more in nine of ten cases beside their own question, and
+    of .39 and less beside another about the same passage: MENTIONED times it, so that a mere mention stays unclear.
+
+    Args:
+        own: on the answer alone.
+        asked: the question and the answer.
+        evidence: the passages.
+    """
+    if own.p <= NOTHING or not evidence.passages:
+        return own
+    most = MENTIONED_UNSPACED if SPACELESS.search(asked) else MENTIONED
+    p = min(own.p, most * evidence.weigh(asked).p)
+    able = p >= min(scorer(f"overlap_{mode}", FEATURES).threshold for mode in evidence.modes)
+    return own if p == own.p else replace(own, p=round(p, 6), supporting=own.supporting if able else ())
 
 
 def _opposed(weighed: Weighed) -> bool:

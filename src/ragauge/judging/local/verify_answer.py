@@ -11,11 +11,12 @@ from ragauge.data.facts import AnswerFacts, Claim
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Asking
 from ragauge.judging.local.address import LOOKED_AT, address
-from ragauge.judging.local.index import mode_of
+from ragauge.judging.local.index import Mode, carries_content, mode_of, units_of
 from ragauge.judging.local.refusals import unread
 from ragauge.judging.local.relevance import embed, language_of
+from ragauge.judging.local.short_answers import is_short
 from ragauge.judging.local.statements import ClaimPart, Statements, bare, parts, statements
-from ragauge.judging.local.support import PreparedPassages, Weighed, weighed
+from ragauge.judging.local.support import PreparedPassages, Weighed, weighed, with_question
 from ragauge.judging.local.tabled import Tabled, TableVerdict
 from ragauge.judging.similarity import cosine_scale, standard_table
 
@@ -48,8 +49,9 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
         )
     whole = [bare(sentence.text) for sentence in spoken.claims]
     evidence, tabled = PreparedPassages(inputs.passages, whole), Tabled(inputs.query, inputs.passages)
+    query = inputs.query if len(whole) == 1 and is_bare(whole[0], inputs.query, mode) else ""
     pairs = zip(whole, cut, strict=True)
-    mended = [_mended(sentence, own, evidence, tabled) for sentence, own in pairs]
+    mended = [_mended(sentence, own, evidence, tabled, query) for sentence, own in pairs]
     verdicts = zip(chain.from_iterable(cut), chain.from_iterable(mended), strict=True)
     claims = tuple(_claim(n, part, verdict) for n, (part, verdict) in enumerate(verdicts, 1))
     refuse, language = _refuse(inputs.answer, spoken, claims)
@@ -64,13 +66,29 @@ def _refuse(answer: str, spoken: Statements, claims: Sequence[Claim]) -> tuple[b
     return (None, language) if language else (False, "")
 
 
-def _mended(sentence: str, own: Sequence[ClaimPart], evidence: PreparedPassages, tabled: Tabled) -> list[TableVerdict]:
-    """The verdict on each claim of a sentence."""
+def is_bare(claim: str, query: str, mode: Mode) -> bool:
+    """Whether a claim only answers its question, and says nothing without it: a phrase with no word of the question.
+
+    >>> is_bare("Paris", "Where is it?", "words"), is_bare("It is in Paris.", "Where is it?", "words")
+    (True, False)
+    """
+    own, asked = ({unit for unit in units_of(text, mode) if carries_content(unit, mode)} for text in (claim, query))
+    return bool(asked) and is_short(claim) and own.isdisjoint(asked)
+
+
+def _mended(
+    sentence: str, own: Sequence[ClaimPart], evidence: PreparedPassages, tabled: Tabled, query: str
+) -> list[TableVerdict]:
+    """The verdict on each claim of a sentence; of a bare answer beside its question, which is "" for another."""
+
+    def weighed_in(passages: PreparedPassages) -> list[Weighed]:
+        verdicts = weighed(sentence, own, passages)
+        return [with_question(verdict, f"{query} {sentence}", passages) for verdict in verdicts] if query else verdicts
 
     def others(numbers: AbstractSet[int], at: int) -> Weighed:
-        return weighed(sentence, own, evidence.without(numbers))[at]
+        return weighed_in(evidence.without(numbers))[at]
 
-    numbered = enumerate(zip(own, weighed(sentence, own, evidence), strict=True))
+    numbered = enumerate(zip(own, weighed_in(evidence), strict=True))
     return [tabled.mend(part.text, words, partial(others, at=at)) for at, (part, words) in numbered]
 
 

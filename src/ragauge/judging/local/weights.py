@@ -111,7 +111,7 @@ def stored() -> Mapping[str, Any]:
 
 @cache
 def scorer(name: str, features: tuple[str, ...]) -> Scorer:
-    """One of the trained scorers: overlap_words, overlap_grams, relevance, relevance_lexical, or of these with _grams."""
+    """A trained scorer: overlap_words, overlap_grams, relevance, relevance_lexical, or of these with _grams."""
     return Scorer.read({**stored()["scorers"], **stored_relevance()["scorers"]}[name], features)
 
 
