@@ -11,9 +11,6 @@ from ragauge.text.characters import UNSPACED, marks
 from ragauge.text.word_files import read_words
 
 WORDS = read_words(__file__, "tokens")
-
-
-
 ENGLISH = frozenset(WORDS["english"].split())
 OPENERS = frozenset(WORDS["openers"].split())
 PARTICLES = frozenset(WORDS["particles"].split())

@@ -11,6 +11,9 @@ from typing import Literal
 from ragauge.judging.local.align import AlignedPair, align, related
 from ragauge.judging.local.english import HEDGES
 from ragauge.judging.local.items import Item
+from ragauge.text.word_files import read_words
+
+WORDS = read_words(__file__, "differences")
 
 Kind = Literal["negation", "name", "roles", "number", "unit", "date", "quantifier", "comparative", "antonym"]
 Side = Literal["claim", "passage"]
@@ -25,11 +28,7 @@ UNTIL = frozenset(["until", "unless", "till"])
 JUST = frozenset(["just", "merely", "solely"])
 FAILED = frozenset(["fail"])
 MOST_SHOWN = 8       # words of a sentence in a reason
-_SYMMETRIC = """
-marri marry meet wed divorc merg join partner collaborat cooperat resembl border neighbour neighbor differ equal
-compar versu vs with between friend sibl brother sister cousin tie draw play
-"""
-SYMMETRIC = frozenset(_SYMMETRIC.split())     # bases of words that join two sides alike
+SYMMETRIC = frozenset(WORDS["symmetric"].split())     # bases of words that join two sides alike
 AMOUNTS: frozenset[str] = frozenset(["number", "unit", "date"])
 FLIPS: frozenset[str] = frozenset(["antonym", "quantifier", "comparative"])
 

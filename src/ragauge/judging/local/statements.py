@@ -18,6 +18,9 @@ from ragauge.text.clauses import clauses as cut_up
 from ragauge.text.sentences import FENCE, PLACEHOLDER, Sentence, split, unmarked
 from ragauge.text.source_notes import drop_marks, footer
 from ragauge.text.tokens import stem, words
+from ragauge.text.word_files import read_words
+
+WORDS = read_words(__file__, "talk")
 
 LONGEST = 200     # characters within which an opening ends
 
@@ -121,33 +124,6 @@ FEWEST_WORDS = 3        # of the part that answers in a sentence that declines
 MOST_LOOKED_AT = 400    # sentences in which declining is looked for: no refusal is as long
 LONGEST_TALK = 200      # characters: politeness is short
 CONTENTLESS = frozenset({"yes", "no", "ok", "okay", "sure", "true", "false", "none"})
-
-# said to the reader, about the answer itself; in the notation of `wordings.py`
-TALK = """
-    ^\\W*(?:hi|hello|hey|dear|greetings|good (?:morning|afternoon|evening|day))(?!\\w).{0,40}$
-    ^\\W*(?:{AGREED}|{THANKS})(?:\\W+(?:{AGREED}|{THANKS})){0,3}(?: for .{0,40})?\\W*$
-    ^\\W*(?:i )?(?:hope|trust) (?:this|that|it|these).{0,80}$
-    ^\\W*(?:please )?(?:let me know|feel free|do not hesitate|don't hesitate).{0,160}$
-    ^\\W*(?:please )?(?:see|refer to|check|consult) (?:the |these |this )?(?:\\w+ )?{SOURCES}.{0,60}$
-    ^\\W*if you (?:have|need|want|would like|'d like) (?:any|more|further|other|additional|help).{0,160}$
-    ^\\W*if you (?:want|would like|'d like) to (?:know|learn|see|read) more.{0,100}$
-    ^\\W*is there anything else.{0,80}$
-    ^\\W*(?:sources?|references?|citations?|note)\\W*(?:\\d\\W*)*$
-    ^\\W*(?:based on|according to) (?:the |these |your )?(?:\\w+ ){0,2}{SOURCES}\\W*$
-    ^\\W*(?:here|below|following).{0,20}(?:is|are|you go|is the answer|are the (?:\\w+ ){0,3}{POINTS})\\W{0,3}$
-    ^\\W*(?:let me|i(?:'ll| will| can| would be happy to)) (?:explain|answer|help|summari[sz]e|try|break).{0,80}$
-    ^\\W*(?:guten tag|hallo|gerne|natürlich|ja|nein|bonjour|bien sûr|oui|non|hola|claro|sí|ciao|certo|olá|sim|não)\\W*$
-    ^\\W*(?:你好|您好|好的|当然|當然|是的|こんにちは|はい|いいえ|もちろんです)\\W*$
-"""
-TALK_WORDS = {
-    "AGREED": """
-        yes|no|sure|certainly|of course|absolutely|great|okay|ok|right|well|indeed|definitely|exactly|correct
-        (?:great|good|interesting) question|that's an? \\w+ question
-    """,
-    "THANKS": "thanks?|thank you|you're welcome|no problem|happy to help|glad to help",
-    "SOURCES": "(?:sources?|documents?|context|passages?|information|links?|references|below|above)",
-    "POINTS": "(?:steps|details|points|reasons|results|facts)",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,4 +269,4 @@ def _readable(own: Sequence[str]) -> bool:
 
 @cache
 def _talk() -> re.Pattern[str]:
-    return compiled(TALK, TALK_WORDS)
+    return compiled(WORDS["talk"], WORDS["talk_words"])
