@@ -13,7 +13,7 @@ from ragauge.judging.local.checks import Wording
 from ragauge.judging.local.index import mode_of
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.short_answers import is_short
-from ragauge.judging.local.statements import bare, led_in, statements
+from ragauge.judging.local.statements import bare, statements
 from ragauge.judging.local.stating import Answer, Stated, names_another
 from ragauge.judging.local.support import PreparedPassages, Weighed
 from ragauge.text.declining import declines
@@ -87,7 +87,7 @@ def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - eve
         return equal
     theirs = [bare(text) for text in inputs.reference_claims]
     others = [bare(text) for text in inputs.accepted]
-    known = [None if text is None else _without_lead(bare(text)) for text in inputs.answer_claims]
+    known = [None if text is None else bare(text) for text in inputs.answer_claims]
     mine = [text for text in known if text is not None]
     mode = mode_of((*mine, *theirs))
     answer = Answer(mine, (*theirs, *others), inputs.query, inputs.answer, mode)
@@ -112,10 +112,6 @@ def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - eve
             for text, statement in zip(theirs, stated, strict=True)
         ),
     )
-
-
-def _without_lead(claim: str) -> str:
-    return claim[led_in(claim, polar=False) :]
 
 
 def _both_decline(inputs: Agree) -> bool:

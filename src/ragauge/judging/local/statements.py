@@ -87,21 +87,17 @@ CAPITALS = re.compile(r"[A-Z][a-z]*\s[A-Z]|\b[A-Z]{2,}\b")     # of names
 FEWEST_LED = 3      # words behind such a lead-in
 
 
-def led_in(sentence: str, *, polar: bool = True) -> int:
+def led_in(sentence: str) -> int:
     """How many characters of a sentence lead in to what it says, and change nothing of it; 0 for none.
 
     By shape: yes or no; a source; who states "that"; a phrase before a colon. A lead-in has no number and no name,
     denies nothing and leaves nothing open.
 
-    Args:
-        sentence: without marks.
-        polar: whether yes or no is taken for one.
-
     >>> [text[led_in(text):] for text in ("Yes, it is open.", "The manual states that it is open now.", "It is open.")]
     ['it is open.', 'it is open now.', 'It is open.']
     """
     end = 0
-    for form in LED_IN[not polar :]:
+    for form in LED_IN:
         match = form.match(sentence[:LONGEST], end)
         lead = match[0] if match is not None else ""
         if lead and (form is LED_IN[0] or OPEN_WORDS.isdisjoint(words(lead))) and CAPITALS.search(lead) is None:

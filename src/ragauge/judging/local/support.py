@@ -321,8 +321,10 @@ def weighed(sentence: str, parts: Sequence[ClaimPart], evidence: PreparedPassage
         evidence: the passages.
     """
     whole = evidence.weigh(sentence)
-    if not evidence.passages or (len(parts) < 2 and parts[0].own in ("", sentence)):
-        return [whole] * len(parts)
+    if len(parts) < 2 or not evidence.passages:
+        own = parts[0].own if parts and evidence.passages else ""
+        behind = evidence.weigh(own) if own not in ("", sentence) else whole      # a lead-in hides no contradiction
+        return [behind if _opposed(behind) else whole] * len(parts)
     alone = [evidence.weigh(part.own or part.text) for part in parts]
     if _opposed(whole) and not any(map(_opposed, alone)):
         least = min(range(len(alone)), key=lambda k: alone[k].p)
