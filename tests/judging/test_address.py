@@ -188,6 +188,44 @@ def test_a_part_left_open_costs_part_of_the_probability(put: Put) -> None:
     assert expected(put, query, neither) < 0.2 < expected(put, query, one) < 0.75 < expected(put, query, both)
 
 
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("Who designed the lighthouse of Kelvin?", "The lighthouse of Kelvin is a landmark on the northern coast."),
+        ("How do I clean the filter?", "Cleaning the filter is something that most owners do twice a year."),
+        ("How can you reset the alarm panel?", "Alarm panels are a useful thing to have in a house with many doors."),
+        ("When does the library in Molde open?", "The library in Molde is run by the county."),
+        ("How much does the annual pass cost?", "The annual pass is popular among people who commute."),
+        ("Why was the concert moved, and until when?", "The concert has been moved."),
+        ("Who built the mill and when?", "The mill was built by Ole Berg."),
+        ("Where is the depot, and how many buses does it hold?", "The depot is in Larvik."),
+        ("Why was the lift shut, and until when?", "The lift was shut since a cable had worn."),
+    ],
+)
+def test_the_topic_alone_and_half_an_answer_are_unclear(put: Put, query: str, answer: str) -> None:
+    """What is on the topic without an answer, and the answer to one of two questions, get no more than half."""
+    assert expected(put, query, answer) <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("Who designed the lighthouse of Kelvin?", "Ines Moll did."),
+        ("How do I clean the filter?", "Rinse the filter under warm water and let it dry."),
+        ("How can you reset the alarm panel?", "Hold the grey key of the panel until the lamp goes out."),
+        ("When does the library in Molde open?", "At 9:30."),
+        ("How much does the annual pass cost?", "90 euros."),
+        ("Why was the concert moved, and until when?", "It was moved to 4 June because the hall had no power."),
+        ("Who built the mill and when?", "The mill was built by Ole Berg in 1822."),
+        ("Where is the depot, and how many buses does it hold?", "The depot is in Larvik and holds 40 buses."),
+        ("Why was the lift shut, and until when?", "It is shut until 3 May because a cable had worn."),
+    ],
+)
+def test_the_answers_to_the_same_questions_are_more_likely_than_not(put: Put, query: str, answer: str) -> None:
+    """What was asked for is there, in few words or in many."""
+    assert expected(put, query, answer) > 0.5
+
+
 def test_a_refusal_has_no_share_of_the_answer(put: Put) -> None:
     """What declines does not address the question, surely."""
     facts = put(VerifyAnswer("How long does the warranty last?", None, "I could not find this in the documents."))

@@ -68,6 +68,20 @@ _BY = re.compile(
     r"|click|select|open|press|process|way|method)\b",
     re.IGNORECASE,
 )
+_TO_DO = re.compile(r"\bhow (?:do|can|could|should|would|must|may) (?:i|you|we|one)\b|\bhow to\b", re.IGNORECASE)
+# what the reader can, should or has to do; what can be done; by which means; in which order
+_INSTRUCTED = re.compile(
+    r"\byou(?:['’]ll)? (?:just |only |then |first |simply )?(?:can|could|should|must|may|need|have|will|want)\b"
+    r"|\b(?:can|could|should|must|may|needs? to|has to|have to) be [a-z]+(?:ed|en|t|n|e)\b|\bby [a-z]+ing\b"
+    r"|\b(?:using|via|through|steps?|method|first|then|next|finally|please)\b",
+    re.IGNORECASE,
+)
+# a clause that opens with a verb and its object or place: "Hold the button", "then go to the menu"
+_ORDERED = re.compile(
+    r"(?:^|[.!?:;,]\s+|\n\W*|\d[.)]\s*)(?P<verb>[A-Za-z]+) (?:the|an?|your|it|them|this|these|those|each|any|all|some"
+    r"|on|to|up|down|out|off|into|until|for|with|at|from|in|back|away)\b"
+)
+_NO_VERB = re.compile(r".*(?:s|ing|ed|tion|ity|ness|ment|ly)", re.IGNORECASE)
 _COMPARED = re.compile(
     r"\b(?:while|whereas|but|unlike|both|however|than|differ(?:s|ent|ence|ences)?|other hand|contrast|similar(?:ly)?"
     r"|same|more|less|fewer|higher|lower|superior|inferior|respectively|rather|not|[a-z]+er than"
@@ -204,6 +218,22 @@ def holds(asked: Slot, query: str, answer: str, *, few: bool = False) -> bool:
     if asked == "number":
         return _counts(query, answer)
     return _dates(query, answer) if asked == "time" else _names(asked, query, answer, few=few)
+
+
+def lacks_instruction(query: str, answer: str) -> bool:
+    """Whether a question asks how to do something and the beginning of the answer tells nobody to do anything.
+
+    >>> query = "How do I open the valve?"
+    >>> [lacks_instruction(query, text) for text in ("The valve is opened often.", "Turn the wheel to the left.")]
+    [True, False]
+    """
+    if slot(query) != "manner" or _TO_DO.search(query) is None:
+        return False
+    text = answer[:LOOKED_AT]
+    if _INSTRUCTED.search(text):
+        return False
+    verbs = (match["verb"] for match in _ORDERED.finditer(text))
+    return all(verb.lower() in ENGLISH or _NO_VERB.fullmatch(verb) is not None for verb in verbs)
 
 
 def _both_named(query: str, answer: str) -> bool:
