@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.gating.scores import columns, pairs
+from tests.gating.scores import columns, pairs, verdicts_by_id
 
 from ragauge.analysis.scores.arrays import NOT_APPLICABLE, Columns
+from ragauge.analysis.scores.known import CALL_FAILED
 from ragauge.data.config.reading import read_config
 from ragauge.data.example import Example, Relevant
 from ragauge.data.response import Response, Run
 from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
-from ragauge.gating.examples import check_causes, check_scores, check_share, of_system
+from ragauge.gating.examples import check_scores, check_share, check_verdicts, of_system
 from ragauge.gating.result import Check, Gated, Lost
 from ragauge.gating.rules import MustPass, Slices, rules_of
 from ragauge.metrics.catalogue import parse, samples
@@ -167,7 +168,8 @@ def test_examples_that_must_pass_tell_whose_calls_failed() -> None:
     unlabelled = check_scores(rule, ids, ids, said(columns([1.0] * 3), {1: LABEL}, absent=[1]))
     assert unlabelled.lost == Lost()
     assert what_next(gated(unlabelled)).startswith("An example without a value cannot pass: label")
-    unsure = check_causes(replace(rule, metric=None, min=None), ids, {}, {"b"})
+    verdicts = verdicts_by_id(CALL_FAILED, b="unclear")
+    unsure = check_verdicts(replace(rule, metric=None, min=None), ids, {}, verdicts)
     assert RETRIED in what_next(gated(unsure))
 
 

@@ -98,7 +98,7 @@ class Check:
         why: why it does not apply to them.
         min_n: fewest to decide on.
         examples: those that lost most, or that must pass and do not.
-        unknown: examples that must pass, of which it is not known.
+        unknown: examples that must pass and are unclear or not judged.
         rectified: whether the mean that people's labels rectify decides; n is then labelled examples.
     """
 

@@ -213,7 +213,7 @@ def _examples(check: Check) -> str:
     if check.examples:
         return f"{len(check.examples)} of {check.n} failed: {listed(check.examples)}."
     if check.unknown:
-        return f"of {len(check.unknown)} of {check.n} it is not known: {listed(check.unknown)}."
+        return f"{len(check.unknown)} of {check.n} unclear or not judged: {listed(check.unknown)}."
     return f"all {check.n} passed." if check.n else f"{none_yet(safe(check.tag))}: nothing has to pass."
 
 

@@ -21,6 +21,7 @@ from ragauge.reporting.examples import (
 )
 from ragauge.reporting.passage_views import shelves
 from ragauge.reporting.sections import Phrase, ReportSection, Tone, Wording
+from ragauge.reporting.verdict_words import VERDICTS, settled_by, verdict_pair
 from ragauge.reporting.words import UNNAMED, safe
 
 TONES: Mapping[str, Tone] = {
@@ -55,8 +56,12 @@ def _outcome(view: ExampleView) -> Iterator[Wording]:
             yield Phrase(f"second opinion: {cause.second}{why}", "faint")
         if cause.lacking:
             yield Phrase(f"not known: {safe('; '.join(cause.lacking))}", "faint")
-    elif view.unknown:
-        yield Phrase(f"not known whether it failed: {safe(view.unknown)}", "unsure")
+    else:
+        reason = f": {safe(view.reason)}" if view.reason else ""
+        yield Phrase(f"{VERDICTS[view.verdict]}{reason}", "good" if view.verdict == "passed" else "unsure")
+    for words in (settled_by(view.verdicts), verdict_pair(view.verdicts)):
+        if words:
+            yield Phrase(words, "faint")
     if view.response.error is not None:
         yield Phrase(f"the system failed: {safe(view.response.error)}", "bad")
 
