@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.scores.arrays import FAILED, NOT_APPLICABLE, SCORED
+from ragauge.analysis.scores.arrays import FAILED, NOT_APPLICABLE, NOT_READ, SCORED
 from ragauge.analysis.scores.known import CALL_FAILED, NOT_JUDGED
 from ragauge.errors import nearest
 from ragauge.gating.decide import LEAST, points
@@ -142,6 +142,11 @@ class Missing:
         unjudged = sum(count for reason, count in reasons.items() if never_judged(reason))
         judge = sum(reasons.values()) - system - unjudged
         return Lost(system, judge, sample.failed - system - judge - unjudged, unjudged)
+
+    def not_read(self, mask: Mask) -> tuple[int, str]:
+        """How many examples' texts the judge cannot read, and why."""
+        reasons = self._reasons(NOT_READ, mask)
+        return sum(reasons.values()), max(reasons, key=lambda reason: reasons[reason], default="")
 
     def inapplicable(self, mask: Mask) -> tuple[int, str]:
         """How many examples the metric does not apply to, and why."""

@@ -146,7 +146,8 @@ FORMS: Mapping[str, str] = {
     "Check": (
         "rule line kind metric asks segment=segment() tag verdict because reason=gate_reason() on_fail stops decide "
         "statistic limit estimate new baseline=base interval:interval sampled:interval fail_interval:interval alpha "
-        "reach n n_baseline=n_base paired=paired() failed min_n examples unknown rectified"
+        "reach n n_baseline=n_base paired=paired() failed not_read min_n examples unclear_or_not_judged=unknown "
+        "rectified"
     ),
     "CheckExample": "query_id new baseline=base why",
     # explanations, one example
