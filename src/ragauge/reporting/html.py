@@ -86,6 +86,7 @@ def environment() -> Environment:
         experiments_say=confirmed.experiments_say, confirmed_share=confirmed.confirmed_share,
         meaning_of_experiments=confirmed.MEANING, heads_of_losses=losses.HEADS, meaning_of_losses=losses.MEANING,
         whose=alignment.whose, change_class=page.change_class, pairs=page.pairs, spoken=page.spoken,
+        found_in_answer=examples.found_in_answer, found_of_reference=examples.found_of_reference,
         scored=examples.scored, valued=valued, track=scorecard.track, table=table_html, bar=bar_html,
         lengths=lengths_html, linked=linked,
     )  # fmt: skip

@@ -10,6 +10,8 @@ from ragauge.reporting.examples import (
     answer_facts,
     checked,
     cited,
+    found_in_answer,
+    found_of_reference,
     label,
     missed,
     off_question,
@@ -79,6 +81,8 @@ def _answer(view: ExampleView) -> Iterator[Wording]:
             words += f"; against passage {_ranks(claim.contradicting)}"
         chance = f" (p {claim.p:.2f})" if claim.p is not None else ""
         yield Phrase(words, TONES[verdict]), Phrase(chance, "faint"), f"  {safe(claim.text or '')}"
+    if found := found_in_answer(view):
+        yield f"  {found}"
     for citation in cited(view):
         target = f"passage {_ranks(citation.ranks)}" if citation.ranks else "nothing that was retrieved"
         holds = (
@@ -112,6 +116,8 @@ def _reference(view: ExampleView) -> Iterator[Wording]:
         told = {True: ", stated", False: ", not stated", None: ""}[claim.stated]
         words = f"  {'no verdict' if claim.covered is None else where}{told}"
         yield Phrase(words, "good" if claim.covered else "unsure"), f"  {safe(claim.text)}"
+    if found := found_of_reference(view):
+        yield f"  {found}"
     if gone := missed(view):
         yield Phrase(f"  labelled but not handed on: {safe(', '.join(gone))}", "bad")
 
