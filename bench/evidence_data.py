@@ -51,9 +51,9 @@ def pubmedqa() -> Iterator[Row]:
         yield query_id, row["QUESTION"], row["LONG_ANSWER"], ("\n".join(row["CONTEXTS"]),)
 
 
-def xquad() -> Iterator[Row]:
+def xquad(language: str = "en") -> Iterator[Row]:
     """Spans of paragraphs."""
-    data = json.loads(DATA.joinpath("xquad", "xquad.en.json").read_text(encoding="utf-8"))["data"]
+    data = json.loads(DATA.joinpath("xquad", f"xquad.{language}.json").read_text(encoding="utf-8"))["data"]
     for article in data:
         for paragraph in article["paragraphs"]:
             for asked in paragraph["qas"]:
@@ -83,7 +83,11 @@ SETS: dict[str, Callable[[], Iterator[Row]]] = {
 
 def asked(source: str, most: int, seed: int = 0) -> list[Asked]:
     """Up to so many questions of a set, drawn at random, each with the passages that are hardest to tell from gold."""
-    rows = list(SETS[source]())
+    return beside_hardest(source, list(SETS[source]()), most, seed)
+
+
+def beside_hardest(source: str, rows: Sequence[Row], most: int, seed: int = 0) -> list[Asked]:
+    """Up to so many of the questions of a source, drawn at random, with the passages that are hardest to tell apart."""
     pool = list(dict.fromkeys(text for *_, gold in rows for text in gold))
     index = Bm25(pool)
     drawn = Random(seed).sample(rows, min(most, len(rows)))

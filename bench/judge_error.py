@@ -1,34 +1,53 @@
 """How far the local judge's means lie from people's on sources not seen before, and whether intervals say so.
 
-Over the labelled sets of the data folder: how far people's mean lies from the judge's, by source and band of a score.
-Writes the estimate for a new source into the package (src/ragauge/judging/local/judge_error.json, never edited by
-hand), and two tables into docs/local-judge.md. One leaves each source out in turn: does the interval that the others
-give hold the true share, for the source as it is and for mixtures of right and wrong texts? The other asks whether the
-interval of a difference holds the true difference of two simulated systems.
+Over the labelled sets of the data folder, and over others of which bench/fetched_scales.json keeps the numbers: the
+judge's mean over the right and over the wrong texts of every source, by metric, layout and language. Writes them into
+the package (src/ragauge/judging/local/judge_error.json, never edited by hand), with how far people's mean lies from the
+judge's by band of a score, which is what labels of a user's own bring up to date; and four tables into
+docs/local-judge.md. Each source is left out in turn, with all of its family: do the intervals of the others hold
+what people say of its systems, all of its gold passages, none of its replaced ones, and mixtures of both? Wider and
+narrower intervals show what coverage costs. The last asks whether the interval of a difference holds the true
+difference of two simulated systems.
 
-    python bench/judge_error.py            # about a minute
-    python bench/judge_error.py --check    # fails where the figures are stale, or hold less than 90 %
+    python bench/judge_error.py                     # about five minutes
+    python bench/judge_error.py --check             # fails where the figures are stale, or hold less than 90 %
+    python bench/judge_error.py --fetched FOLDER    # judges the other sets again (bench/fetched_sources.py)
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from judge_error_data import SEED, Item, items
+from fetched_sources import fetched
+from judge_error_data import SEED, Item, Judged, items
+from judge_scales import (
+    FEWEST_SOURCES,
+    KINDS,
+    SAME,
+    End,
+    Scale,
+    end,
+    means_left_out,
+    rows_by_layout,
+    scales_of,
+    source_scales,
+    trade_off,
+)  # fmt: skip
 
 from ragauge.judging.local.judge import LocalJudge
-from ragauge.stats.distributions import normal_quantile
 from ragauge.stats.effects import Pooled, pooled
-from ragauge.stats.instrument import JudgeMeanError, widened, widened_difference
+from ragauge.stats.instrument import JudgeMeanError, widened_difference
 from ragauge.stats.intervals import mean_interval
 from ragauge.stats.weighted import Interval
 
@@ -37,28 +56,19 @@ Marks = npt.NDArray[np.bool_]
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "src/ragauge/judging/local/judge_error.json"
+FETCHED = ROOT / "bench/fetched_scales.json"
 PAGE = ROOT / "docs/local-judge.md"
 BEGIN, END = "<!-- judge's error, written by bench/judge_error.py: begin -->", "<!-- judge's error: end -->"
 
 FEWEST = 10           # texts of a label in a source, below which its mean says little
-SHARES = (0.25, 0.5, 0.75)    # of right texts in a mixture
 EDGES = (0.3, 0.7, 0.9)       # of the bands of a score
 FEWEST_IN_BAND = 5
-FEWEST_SOURCES = 3    # a prediction for one more has k − 2 degrees of freedom
 ASKED = 0.90          # of what the intervals are to hold
-SAME = "EVOUNA "      # sources that are systems asked the same questions: pairs of them are real pairs
 TILT = 1 / 3          # two thirds of one system's texts are long and one third of the other's
 DIFFERENCES = (-0.1, -0.05, 0.0, 0.05, 0.1)     # true ones between versions of a system that people would compare
 CHANGED = (0.1, 0.3, 1.0)     # share of the examples that a version changes
 BASES = (0.5, 0.8)            # share that is right before
 RUNS, SIZE = 4, 300           # simulated pairs of each kind, examples of each
-
-
-class End(NamedTuple):
-    """The judge's mean over the texts of one label in one source, and its variance."""
-
-    mean: float
-    variance: float
 
 
 class Source:
@@ -75,12 +85,6 @@ class Source:
         """By label, where there are enough texts."""
         found = {label: self.value[self.truth == label] for label in (0, 1)}
         return {label: end(values) for label, values in found.items() if values.size >= FEWEST}
-
-
-def end(values: Array) -> End:
-    """A mean and its variance; half a thing of either kind is added, so that values all alike leave some doubt."""
-    n = values.size
-    return End(float(values.mean()), float((values.var() * n + 0.25) / (n + 1) / n))
 
 
 def estimate(sources: Sequence[Source], origin: str = "") -> JudgeMeanError | None:
@@ -133,29 +137,11 @@ def _gap(by_label: Sequence[tuple[Array, Array]], part: float) -> End:
     return End(part * mean, part**2 * variance)
 
 
-def left_out(sources: Sequence[Source]) -> Iterator[tuple[str, float, float, Interval]]:
-    """Source, true share, the judge's mean, and the interval from all other sources; first as the source is."""
-    for source in sources:
-        error, ends = estimate([one for one in sources if one is not source]), source.ends()
-        if error is None:
-            continue
-        for share in (float(source.truth.mean()), *(SHARES if len(ends) == 2 else ())):
-            weights = np.zeros(source.value.size)
-            for label, part in ((1, share), (0, 1 - share)):
-                mine = source.truth == label
-                weights[mine] = part / max(1, int(mine.sum()))
-            mean = float(weights @ source.value)
-            half = normal_quantile(0.95) * float(weights**2 @ (source.value - mean) ** 2) ** 0.5
-            sampled = Interval(mean - half, mean + half, "normal")
-            yield source.name, share, mean, widened(sampled, mean, error, source.value, weights)
-
-
 class Tried(NamedTuple):
-    """One simulated pair of systems: true difference, its interval, and how wide it is without pairing."""
+    """One simulated pair of systems: true difference and its interval."""
 
     true: float
     found: Interval
-    alone: float
 
 
 def pairs(sources: Sequence[Source], draw: np.random.Generator) -> Iterator[Tried]:
@@ -185,14 +171,7 @@ def _pair(
     gaps = new - old
     sampled = mean_interval(gaps, kind="mean", bounds=(-1.0, 1.0))
     assert sampled is not None
-    found = widened_difference(sampled, float(gaps.mean()), error, float(np.mean(gaps != 0)))
-    widths = []
-    for values in (old, new):
-        alone = mean_interval(values, kind="mean", bounds=(0.0, 1.0))
-        assert alone is not None
-        ends = widened(alone, float(values.mean()), error, values)
-        widths.append(ends.high - ends.low)
-    return Tried(real, found, float(np.hypot(*widths)))
+    return Tried(real, widened_difference(sampled, float(gaps.mean()), error, float(np.mean(gaps != 0))))
 
 
 def _texts(source: Source, right: Marks, long: Marks, draw: np.random.Generator) -> Array:
@@ -208,95 +187,119 @@ def _texts(source: Source, right: Marks, long: Marks, draw: np.random.Generator)
 
 
 def by_metric(every: Sequence[Item]) -> dict[str, list[Source]]:
-    """The sources of every metric."""
+    """The English sources of every metric: labels bring their bands up to date, and pairs are simulated of them."""
     grouped: dict[str, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
     for item in every:
-        grouped[item.metric][item.source].append(item)
+        if not item.source.startswith(("XQuAD ", "TAT-QA ", "shipped ")):
+            grouped[item.metric][item.source].append(item)
     return {name: [Source(one, mine) for one, mine in sorted(of.items())] for name, of in sorted(grouped.items())}
 
 
 class Measured(NamedTuple):
-    """What was found: the file, the page's tables, and the shares that the intervals hold."""
+    """What was found: the file, the page's tables, and the shares that the intervals hold, by what they are of."""
 
     stored: dict[str, object]
     page: str
-    held: float
-    held_pairs: float
+    held: dict[str, float]
 
 
-def measured(every: Mapping[str, Sequence[Source]]) -> Measured:
-    """The estimate and both proofs."""
+def measured(every: Mapping[str, Sequence[Source]], scales: Mapping[str, Sequence[Scale]]) -> Measured:
+    """The estimate and all proofs."""
     draw = np.random.default_rng(SEED)
-    errors, one, two = {}, [], []
-    all_held: list[bool] = []
+    errors, bands, two = {}, [], []
     pairs_held: list[bool] = []
     for name, sources in every.items():
-        error = estimate(sources, f"{len(sources)} labelled public sources")
+        error = estimate(sources)
         if error is None:
             continue
-        errors[name] = asdict(error)
-        found = list(left_out(sources))
-        held = [ends.low <= share <= ends.high for _, share, _, ends in found]
-        missed = dict.fromkeys(source for (source, *_), ok in zip(found, held, strict=True) if not ok)
-        width = np.mean([ends.high - ends.low for *_, ends in found])
-        both = zip(error.shifts, error.spreads, strict=True)
-        bands = " | ".join(f"{shift:+.2f} ± {spread:.2f}" for shift, spread in both)
-        one.append(
-            f"`{name}` | {len(sources)} | {bands} | {sum(held)} of {len(held)} | {width:.2f} | "
-            f"{', '.join(missed) or '–'}"
-        )
-        all_held += held
+        families = len({scale.family for scale in scales[name]})
+        origin = f"{len(scales[name])} labelled public sources of {families} families"
+        errors[name] = asdict(replace(error, scales=source_scales(scales[name]), origin=origin))
+        columns = (f"{shift:+.2f} ± {spread:.2f}" for shift, spread in zip(error.shifts, error.spreads, strict=True))
+        bands.append(" | ".join([f"`{name}` | {len(sources)}", *columns]))
         row, mine = _paired_row(name, error, list(pairs(sources, draw)))
         two.append(row)
         pairs_held += mine
-    one.append(f"**all** | | | | | | {sum(all_held)} of {len(all_held)} ({np.mean(all_held):.1%}) | | ")
-    two.append(f"**all** | | | {np.mean(pairs_held):.1%} of {len(pairs_held):,} | | | | ")
+    two.append(f"**all** | | | {np.mean(pairs_held):.1%} of {len(pairs_held):,} | | | ")
+    tested = means_left_out(scales)
+    held = {f"means ({kind})": float(np.mean([one.holds for one in tested if one.kind == kind])) for kind in KINDS}
+    held["differences of simulated pairs"] = float(np.mean(pairs_held))
     stored = {"judge": LocalJudge().judge_id, "metrics": errors}
-    return Measured(stored, _page(one, two), float(np.mean(all_held)), float(np.mean(pairs_held)))
+    return Measured(stored, _page(list(rows_by_layout(scales, tested)), list(trade_off(scales)), bands, two), held)
 
 
 def _paired_row(name: str, error: JudgeMeanError, tried: Sequence[Tried]) -> tuple[str, list[bool]]:
     held = [one.found.low <= one.true <= one.found.high for one in tried]
     wrong = [one.found.low > max(0.0, one.true) or one.found.high < min(0.0, one.true) for one in tried]
     told = [one.found.low > 0 or one.found.high < 0 for one in tried if abs(one.true) > max(DIFFERENCES) - 1e-9]
-    width, alone = np.mean([one.found.high - one.found.low for one in tried]), np.mean([one.alone for one in tried])
+    width = np.mean([one.found.high - one.found.low for one in tried])
     row = (
         f"`{name}` | {error.paired:.3f} | {error.lost:.3f} | {np.mean(held):.1%} of {len(held):,} | {width:.2f} | "
-        f"{alone:.2f} | {np.mean(told):.0%} | {np.mean(wrong):.1%}"
+        f"{np.mean(told):.0%} | {np.mean(wrong):.1%}"
     )
     return row, held
 
 
-def _page(one: Sequence[str], two: Sequence[str]) -> str:
+def _page(rows: Sequence[str], trade: Sequence[str], bands: Sequence[str], two: Sequence[str]) -> str:
+    kinds = "what people say | gold | replaced | mixtures"
     return "\n".join([
         BEGIN, "",
-        "metric | sources | score below 0.3 | 0.3 to 0.7 | 0.7 to 0.9 | from 0.9 | true share held, source left out | "
-        "mean width | missed in",
-        "---|---:|---:|---:|---:|---:|---:|---:|---", *one, "",
-        "metric | spread without a difference | spread with one | true difference held | mean width | unpaired | "
-        "10 points told | wrong verdicts",
-        "---|---:|---:|---:|---:|---:|---:|---:", *two, "",
+        f"metric | layout | language | sources | mean of right texts | of wrong ones | held, median width: {kinds} | "
+        "missed in",
+        "---|---|---|---:|---:|---:|---:|---:|---:|---:|---", *rows, "",
+        f"spread | likely | held, median width: {kinds}", "---:|---:|---:|---:|---:|---:", *trade, "",
+        "metric | sources | score below 0.3 | 0.3 to 0.7 | 0.7 to 0.9 | from 0.9", "---|---:|---:|---:|---:|---:",
+        *bands, "",
+        "metric | spread without a difference | spread with one | true difference held | mean width | 10 points told | "
+        "wrong verdicts",
+        "---|---:|---:|---:|---:|---:|---:", *two, "",
         END,
     ])     # fmt: skip
 
 
+def _dumped(stored: Mapping[str, object]) -> str:
+    """As JSON, one scale a line."""
+    text = json.dumps(stored, indent=1)
+    return re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
+
+
+def all_scales(every: Sequence[Item], folder: Path | None) -> dict[str, list[Scale]]:
+    """By metric, those of the data folder and of the other sets, which are judged again where a folder is given."""
+    if folder is not None:
+        judged = Judged()
+        fresh = scales_of(item for case in fetched(folder) for item in judged.items(case))
+        FETCHED.write_text(_dumped({"judge": LocalJudge().judge_id, "scales": fresh}), encoding="utf-8")
+    kept = json.loads(FETCHED.read_text(encoding="utf-8"))
+    if kept["judge"] != LocalJudge().judge_id:
+        print(f"{FETCHED.name} is of another judge, {kept['judge']}: run with --fetched FOLDER.", file=sys.stderr)
+    scales = scales_of(every)
+    for name, stored in kept["scales"].items():
+        scales[name] += [Scale(*of[:-2], *(None if one is None else End(*one) for one in of[-2:])) for of in stored]
+    return scales
+
+
 def main() -> None:
     """Writes or checks the file and the page."""
-    found = measured(by_metric(items()))
-    text = json.dumps(found.stored, indent=1) + "\n"
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--check", action="store_true")
+    arguments.add_argument("--fetched", type=Path)
+    options = arguments.parse_args()
+    every = items()
+    found = measured(by_metric(every), all_scales(every, options.fetched))
+    text = _dumped(found.stored)
     page = PAGE.read_text(encoding="utf-8")
     head, _, rest = page.partition(BEGIN)
     _, _, tail = rest.partition(END)
     fresh = head + found.page + tail
     print(found.page)
-    if "--check" in sys.argv:
+    if options.check:
         stale = [path.name for path, new in ((OUT, text), (PAGE, fresh)) if path.read_text(encoding="utf-8") != new]
         if stale:
             sys.exit(f"{' and '.join(stale)}: not what the data and the code give. Run python bench/judge_error.py.")
     else:
         OUT.write_text(text, encoding="utf-8")
         PAGE.write_text(fresh, encoding="utf-8")
-    for share, what in ((found.held, "true shares"), (found.held_pairs, "true differences")):
+    for what, share in found.held.items():
         if share < ASKED:
             sys.exit(f"the intervals hold {share:.1%} of the {what}, asked are {ASKED:.0%}.")
 

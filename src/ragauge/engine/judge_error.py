@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -10,15 +11,20 @@ from typing import TYPE_CHECKING
 from ragauge.analysis.estimating import LEAST_LABELS
 from ragauge.analysis.judges.label_scores import text_hash
 from ragauge.analysis.judges.use import listed
+from ragauge.data.example import Example
+from ragauge.data.response import Response
 from ragauge.engine.people import responses_of
 from ragauge.stats.instrument import JudgeMeanError, known_by_labels
 from ragauge.stats.label_gap import LabelGap, Scored, label_gap
+from ragauge.text.language import guess
+from ragauge.text.layout import Layout, layout_of_texts
 from ragauge.text.messages import plural
 
 if TYPE_CHECKING:
     from ragauge.store.judges import LabelFile, TextScore
     from ragauge.store.open import Store
 
+SAMPLED = 100     # responses of a run that tell its layouts and languages
 # metrics that are 1 less another one, on every example
 MIRRORED: Mapping[str, str] = {"unsupported": "faithfulness"}
 NAMED = 3     # files of labels that a sentence names
@@ -29,7 +35,8 @@ def judge_errors(
 ) -> Mapping[str, JudgeMeanError]:
     """Printed name of a metric -> how far the judge's mean of it errs; a metric that is not there is not known.
 
-    The one place that says so. Of the local judge it is known from public labels. What `ragauge judge check` kept of
+    The one place that says so. Of the local judge it is known from public labels, on sources in the layouts and
+    languages of the runs before others. What `ragauge judge check` kept of
     any judge, by the user's own labels, is all that is known of a language model, a hybrid and a judge of the user's
     own; of the local judge it joins what public labels say, by `stats.label_gap.together`. From LEAST_LABELS labelled
     answers of the runs themselves on, labels of other answers do not count.
@@ -41,7 +48,10 @@ def judge_errors(
     """
     if judge_id is None:
         return {}
-    found = {} if judge_id.partition(":")[0] != "local" else _public()
+    found = _public() if judge_id.partition(":")[0] == "local" else {}
+    if found and store is not None:
+        mix = _mix(store, runs)
+        found = {name: error.of_texts(mix) for name, error in found.items()}
     found |= dict(_checked(judge_id, store, runs, found)) if store is not None else {}
     return found | {name: found[other].mirrored() for name, other in MIRRORED.items() if other in found}
 
@@ -50,6 +60,22 @@ def _public() -> dict[str, JudgeMeanError]:
     from ragauge.judging.local.judge import errors
 
     return dict(errors())
+
+
+def layout_and_language(example: Example, response: Response) -> tuple[Layout, str]:
+    """What the passages of a response, its answer where there are none, are laid out as, and their language."""
+    texts = [passage.text for passage in response.passages or () if passage.text] or [response.answer or ""]
+    return layout_of_texts(texts), guess("\n".join((example.query, *texts)))
+
+
+def _mix(store: Store, runs: Collection[str]) -> dict[tuple[str, str], float]:
+    """(layout, language) -> share of the texts of runs, by up to SAMPLED responses of each, in even steps."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for run_id in runs:
+        numbers = store.runs.order(run_id).numbers
+        sample = numbers[:: max(1, len(numbers) // SAMPLED)][:SAMPLED]
+        counts.update(layout_and_language(item.example, item.response) for item in store.runs.load(sample))
+    return {kind: n / counts.total() for kind, n in counts.items()}
 
 
 def _checked(

@@ -182,6 +182,91 @@ def left_out(summaries: Sequence[Summary]) -> list[tuple[str, list[str]]]:
     return list(out.items())
 
 
+ON = {"oracle": "On the labelled passages", "closed_book": "Without passages"}
+
+
+def verdict(card: ScorecardData) -> str:
+    """The outcome in a sentence, after how much of the run is there where it is not complete."""
+    if not incomplete(card):
+        return _outcome(card)
+    return f"Not complete: {card.run.done:,} of {card.run.planned:,} responses. {_outcome(card)}"
+
+
+def incomplete(card: ScorecardData) -> bool:
+    """Whether responses of the run are still to come."""
+    return card.run.state != "finished" and card.run.done < card.run.planned
+
+
+def _outcome(card: ScorecardData) -> str:
+    if not card.n:
+        return "Nothing was evaluated."
+    if card.failed_examples == 0:
+        return _none_failed(card)
+    known = f"{card.failed_examples:,} of {card.n:,} examples failed{_before(card)}"
+    head = f"{known}; of {card.unknown_examples:,} it is not known" if card.unknown else known
+    if card.run.variant in ON:
+        head = f"{ON[card.run.variant]}, {head}"
+    if card.findings:
+        return f"{head}. First: {card.findings[0].headline}"
+    if card.run.variant == "closed_book":
+        return f"{head}. What is right here, the model knew alone."
+    top = next(iter(card.causes), "")
+    return f"{head}, most often by {top}." if top else f"{head}; the facts name no cause."
+
+
+def _none_failed(card: ScorecardData) -> str:
+    """What can be said where nothing shows a failure, which is not always that nothing failed."""
+    why = "; ".join(line(reason) for reason in card.unknown)
+    base = card.baseline
+    before = "" if base is None else f" ({base.failures.failed_base:,} failed in {line(base.base.name)})"
+    unknown, passed = card.unknown_examples, card.passed_examples
+    if unknown and not passed:
+        return f"Whether any of the {plural(card.n, 'example')} failed is not known: {why}."
+    if unknown:
+        return f"{passed:,} of {card.n:,} examples passed{before}; of {unknown:,} it is not known: {why}."
+    if card.pending or incomplete(card):
+        more = f"{card.pending:,} more {'is' if card.pending == 1 else 'are'} not evaluated yet"
+        return f"{plural(passed, 'example')} passed{before}{f'; {more}' if card.pending else ''}."
+    if card.labels_alone:
+        return f"No example among {card.n:,} failed by its labels{_before(card)}; no answer was judged."
+    return f"No failed example among {card.n:,}{_before(card)}."
+
+
+# what shows a failure, as it follows a count
+SHOWN_BY: Mapping[str, str] = {
+    "record": "by the record", "labels": "by labels", "label and judge": "by a label and the judge",
+    "judge": "by the judge alone",
+}     # fmt: skip
+
+
+def outcomes(card: ScorecardData) -> str:
+    """The examples that failed, passed, and those of which it is not known, with what shows it; "" without examples."""
+    if not card.n:
+        return ""
+    by = ", ".join(f"{count:,} {SHOWN_BY.get(name, name)}" for name, count in card.failed_by.items())
+    parts = [f"{card.failed_examples:,} failed{f' ({by})' if by else ''}", f"{card.passed_examples:,} passed"]
+    if card.unknown:
+        several = len(card.unknown) > 1
+        why = ", ".join((f"{n:,} " if several else "") + line(reason) for reason, n in card.unknown.items())
+        parts.append(f"{card.unknown_examples:,} not known ({why})")
+    return " · ".join(parts)
+
+
+def _before(card: ScorecardData) -> str:
+    """How many failed in the baseline; "" without one."""
+    if card.baseline is None:
+        return ""
+    return f" ({card.baseline.failures.failed_base:,} in {line(card.baseline.base.name)})"
+
+
+def first_thing(card: ScorecardData) -> str:
+    """What to do first; "" where nothing is to be done."""
+    if incomplete(card):
+        of = f"the ragauge run command of {line(card.run.system)} on {line(card.run.set_name)}"
+        return f"Finish the run: {of}, given again, goes on where it stopped. Until then it is no baseline."
+    return opened(card.findings[0].fix) if card.findings else ""
+
+
 def confidence(finding: Finding) -> str:
     """How sure a finding is, and what it was read against: high confidence, read against the baseline."""
     if not finding.against:

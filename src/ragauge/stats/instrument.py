@@ -1,18 +1,21 @@
 """How far a judge's mean may lie from what people would say.
 
-A judge's mean is not people's, and how far it is off differs from source to source and by how sure the judge is. From
-labelled sources a random-effects estimate says, by band of the score, how far it may be off on a new one; labels of
-the user's own say how far it is off there (`stats.label_gap`).
+A judge's mean is not people's, and how far it is off differs from source to source, with layout and language, and with
+how much is right there. Both ends of its scale on labeled sources say which shares of right texts a mean allows
+(`stats.judge_scale`); labels of the user's own say how far it is off there (`stats.label_gap`), and replace in each
+band of the score what a random-effects estimate over sources expects.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from ragauge.stats.distributions import t_quantile
-from ragauge.stats.label_bands import Bands, at_odds, expected_of, updated
+from ragauge.stats.distributions import normal_quantile, t_quantile
+from ragauge.stats.judge_scale import SourceScale, likely_shares
+from ragauge.stats.label_bands import WORTH, Bands, at_odds, expected_of, updated
 from ragauge.stats.label_gap import LabelGap, Offset
 from ragauge.stats.weighted import Interval
 
@@ -43,6 +46,7 @@ class JudgeMeanError:
         labels: what labels of the user's own say; None where there are none.
         checked: when the last of these were, ISO 8601; "" where there are none.
         disagreement: where files of labels lie farther apart than chance: how far, in words; else None.
+        scales: both ends of the judge's scale on every public source; () = not known, and the bands alone tell.
     """
 
     edges: tuple[float, ...]
@@ -55,6 +59,7 @@ class JudgeMeanError:
     labels: LabelGap | None = None
     checked: str = ""
     disagreement: str | None = None
+    scales: tuple[SourceScale, ...] = field(default=(), repr=False)
 
     @property
     def df(self) -> int:
@@ -90,7 +95,26 @@ class JudgeMeanError:
             self, edges=tuple(1 - edge for edge in reversed(self.edges)),
             shifts=tuple(-shift for shift in reversed(self.shifts)), spreads=self.spreads[::-1],
             labels=None if self.labels is None else self.labels.mirrored(),
+            scales=tuple(scale.mirrored() for scale in self.scales),
         )     # fmt: skip
+
+    def of_texts(self, mix: Mapping[tuple[str, str], float]) -> JudgeMeanError:
+        """That of a run whose texts are of these layouts and languages, as of `SourceScale.weighted`."""
+        return replace(self, scales=tuple(scale.weighted(mix) for scale in self.scales))
+
+    def bounds(self, interval: Interval, mean: float) -> tuple[float, float] | None:
+        """Shares of right texts that public sources allow; None where they do not count.
+
+        They count where there are no labels, fewer labelled examples than WORTH, or labels that contradict them.
+
+        Args:
+            interval: of the mean, by sampling alone.
+            mean: in [0, 1].
+        """
+        if not self.scales or not (self.labels is None or self.labels.examples < WORTH or self.contradicted()):
+            return None
+        variance = ((interval.high - interval.low) / 2 / normal_quantile(interval.level)) ** 2
+        return likely_shares(mean, variance, self.scales, interval.level)
 
     def offsets(self, values: Floats, weights: Floats | None = None) -> tuple[Offset, ...]:
         """Shift and spread of a mean over these scores; several where labels and public sources cannot both be right.
@@ -101,6 +125,7 @@ class JudgeMeanError:
         (`label_bands.updated`). Where they contradict the sources (`label_bands.at_odds`), these are no guide to this
         judge on these texts, and it may tell nothing: labels alone tell, by `LabelGap.at` and by people's mean over
         them, and the interval holds what the sources said besides, so that labels that contradict never narrow it.
+        Where scales are known and labels are not, there are none: `bounds` tells.
 
         Args:
             values: shape (n,), scores in [0, 1], at least one.
@@ -111,6 +136,8 @@ class JudgeMeanError:
         mean = float(np.average(values, weights=weights))
         if not self.sources and self.labels is not None:
             return (self.labels.at(mean),)
+        if self.scales and self.labels is None:
+            return ()
         prior, shares = self._prior(), self._shares(values, weights)
         usual = expected_of(prior, shares)
         if self.labels is None:
@@ -155,7 +182,8 @@ def widened(
 
     m is the mean, b and s its shift and spread by `JudgeMeanError.offsets`, t Student's of the degrees of freedom found
     there, h the sampling interval's half on that side. Where labels and public sources contradict each other there are
-    several such intervals, and it holds all.
+    several such intervals, and it holds all. It holds the shares of right texts that public sources allow
+    (`JudgeMeanError.bounds`), too, where these count. So the judge's error never narrows an interval.
 
     Args:
         interval: of the mean, by sampling alone.
@@ -173,10 +201,14 @@ def widened(
     >>> round(wide.low, 2), round(wide.high, 2)
     (0.48, 0.74)
     """
-    offsets = [(offset.shift, offset.reach(interval.level)) for offset in error.offsets(values, weights)]
-    low = min(mean + shift - sqrt((mean - interval.low) ** 2 + reach**2) for shift, reach in offsets)
-    high = max(mean + shift + sqrt((interval.high - mean) ** 2 + reach**2) for shift, reach in offsets)
-    low, high = max(0.0, min(low, interval.low)), min(1.0, max(high, interval.high))
+    ends = [(interval.low, interval.high)]
+    for offset in error.offsets(values, weights):
+        reach = offset.reach(interval.level)
+        low = mean + offset.shift - sqrt((mean - interval.low) ** 2 + reach**2)
+        ends.append((low, mean + offset.shift + sqrt((interval.high - mean) ** 2 + reach**2)))
+    if (allowed := error.bounds(interval, mean)) is not None:
+        ends.append(allowed)
+    low, high = max(0.0, min(low for low, _ in ends)), min(1.0, max(high for _, high in ends))
     return Interval(round(low, 12), round(high, 12), interval.method + WITH_ERROR, interval.level)
 
 

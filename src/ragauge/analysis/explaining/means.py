@@ -47,7 +47,7 @@ def explain_mean(
     mean = corrected.uncorrected
     sentence, formula, _ = describe(metric)
     parts = [(mean.scored, "scored"), (mean.undefined, "undefined"), (mean.not_applicable, "not applicable"),
-             (mean.failed, "failed"), (mean.not_read, "not read")]     # fmt: skip
+             (mean.failed, "failed")]     # fmt: skip
     counts = f"{' + '.join(f'{n} {word}' for n, word in parts if n or word == 'scored')} = {mean.n} examples"
     if examples is None or mean.mean is None:
         return MeanWorked(mean, sentence, formula, "", counts, "", "nothing is scored")
@@ -67,6 +67,14 @@ def _judged(summary: Summary, scored: Columns, error: JudgeMeanError) -> str:
     wide = summary.judged
     if wide is None:
         return ""
+    rests_on = error.origin or f"{error.sources} labelled sources"
+    allowed = error.bounds(summary.interval, summary.mean) if summary.interval and summary.mean is not None else None
+    shares = "" if allowed is None else (
+        f"on sources in these layouts and languages so high a mean may come from {number(allowed[0])} to "
+        f"{number(allowed[1])} of the texts being right"
+    )     # fmt: skip
+    if error.scales and error.labels is None:
+        return f"[{number(wide.low)}, {number(wide.high)}]  ({shares}, from {rests_on})"
     where, how = ("on another source ", ", by the bands of the scores") if error.labels is None else ("", "")
     lies = [
         f"{shift:+.2f} ± {spread:.2f} (t = {t_quantile(df, wide.level):.2f} of {df:.0f} degrees of freedom)"
@@ -74,7 +82,7 @@ def _judged(summary: Summary, scored: Columns, error: JudgeMeanError) -> str:
     ]
     return (
         f"[{number(wide.low)}, {number(wide.high)}]  ({where}people's mean lies {', or '.join(lies)} from this judge's"
-        f"{how}, from {error.origin or f'{error.sources} labelled sources'})"
+        f"{how}, from {rests_on}{f'; {shares}' if shares else ''})"
     )
 
 

@@ -20,8 +20,6 @@ from ragauge.analysis.scores.gather import Visit
 from ragauge.analysis.scores.quality import rank, worst_first
 from ragauge.analysis.scores.segments import Segments, without_gaps
 from ragauge.analysis.scores.values import Values
-from ragauge.analysis.scores.verdicts import ResponseVerdicts
-from ragauge.data.verdict import OPEN_VERDICTS, Verdict
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,32 +58,29 @@ class ChosenResponse(NamedTuple):
         query_id: the example that it answers.
         repeat: which answer.
         cause: why it failed; "" where it did not.
-        verdict: whether it failed.
-        reason: why it is unclear or not judged; "" where it failed or passed.
+        failed: whether it failed.
         quality: None where there is none.
         decided_by: what the cause rests on.
+        unknown: why it is not known whether it failed; "" where it is.
     """
 
     place: int
     query_id: str
     repeat: int
     cause: str
-    verdict: Verdict
-    reason: str
+    failed: bool
     quality: float | None
     decided_by: str
+    unknown: str = ""
 
 
-def choose(
-    verdicts: ResponseVerdicts, failed: FailedResponses, quality: Floats, most: int = MOST_LISTED
-) -> tuple[ChosenResponse, ...]:     # fmt: skip
+def choose(failed: FailedResponses, quality: Floats, most: int = MOST_LISTED) -> tuple[ChosenResponse, ...]:
     """The responses to list: all failed ones, then the others; in each part the lowest quality first.
 
     Where more failed than can be listed, every cause keeps its worst: they are taken from each cause in turn.
 
     Args:
-        verdicts: of the responses.
-        failed: the failed ones.
+        failed: the failed responses.
         quality: shape (responses,), NaN = none: such a failed response is the worst, another one the last.
         most: how many at most.
     """
@@ -105,8 +100,7 @@ def choose(
     places, decided_by = [*causes, *rest], failed.decided_by(list(causes))
     return tuple(
         ChosenResponse(
-            at, index.query_ids[index.query[at]], int(index.repeat[at]), causes.get(at, ""),
-            (verdict := verdicts.at(at)).verdict, verdict.reason if verdict.verdict in OPEN_VERDICTS else "",
+            at, index.query_ids[index.query[at]], int(index.repeat[at]), causes.get(at, ""), at in causes,
             None if none[at] else float(quality[at]), decided_by.get(at, ""),
         )
         for at in map(int, places)
@@ -136,7 +130,7 @@ def listed(
             query_id=response.query_id,
             repeat=response.repeat,
             query=cut(questions.get(response.place, "")),
-            verdict=response.verdict,
+            failed=response.failed,
             cause=response.cause,
             decided_by=response.decided_by,
             quality=response.quality,
@@ -147,7 +141,7 @@ def listed(
             handed=beside.handed.get(response.place, 0),
             kept=beside.kept.get(response.place, {}),
             timings=beside.timings.get(response.place, {}),
-            reason=response.reason,
+            unknown="" if response.failed else response.unknown,
         )
         for response in chosen
     )

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ragauge.analysis.results.scorecard import Cause, Finding, Summary
 from ragauge.data.score import Score
-from ragauge.data.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +122,7 @@ class ExampleExplained:
         cause: None when it did not fail.
         rows: the cause table, in order; () when it did not fail.
         note: where the stored cause is another one, which; "".
-        verdict: failed, unclear, passed or not_judged.
-        reason: why it is unclear or not judged; "" where it failed or passed.
+        unknown: why it is not known whether it failed; "" where it failed or passed.
     """
 
     query_id: str
@@ -137,8 +135,7 @@ class ExampleExplained:
     cause: Cause | None
     rows: tuple[RowWorked, ...]
     note: str = ""
-    verdict: Verdict = "not_judged"
-    reason: str = ""
+    unknown: str = ""
 
 
 @dataclass(frozen=True, slots=True)

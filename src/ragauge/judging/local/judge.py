@@ -25,6 +25,7 @@ from ragauge.judging.judge import Asking
 from ragauge.judging.local import agree, criteria, rate_passages, verify_answer, verify_reference
 from ragauge.judging.local.weights import evidence_weights, fingerprint, stored
 from ragauge.stats.instrument import JudgeMeanError
+from ragauge.stats.judge_scale import SourceScale
 from ragauge.text.specifics import ClaimKind
 
 GENERATION = 5     # raised when the code that scores changes a verdict
@@ -219,4 +220,4 @@ def errors() -> Mapping[str, JudgeMeanError]:
 
 def _error(stored: Mapping[str, Any]) -> JudgeMeanError:
     bands = {part: tuple(stored[part]) for part in ("edges", "shifts", "spreads")}
-    return JudgeMeanError(**{**stored, **bands})
+    return JudgeMeanError(**{**stored, **bands, "scales": tuple(SourceScale(*scale) for scale in stored["scales"])})
