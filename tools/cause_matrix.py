@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import cleandoc
 from pathlib import Path
 
-from ragauge.analysis.causes.attribute import ROWS, attribute
+from ragauge.analysis.causes.attribute import ROWS, UNCLEAR, attribute
 from ragauge.analysis.causes.row import CauseRow
 from ragauge.data.facts import Evidence, FactsOf
 from ragauge.engine.embed_answers import EmbedAnswers
@@ -31,7 +31,7 @@ from tests.planted.cases import Case, planted_cases
 PAGE = Path(__file__).resolve().parents[1] / "docs/causes.md"
 MARKS = "<!-- {name}, written by tools/cause_matrix.py: begin -->", "<!-- {name}: end -->"
 QUESTIONS = ("verify_answer", "verify_reference", "rate_passages", "agree")
-NONE, UNNAMED = "no failure", "no cause"
+NONE = "no failure"
 FIRST_JUDGED = 11     # causes before it are decided by labels and the run's record, but for a few cases
 LEAST = 0.75          # right overall: what the local judge has to reach
 TOLERANCE = 0.03      # how far the share of right causes may move before the page is stale
@@ -46,7 +46,7 @@ def listed(cases: Sequence[Case]) -> str:
 
 def _row(n: int, row: CauseRow, cases: Sequence[Case]) -> Iterator[str]:
     what, _, when = cleandoc(row.decide.__doc__ or "").partition("\n\n")
-    case = next((case for case in cases if case.cause == row.name), None)     # undecided is never planted
+    case = next((case for case in cases if case.cause == row.name), None)     # unclear is never planted
     yield from (f"### {n}. {row.name}", "", f"{what} {' '.join(when.split())}", "")
     where = row.component if case is not None else "retrieval or generation"
     yield f"- where: {where}" + (f"; {row.other.component} where {row.other.when}" if row.other is not None else "")
@@ -71,7 +71,7 @@ def _named(case: Case, judge: Judge, answering: EmbedAnswers) -> str:
             found[question] = drive(judge.ask(inputs), answering)
     evidence = {name: Evidence(name, name, 1, judge.judge_id, "ok", facts) for name, facts in found.items()}
     cause = attribute(Facts(case.example, case.response, evidence), indexed=case.listing)
-    return NONE if cause is None else cause.name or UNNAMED
+    return NONE if cause is None else cause.name or UNCLEAR.name
 
 
 def share(matrix: Matrix) -> float:
@@ -82,9 +82,9 @@ def share(matrix: Matrix) -> float:
 def printed(matrix: Matrix, judge: Judge) -> str:
     """The figures and the matrix."""
     names = [row.name for row in ROWS]
-    columns = [*names, NONE, UNNAMED]
+    columns = [*names, NONE]
     judged = {(planted, found): n for (planted, found), n in matrix.items() if planted in names[FIRST_JUDGED - 1 :]}
-    heads = [*(str(n) for n in range(1, len(names) + 1)), NONE, UNNAMED]
+    heads = [*(str(n) for n in range(1, len(names) + 1)), NONE]
     lines = [
         f"Right cause: {_counted(matrix)}; of the causes from {FIRST_JUDGED} on, which its verdicts decide, "
         f"{_counted(judged)}. Judge: `{judge.judge_id}`.", "",
@@ -93,7 +93,7 @@ def printed(matrix: Matrix, judge: Judge) -> str:
     ]     # fmt: skip
     for n, planted in enumerate(names, 1):
         counts = [matrix.get((planted, column), 0) for column in columns]
-        if not sum(counts):     # undecided is named and never planted
+        if not sum(counts):     # unclear is named and never planted
             continue
         cells = [f"**{count}**" if m == n and count else str(count or "·") for m, count in enumerate(counts, 1)]
         lines.append(f"{n} {planted} | {counts[n - 1] / sum(counts):.0%} | {' | '.join(cells)}")
@@ -108,7 +108,7 @@ def _counted(matrix: Matrix) -> str:
 def read(text: str) -> Matrix:
     """The matrix that stands in the page."""
     found: dict[tuple[str, str], int] = {}
-    columns = [*(row.name for row in ROWS), NONE, UNNAMED]
+    columns = [*(row.name for row in ROWS), NONE]
     for line in text.splitlines():
         row = re.match(r"\d+ (\w+) \| \d+% \| (.*)", line)
         if row:

@@ -63,7 +63,7 @@ def _when(pattern: Pattern) -> str:
             ("against a baseline", pattern.change),
             ("against a baseline: and `context_recall` did not fall", pattern.found),
             ("unless precision and recall are both below 0.20, where hardly anything is relevant", pattern.relevant),
-            ("unless most failures are undecided", pattern.decided),
+            ("unless most failures are unclear", pattern.decided),
         )
         if holds
     ]

@@ -345,13 +345,13 @@ UNTOLD: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("what", "changes", "words"), UNTOLD, ids=[row[0] for row in UNTOLD])
-def test_refusal_is_undecided_where_nothing_tells_what_the_passages_hold(
+def test_refusal_is_unclear_where_nothing_tells_what_the_passages_hold(
     what: str, changes: dict[str, Any], words: str
 ) -> None:
     """Who declines may be right by its passages: that is retrieval's fault or the prompt's, and nobody knows which."""
     cause = case(**{**UNLABELLED, **NO_REFERENCE, **REFUSAL, "agrees": None, **changes}).cause()
     assert cause is not None
-    assert (cause.name, cause.component) == ("undecided", "undecided")
+    assert (cause.name, cause.component) == ("", "unclear")
     assert words in cause.decided_by
     for remedy in ("a reference answer", "gold documents", "ragauge confirm"):
         assert remedy in cause.fix
@@ -375,9 +375,9 @@ def test_refusal_is_decided_where_something_tells(changes: dict[str, Any], name:
 
 
 def test_every_row_is_covered() -> None:
-    """Every row of the table has at least two cases above; not_in_index and undecided have their own tests."""
+    """Every row of the table has at least two cases above; not_in_index and unclear have their own tests."""
     names = [name for name, _, _ in APPLIES]
-    assert {row.name for row in ROWS if names.count(row.name) < 2} == {"not_in_index", "undecided"}
+    assert {row.name for row in ROWS if names.count(row.name) < 2} == {"not_in_index", "unclear"}
 
 
 # near misses: what is changed, what it is instead (None = it did not fail)
@@ -518,7 +518,7 @@ def test_not_in_index_needs_a_listing() -> None:
 def test_order_of_the_table() -> None:
     """The rows stand in the order of the specification."""
     assert [row.name for row in ROWS] == [
-        "system_failed", "undecided", "missed_refusal", "empty_retrieval", "stale_source", "compound", "not_in_index",
+        "system_failed", "unclear", "missed_refusal", "empty_retrieval", "stale_source", "compound", "not_in_index",
         "retrieval_miss", "ranked_low", "lost_before_prompt", "span_cut", "wrong_refusal", "off_topic", "contradicted",
         "noise", "ignored", "hallucinated", "wrong_answer", "misattributed", "incomplete",
     ]     # fmt: skip
@@ -693,7 +693,7 @@ def test_answer_and_reference_that_say_the_same_stand_or_fall_together() -> None
     assert more is not None
     missing = unlikely(case(met=((), ()), claims=(claim(1), claim(2)), citations=None), (0.3, 0.3), (0.3, 0.3))
     assert missing is not None
-    assert missing.name == "undecided"     # which of both is at fault, and not that neither is
+    assert (missing.name, missing.component) == ("", "unclear")     # which of both is at fault, and not that neither is
 
 
 def test_reference_that_says_more_than_the_documents() -> None:
@@ -742,7 +742,7 @@ def test_lacking_names_what_was_not_known() -> None:
 
 
 def test_nothing_decides_but_it_failed() -> None:
-    """A failed example that no row fits has an empty cause, the sign of failure and what is lacking."""
+    """A failed example that no row fits is unclear: no cause, the sign of failure and what is lacking."""
     # claim 1 contradicts the reference; no verdict says whether a passage supports it
     only = case(
         **UNLABELLED, agrees=("contradicts", "agrees"), support_asked=False, passages=None, met=None, citations=None,
@@ -750,7 +750,7 @@ def test_nothing_decides_but_it_failed() -> None:
     )     # fmt: skip
     cause = attribute(only.facts(), {"context_recall": Measured("failed", reason="2 verdicts missing")})
     assert cause is not None
-    assert (cause.name, cause.fix, cause.second, cause.basis) == ("", "", "", "")
+    assert (cause.name, cause.component, cause.second, cause.basis) == ("", "unclear", "", "")
     assert "contradicts the reference" in cause.decided_by
     assert "passages not recorded" in cause.lacking
     assert "context_recall: 2 verdicts missing" in cause.lacking

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragauge.analysis.monitoring.blame import UNDECIDED, BlamedRequest, blamed
+from ragauge.analysis.monitoring.blame import UNCLEAR, BlamedRequest, blamed
 
-GOOD = [BlamedRequest(1.0, 1.0, "", 0.9)] * 80 + [BlamedRequest(1.0, 0.2, UNDECIDED, 0.1)] * 20
-POOR, REFUSED = BlamedRequest(1.0, 0.2, UNDECIDED, 0.1), BlamedRequest(1.0, 0.2, UNDECIDED, 0.9)
+GOOD = [BlamedRequest(1.0, 1.0, "", 0.9)] * 80 + [BlamedRequest(1.0, 0.2, UNCLEAR, 0.1)] * 20
+POOR, REFUSED = BlamedRequest(1.0, 0.2, UNCLEAR, 0.1), BlamedRequest(1.0, 0.2, UNCLEAR, 0.9)
 IGNORED, UNFOUND = BlamedRequest(1.0, 0.3, "", 0.9), BlamedRequest(1.0, 0.3, "", None)
 
 

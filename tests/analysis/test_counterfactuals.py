@@ -58,7 +58,7 @@ def test_answers_without_the_fault_are_right() -> None:
 def test_each_cause_is_confirmed_and_refuted_as_its_rule_says(cause: str) -> None:
     """A right new answer confirms what other passages should mend and refutes the rest; a failing one the opposite."""
     made = [
-        (case, found) for case in planted_cases() if case.cause == {"undecided": "retrieval_miss"}.get(cause, cause)
+        (case, found) for case in planted_cases() if case.cause == {"unclear": "retrieval_miss"}.get(cause, cause)
         for found in [experiment(failing(case), cause, 0, GOLD)] if isinstance(found, Experiment)
     ]  # fmt: skip
     assert made
@@ -93,7 +93,7 @@ def test_passages_on_the_topic_are_not_handed_over_as_evidence() -> None:
         ratings = RelevanceFacts((Rating(1, False, p=p and 0.1), Rating(2, True, p=p)))
         asked: dict[str, FactsOf] = {"verify_answer": refusal, "rate_passages": ratings}
         evidence = {name: Evidence("k", name, 1, "test", "ok", facts) for name, facts in asked.items()}
-        return experiment(CauseContext(Facts(question, handed, evidence)), "undecided", 0, None)
+        return experiment(CauseContext(Facts(question, handed, evidence)), "", 0, None)
 
     assert made(0.9) == NO_GOLD
     plain = made(None)

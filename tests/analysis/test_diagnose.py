@@ -15,7 +15,7 @@ from ragauge.analysis.diagnosis.concentration import Concentration, clearest
 from ragauge.analysis.diagnosis.diagnose import SegmentView, confidence, diagnose
 from ragauge.analysis.diagnosis.patterns import Match, matches
 from ragauge.analysis.diagnosis.readings import STARTING_POINTS, against_point, level_of, measured, words
-from ragauge.analysis.diagnosis.words import UNEXPLAINED, WORDS
+from ragauge.analysis.diagnosis.words import WORDS
 from ragauge.analysis.results.scorecard import Cause, Finding, Summary
 from ragauge.analysis.scores.frames import cause_frame
 from ragauge.analysis.scores.segments import Segments, tidy
@@ -170,7 +170,7 @@ def test_recall_stands_in_only_where_needed() -> None:
 
 def test_every_cause_has_words() -> None:
     """Each row of the cause table has its words, and the metrics in them exist."""
-    assert set(WORDS) == {row.name for row in ROWS}
+    assert {*WORDS, "unclear"} == {row.name for row in ROWS}
     for row in WORDS.values():
         for metric in row.metrics:
             assert str(parse(metric)) == metric
@@ -245,11 +245,11 @@ def test_pattern_alone() -> None:
 
 
 def test_refusals_that_nobody_can_judge_are_not_called_evasive() -> None:
-    """Where most failures are undecided, low relevance is not put down to the prompt; where they are decided, it is."""
+    """Where most failures are unclear, low relevance is not put down to the prompt; where they are decided, it is."""
     means: dict[str, Any] = {"faithfulness": 0.95, "answer_relevance": 0.50}
-    (dark,) = found({"undecided": 40, "ignored": 1}, **means)
-    assert (dark.cause, dark.readings) == ("undecided", ())
-    known = found({"undecided": 10, "wrong_refusal": 30}, **means)
+    (dark,) = found({"": 40, "ignored": 1}, **means)
+    assert (dark.cause, dark.readings) == ("", ())
+    known = found({"": 10, "wrong_refusal": 30}, **means)
     assert names(known)[0] == "wrong_refusal"
     assert "does not answer the questions" in known[0].evidence
     assert names(found({"ignored": 30}, **means)) == ["ignored", "off_topic"]
@@ -260,7 +260,7 @@ def test_no_cause_is_named_twice() -> None:
     everything = {part: mean for _, means in READINGS for part, mean in means.items()}
     for _, means in READINGS:
         held = diagnose(
-            summaries(**{**everything, **means}), causes({row.name: 5 for row in ROWS}), 200
+            summaries(**{**everything, **means}), causes(dict.fromkeys(WORDS, 5) | {"": 5}), 200
         )
         assert len(names(held)) == len(set(names(held)))
 
@@ -273,12 +273,16 @@ def test_working_comes_last() -> None:
 
 
 def test_unexplained_failures_say_what_is_missing() -> None:
-    """Failures without a cause come after the causes, and name what to record."""
+    """Failures without a cause come after the causes unless they are most of them, and name what to record."""
+    assert names(found({"": 4, "noise": 6})) == ["noise", ""]
     held = found({"": 6, "noise": 4})
-    assert names(held) == ["noise", ""]
-    assert held[1].headline == f"{UNEXPLAINED} (6 of 10 failures)"
-    assert "candidates not recorded (6)" in held[1].evidence
-    assert held[1].confidence == "low"
+    assert names(held) == ["", "noise"]
+    assert held[0].headline == (
+        "unclear whether retrieval or generation is at fault (6 of 10 failures): gold documents would show it, else "
+        "60 labels"
+    )
+    assert "candidates not recorded (6)" in held[0].evidence
+    assert held[0].confidence == "low"
 
 
 def concentrated_in(cause: str, ids: Sequence[str], frame: pl.DataFrame) -> Concentration | None:

@@ -12,7 +12,6 @@ MILL = "The Old Mill in Velm was designed by Otto Kehl."
 WHO = "Who designed the Harbour Bridge in Velm?"
 WON = "Season | Wins | Place\n1997 | 9 | 4\n1998 | 10 | 3\n1999 | 12 | 1\n2000 | 11 | 2"
 BUSES = "Buses run from Velm to the coast every hour."
-HOLD = "hold the answer; to be on its topic is no evidence"
 
 
 def wrote(path: Path, *rows: dict[str, object]) -> Path:
@@ -56,8 +55,8 @@ def test_wrong_answer_from_the_gold_passage_is_no_rankings_fault(cli: Cli, tmp_p
     assert "failed: noise" in cli("show", "astray", "other").out
 
 
-def test_refusals_with_nothing_to_hold_them_against_are_undecided(cli: Cli, tmp_path: Path) -> None:
-    """Without reference and labels a refusal beside passages on its topic is undecided; the prompt is let be.
+def test_refusals_with_nothing_to_hold_them_against_are_unclear(cli: Cli, tmp_path: Path) -> None:
+    """Without reference and labels a refusal beside passages on its topic is unclear; the prompt is let be.
 
     With gold documents that were handed on, the same refusal is wrong.
     """
@@ -65,14 +64,11 @@ def test_refusals_with_nothing_to_hold_them_against_are_undecided(cli: Cli, tmp_
     high = "How high is the Harbour Bridge in Velm?"
     dark = wrote(tmp_path / "dark.jsonl", *(asked(f"q{n}", high, no, BRIDGE, BUSES) for n in range(3)))
     report = " ".join(cli("evaluate", dark, "--judge", "local", "-q").out.split())
-    assert "undecided 3 of 3" in " ".join(report.replace("█", "").split())
+    assert "3 unclear" in report
     for wrong in ("less cautious", "that it could answer"):
         assert wrong not in report
-    assert "Settle it first: a reference answer or gold documents (relevant)" in report
     for verb in ("show", "explain"):
-        said = " ".join(cli(verb, "dark", "q0").out.split())
-        assert HOLD in said
-        assert "less cautious" not in said
+        assert "less cautious" not in " ".join(cli(verb, "dark", "q0").out.split())
     known = wrote(tmp_path / "known.jsonl", *(asked(f"q{n}", WHO, no, BRIDGE, relevant=["d1"]) for n in range(3)))
     assert "declines questions that it could answer" in " ".join(
         cli("evaluate", known, "--judge", "local", "-q").out.split()

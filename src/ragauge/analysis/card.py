@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ragauge.analysis.causes.attribute import BY_NAME
 from ragauge.analysis.diagnosis.concentration import ANSWERABLE
 from ragauge.analysis.diagnosis.diagnose import SegmentView, component_of, diagnose
-from ragauge.analysis.diagnosis.findings import before_labels, with_errors, with_lost_evidence
+from ragauge.analysis.diagnosis.findings import before_labels, with_lost_evidence, with_run_name
 from ragauge.analysis.diagnosis.patterns import PATTERNS
 from ragauge.analysis.diagnosis.readings import Against
 from ragauge.analysis.judges.use import lacking, origins
@@ -195,7 +195,7 @@ def _findings(
 ) -> tuple[Finding, ...]:     # fmt: skip
     """The diagnosis, with what stands before it: ids that do not meet, calls that failed, evidence that was lost."""
     of_examples = failed.by_example()
-    findings = with_lost_evidence(with_errors(diagnosed, failed, run.name), against, of_examples, judge_id)
+    findings = with_lost_evidence(with_run_name(diagnosed, failed, run.name), against, of_examples, judge_id)
     return before_labels(matches, of_examples, findings)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.monitoring.blame import UNDECIDED, UNTOLD, Blame, BlamedRequest, blamed, judged_anew
+from ragauge.analysis.monitoring.blame import UNCLEAR, UNTOLD, Blame, BlamedRequest, blamed, judged_anew
 from ragauge.analysis.monitoring.canary import CANARY, FRESH, first_look
 from ragauge.analysis.monitoring.watching import JUDGE_CHANGED
 from ragauge.data.facts import RelevanceFacts
@@ -62,7 +62,7 @@ def _request(
     one: Arrival, watch: Watch, relevance: Mapping[int, float], causes: Mapping[int, Cause]
 ) -> BlamedRequest:
     score, cause = one.scores[watch.metric], causes.get(one.number)
-    failed = "" if cause is None else cause.component or UNDECIDED
+    failed = "" if cause is None else cause.component or UNCLEAR
     return BlamedRequest(score.weight, watch.score(score.value or 0.0), failed, relevance.get(one.number))
 
 

@@ -133,7 +133,7 @@ def _cause(explained: ExampleExplained) -> Iterator[ReportSection]:
     yield _table("Why it failed", rows, (f"{line(explained.sign)}; the cause is the first row that applies:",))
     lacking = f"would tell more: {line('; '.join(explained.cause.lacking))}" if explained.cause.lacking else ""
     after = (
-        Phrase("" if explained.cause.name else "no row applies: no cause can be named", "unsure"),
+        Phrase("" if explained.cause.name else "unclear whether retrieval or generation is at fault", "unsure"),
         Phrase(f"fix: {explained.cause.fix}" if explained.cause.fix else ""), Phrase(lacking, "faint"),
         Phrase(line(explained.note), "unsure"),
     )     # fmt: skip

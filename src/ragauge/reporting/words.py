@@ -24,7 +24,7 @@ LAYERS: Mapping[str, str] = {
     "end_to_end": "End to end: is the answer right?",
 }
 ARROWS: Mapping[str, str] = {"higher": "", "lower": " ↓", "neither": ""}
-UNNAMED = "no cause named"
+UNNAMED = "unclear"
 SIGNED, LEAST_END = "+\N{MINUS SIGN}", 0.0001     # of a difference: its signs, the least that an end is written as
 MOST_IGNORED = 0.30     # of first passages, from which ranking and generator are said to disagree
 HEADLINE = ("recall@5", "context_recall", "faithfulness", "answer_correctness", "answer_relevance", "context_precision")

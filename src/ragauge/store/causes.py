@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, exists, insert, or_, select
 
-from ragauge.analysis.results.scorecard import Cause
+from ragauge.analysis.results.scorecard import UNCLEAR, Cause
 from ragauge.analysis.scores.frames import cause_frame
 from ragauge.data.codec import decode, encode
 from ragauge.data.document import IndexListing
@@ -101,7 +101,7 @@ class Causes:
                 known_causes(connection, run_id, judge_id, judge_repeat),
             )
             body = connection.execute(select(table.c.body).where(*mine)).scalar()
-        return None if body is None else decode(Cause, unpack(body))
+        return None if body is None else _decoded(body)
 
 
 class Listings:
@@ -175,7 +175,18 @@ def known_causes(connection: Connection, run_id: str, judge_id: str | None, judg
     return and_(table.c.run_no == run, or_(mine, and_(unjudged, *(~one for one in looked_at))))
 
 
+def current_name(name: str) -> str:
+    """The name of a cause as it is called today: what was stored as undecided is unclear, which has none."""
+    return "" if name == "undecided" else name
+
+
+def _decoded(body: bytes) -> Cause:
+    cause = decode(Cause, unpack(body))
+    name = current_name(cause.name)
+    return cause if name else replace(cause, name="", component=UNCLEAR)
+
+
 @lru_cache(maxsize=1_024)     # most examples fail as others do
 def _framed(body: bytes) -> Cause:
-    cause = decode(Cause, unpack(body))
+    cause = _decoded(body)
     return replace(cause, decided_by=framed(cause.decided_by), lacking=tuple(framed(fact) for fact in cause.lacking))

@@ -16,7 +16,7 @@ from ragauge.data.codec import decode
 from ragauge.data.example import Example
 from ragauge.data.score import STATUSES
 from ragauge.errors import UnknownName
-from ragauge.store.causes import known_causes
+from ragauge.store.causes import current_name, known_causes
 from ragauge.store.database import Database, raw_rows, rows_among
 from ragauge.store.names import judge_no, run_no
 from ragauge.store.packing import framed, unescape, unpack
@@ -172,10 +172,10 @@ class ExampleList:
                     yield at, response[rows], found[rows] % len(STATUSES)
 
     def cause_names(self, run_id: str, judge_id: str | None) -> dict[int, str]:
-        """Number of a failed response -> its cause by the verdicts of a judge; "" where none can be named."""
+        """Number of a failed response -> its cause by the verdicts of a judge; "" where it is unclear."""
         with self._database.read() as connection:
             query = select(causes.c.response_no, causes.c.name).where(known_causes(connection, run_id, judge_id, 0))
-            return {number: name for part in raw_rows(connection, query) for number, name in part}
+            return {number: current_name(name) for part in raw_rows(connection, query) for number, name in part}
 
     def number(self, run_id: str, query_id: str, repeat: int) -> int | None:
         """Number of a response; None where the run has none such."""

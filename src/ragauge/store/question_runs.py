@@ -28,7 +28,7 @@ class QuestionInRun:
         repeat: which of the system's answers, from 0.
         judge: who judged the run last; "" for nobody.
         failed: whether that judge's verdicts, labels or the record show that the answer failed.
-        cause: why; "" where it did not fail, or no cause can be named.
+        cause: why; "" where it did not fail, or the cause is unclear.
         values: printed name of a metric -> value, by that judge or by nobody; None where there is none.
     """
 

@@ -45,10 +45,11 @@ from ragauge.metrics.facts import Facts
 
 DECIDED = 0.5     # from here on a component is more likely at fault than all else together
 CERTAIN = ("record", "labels")
+OVERLOOKED = "the judge may have overlooked it: pairs known to be false score lower"
 LABELS = "gold documents (relevant)"
 REFERENCE = "a reference answer"
 SPANS = "gold spans (where in the documents the evidence stands)"
-SETTLES = "a model judge (--judge), labels of your own, or an experiment (ragauge confirm)"
+SETTLES = "60 labels of your own (ragauge label draw), a model judge (--judge), or an experiment (ragauge confirm)"
 
 
 class Odds(NamedTuple):
@@ -56,12 +57,14 @@ class Odds(NamedTuple):
 
     Attributes:
         retrieval: probability that evidence is missing from the passages, R.
+        blamed: the same as far as a row of retrieval applies; less than R where the judge may have overlooked it.
         generation: (1 - R) G: that it is there, and the answer is at fault all the same, G being the probability of the
             likeliest fault of the answer.
         named: the likeliest cause of each component that applies, in the order of the table.
     """
 
     retrieval: float
+    blamed: float
     generation: float
     named: tuple[str, ...]
 
@@ -76,17 +79,16 @@ def odds(seen: CauseContext, rows: Sequence[CauseRow]) -> Odds:
     applying = list(_applying(seen, rows))
     of_retrieval = [why for row, why in applying if row.fault(why).component in ("retrieval", "data")]
     of_generation = [why for row, why in applying if row.fault(why).component == "generation"]
-    if seen.missed is not None:
-        missing = max((why.p for why in of_retrieval), default=0.0)
-    else:
+    blamed = missing = max((why.p for why in of_retrieval), default=0.0)
+    if seen.missed is None:
         gap = evidence.unmet(seen) if seen.reference is not None else evidence.irrelevant(seen)
-        missing = max([gap, *(why.p for why in of_retrieval)])
+        missing = max(gap, blamed)
     fault = max((why.p for why in of_generation), default=0.0)
     firsts: dict[str, str] = {}
     for row, why in applying:
         component = row.fault(why).component
         firsts.setdefault("retrieval" if component == "data" else component, row.name)
-    return Odds(missing, (1 - missing) * fault, tuple(firsts.values()))
+    return Odds(missing, blamed, (1 - missing) * fault, tuple(firsts.values()))
 
 
 def _applying(seen: CauseContext, rows: Sequence[CauseRow]) -> Iterator[tuple[CauseRow, Why]]:
@@ -106,8 +108,8 @@ def _plain(seen: CauseContext) -> bool:
     return not seen.likely_only and all(claim.p is None for claim in seen.reference or ())
 
 
-def undecided(rows: Sequence[CauseRow]) -> CauseRow:
-    """The row of the examples whose cause lies in retrieval or in generation, and nobody can tell which.
+def unclear(rows: Sequence[CauseRow]) -> CauseRow:
+    """The row of the examples whose cause lies in retrieval or in generation, and nothing tells which.
 
     Args:
         rows: all others, in the order of decision.
@@ -116,9 +118,11 @@ def undecided(rows: Sequence[CauseRow]) -> CauseRow:
     def decide(seen: CauseContext) -> Verdict:
         """The answer failed, and nothing tells whether by retrieval or by generation.
 
-        Applies when the first row that fits rests on a judge's verdicts, and neither the probability that evidence is
-        missing nor that of a fault of the answer beside evidence that is there reaches 0.5; or when the answer
-        declines, and neither labels nor a reference nor a verdict on the passages tell whether these hold the answer.
+        Applies when the first row that fits rests on a judge's verdicts, no row of retrieval applies with a probability
+        of 0.5 or more, and that of a fault of the answer beside evidence that is there does not reach 0.5; or when the
+        answer declines, and neither labels nor a reference nor a verdict on the passages tell whether these hold the
+        answer. A score below 0.5 says that evidence is missing only where it lies among the judge's scores of control
+        pairs that are known to be false: elsewhere the judge may have overlooked it.
         """
         dark = in_the_dark(seen)
         if _plain(seen) and not dark:
@@ -131,16 +135,21 @@ def undecided(rows: Sequence[CauseRow]) -> CauseRow:
         if first is None:
             return None
         chances = odds(seen, rows)
-        if max(chances.retrieval, chances.generation) >= DECIDED:
+        unread = evidence.is_unread(seen)
+        if chances.blamed >= DECIDED or (chances.generation >= DECIDED and not unread):
             return None
         text = f"retrieval {chances.retrieval:.2f}, generation {chances.generation:.2f}: neither reaches {DECIDED:g}"
+        if unread:
+            text = f"the judge cannot read {UNTOLD}"
+        elif chances.retrieval >= DECIDED:
+            text = f"evidence is missing with a probability of {chances.retrieval:.2f}, but {OVERLOOKED}"
         if chances.named:
             text += f" ({' or '.join(chances.named)})"
         settles = f"{SPANS if seen.relevant else LABELS}, {SETTLES}"
         return Why(text, "judge", Counterfactual(everything=True), settles, 1 - chances.retrieval - chances.generation)
 
-    settle = f"Settle it first: {REFERENCE} or {LABELS} where there are none, {SETTLES}."
-    return CauseRow("undecided", "undecided", settle, decide)
+    settle = f"Resolve this first: {LABELS} or {REFERENCE} where there are none, {SETTLES}."
+    return CauseRow("unclear", "unclear", settle, decide)
 
 
 def _untold(seen: CauseContext, rows: Sequence[CauseRow]) -> Verdict:
@@ -175,8 +184,8 @@ DECIDING: tuple[CauseRow, ...] = (
     MISATTRIBUTED,
     INCOMPLETE,
 )
-UNDECIDED = undecided(DECIDING)
-ROWS: tuple[CauseRow, ...] = (SYSTEM_FAILED, UNDECIDED, *DECIDING)
+UNCLEAR = unclear(DECIDING)
+ROWS: tuple[CauseRow, ...] = (SYSTEM_FAILED, UNCLEAR, *DECIDING)
 BY_NAME: Mapping[str, CauseRow] = {row.name: row for row in ROWS}
 
 
@@ -209,7 +218,8 @@ def judge_example(
         indexed: ids of the documents in the index, where a listing is known.
 
     Returns:
-        The verdict, and None unless it is failed; a Cause with an empty name when no row applies.
+        The verdict, and None unless it is failed; a Cause with an empty name and the component "unclear" when no row
+        applies, or when nothing tells retrieval from generation.
     """
     context = CauseContext(facts, indexed)
     verdict = decide_verdict(context)
@@ -227,16 +237,17 @@ def _find_cause(context: CauseContext, reason: str, measured: Mapping[str, Measu
         verdict = row.decide(context)
         if isinstance(verdict, Lack):
             lacking[verdict.what] = None
-        elif verdict is not None and (verdict.p >= DECIDED or row is UNDECIDED):
+        elif verdict is not None and (verdict.p >= DECIDED or row is UNCLEAR):
             if verdict.lacking:
                 lacking[verdict.lacking] = None
             second, second_by = _tied(rows, CauseContext(context.facts, context.indexed, verdict.mends))
             more, fault = (tuple(lacking), verdict.basis, second_by), row.fault(verdict)
-            return Cause(row.name, verdict.text, fault.fix, fault.component, second, *more, p=round(verdict.p, 3))
+            name = "" if row is UNCLEAR else row.name
+            return Cause(name, verdict.text, fault.fix, fault.component, second, *more, p=round(verdict.p, 3))
     for name, result in measured.items():
         if result.status == "failed":
             lacking[f"{name}: {result.reason}"] = None
-    return Cause("", reason, lacking=tuple(lacking))
+    return Cause("", reason, UNCLEAR.fix, UNCLEAR.component, lacking=tuple(lacking))
 
 
 def _tied(later: Iterator[CauseRow], mended: CauseContext) -> tuple[str, str]:

@@ -7,17 +7,19 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ragauge.analysis.causes.decided_facts import EVEN, is_no
 from ragauge.analysis.causes.lazy import Lazy
 from ragauge.analysis.causes.remedied import NOTHING, Counterfactual
 from ragauge.data.example import Relevant, Span
 from ragauge.data.facts import AgreementFacts, AnswerFacts, Claim, ReferenceClaim, ReferenceFacts, RelevanceFacts
 from ragauge.data.ranking import open_in
+from ragauge.data.readability import ControlledFact
 from ragauge.data.response import Passage
 from ragauge.metrics.facts import Absent, Facts, resolve
 from ragauge.metrics.not_read import why_not_read
 from ragauge.metrics.specifics import cited_for
+from ragauge.text.task_words import has_topic
 
-EVEN = 0.5        # from here on a probability reads as yes: such a reference claim is there, though in no one passage
 WORD = re.compile(r"\w+")
 
 
@@ -47,6 +49,10 @@ class CauseContext:
     def reads(self, fact: str) -> bool:
         """Whether the judge can read a fact, or all facts of a question."""
         return why_not_read(fact, self.facts.readability, self.response) is None
+
+    def is_no(self, fact: ControlledFact, p: float | None) -> bool:
+        """Whether a score decides that something is not so; None = a verdict without a probability, which does."""
+        return p is None or is_no(p, fact, self.facts.readability)
 
     def lack(self, fact: str) -> str:
         """Why a fact is not known, in words."""
@@ -286,8 +292,14 @@ class CauseContext:
 
     @Lazy
     def _unmet(self) -> tuple[ReferenceClaim, ...]:
-        missing = (claim for claim in self.reference or () if claim.supporting == () and claim.chance < EVEN)
-        return tuple(claim for claim in missing if claim.n not in self._by_answer)
+        missing = (claim for claim in self.doubtful if claim.supporting == () and claim.chance < EVEN)
+        return tuple(claim for claim in missing if self.is_no("reference", claim.p))
+
+    @Lazy
+    def open_claims(self) -> tuple[ReferenceClaim, ...]:
+        """Reference claims of which nothing decides whether they are in the passages."""
+        unsure = (claim for claim in self.doubtful if claim.chance < EVEN and claim not in self._unmet)
+        return () if self.mended.evidence else tuple(unsure)
 
     @Lazy
     def doubtful(self) -> tuple[ReferenceClaim, ...]:
@@ -300,9 +312,10 @@ class CauseContext:
         """Reference claims that no passage supports, unless labels say that all of the evidence was handed on.
 
         Where every labelled span came and a claim is still in no passage, the reference says more than the documents,
-        or the judge overlooked it: the retriever lost nothing.
+        or the judge overlooked it: the retriever lost nothing. Nor is it at fault where the question names no topic
+        that it could look for: summarise this.
         """
-        return () if self.spans_whole else self.unmet
+        return () if self.spans_whole or not has_topic(self.example.query) else self.unmet
 
     @Lazy
     def met(self) -> tuple[ReferenceClaim, ...]:

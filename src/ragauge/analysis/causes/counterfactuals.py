@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, zip_longest
 
-from ragauge.analysis.causes.attribute import BY_NAME
+from ragauge.analysis.causes.attribute import BY_NAME, UNCLEAR
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import judged
 from ragauge.analysis.causes.row import Lack
@@ -135,7 +135,7 @@ HANDS: Mapping[Rule, Callable[[CauseContext, Gold], Handed]] = {
     ONLY: _only_labelled,
 }  # fmt: skip
 RULES: Mapping[str, Rule] = {
-    "undecided": SETTLE, "empty_retrieval": SWAP_IN, "stale_source": RENEW, "compound": SWAP_IN,
+    UNCLEAR.name: SETTLE, "empty_retrieval": SWAP_IN, "stale_source": RENEW, "compound": SWAP_IN,
     "not_in_index": SWAP_IN,
     "retrieval_miss": SWAP_IN, "ranked_low": SWAP_IN, "lost_before_prompt": SWAP_IN, "span_cut": SWAP_IN,
     "wrong_refusal": ONLY, "off_topic": ONLY, "contradicted": ONLY, "noise": DROP, "ignored": FIRST,
@@ -152,7 +152,7 @@ def experiment(seen: CauseContext, cause: str, answer_no: int, gold: Gold) -> Ex
         answer_no: which of the system's answers it is.
         gold: the labelled passages, where a corpus was given.
     """
-    rule = RULES.get(cause)
+    rule = RULES.get(cause or UNCLEAR.name)
     if rule is None:
         return NO_EXPERIMENT
     before = graded(seen)
@@ -170,7 +170,7 @@ def experiment(seen: CauseContext, cause: str, answer_no: int, gold: Gold) -> Ex
 
 def reread(seen: CauseContext, cause: str, answer_no: int, passages: tuple[Passage, ...]) -> Experiment | None:
     """An experiment that was made before, from the passages that it handed over; None for a cause that has none."""
-    rule = RULES.get(cause)
+    rule = RULES.get(cause or UNCLEAR.name)
     return None if rule is None else _made(seen, cause, rule, answer_no, passages, graded(seen))
 
 
@@ -294,7 +294,7 @@ def tallies(
         verdicts = [outcome.verdict for outcome in outcomes if outcome.experiment.cause == cause]
         reasons = [why for query_id, why in without.items() if failed[query_id] == cause]
         counts = verdicts.count("confirmed"), verdicts.count("refuted"), verdicts.count("undecided")
-        component = BY_NAME[cause].component if cause in BY_NAME else ""
+        component = BY_NAME[cause or UNCLEAR.name].component if not cause or cause in BY_NAME else ""
         left = {why: reasons.count(why) for why in dict.fromkeys(reasons)}
         tallied.append(CauseTally(cause, component, list(failed.values()).count(cause), *counts, left))
     return tuple(sorted(tallied, key=lambda tally: (-tally.inferred, tally.cause)))

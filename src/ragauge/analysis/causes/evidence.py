@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ragauge.analysis.causes.cause_context import CauseContext
+from ragauge.analysis.causes.decided_facts import EVEN
 from ragauge.analysis.causes.row import counted
 from ragauge.data.example import Relevant
 from ragauge.data.facts import Claim, RelevanceFacts
 from ragauge.data.response import Passage
+from ragauge.text.task_words import has_topic
 
 UNTOLD = "whether the passages hold the answer"
 
@@ -60,22 +62,35 @@ def misread(seen: CauseContext, followed: frozenset[int]) -> str:
     return f"follows {counted('passage', both)}, which {by}: misread"
 
 
-def told(seen: CauseContext) -> bool:
-    """Whether anything tells if the passages hold the answer.
+def are_there(seen: CauseContext) -> bool:
+    """Whether something says that the passages hold the answer.
 
-    Labelled documents do, reference claims that were looked for in the passages, and a verdict that a passage helps to
-    answer. A probability of relevance does not: it tells the topic.
+    Labelled spans that came whole do, half or more of the reference claims, and a verdict that a passage helps to
+    answer. Without a reference labelled documents do, unless pieces of them were handed on: those may be the wrong
+    ones. A probability of relevance does not: it tells the topic.
     """
-    if seen.missed is not None:
+    if seen.spans_whole:
         return True
     if seen.reference is not None:
-        return seen.evidence_whole
+        return seen.evidence_whole and sum(claim.chance for claim in seen.reference) >= EVEN * len(seen.reference)
+    if seen.missed is not None:
+        pieces = any(_is_piece(seen, passage) for passage in seen.passages or ())
+        return not seen.missed and not seen.spans and not pieces
     return not seen.likely_only and any((seen.marks or {}).values())
+
+
+def _is_piece(seen: CauseContext, passage: Passage) -> bool:
+    """Whether a passage is known to be one of several pieces of a labelled document."""
+    if not any(passage.doc_id in item.doc_ids for item in seen.relevant):
+        return False
+    others = (*(seen.passages or ()), *(seen.response.candidates or ()))
+    ids = {other.passage_id for other in others if other.doc_id == passage.doc_id}
+    return passage.span is not None or len(ids) > 1
 
 
 def in_the_dark(seen: CauseContext) -> bool:
     """Whether the answer declines, and nothing tells if the passages held what it would have needed."""
-    return bool(seen.refuse) and seen.example.answerable is not False and not told(seen)
+    return bool(seen.refuse) and seen.example.answerable is not False and not are_there(seen)
 
 
 def unsupported(claims: Iterable[Claim]) -> float:
@@ -91,12 +106,31 @@ def unmet(seen: CauseContext) -> float:
 
 
 def irrelevant(seen: CauseContext) -> float:
-    """Probability that no passage is relevant to the question; 0 where a rating is missing."""
+    """Probability that no passage is relevant to the question; 0 where a rating is missing, or it names no topic."""
     facts = seen.asked("rate_passages")
     if not isinstance(facts, RelevanceFacts) or facts.unit != "passage" or not seen.n:
         return 0.0
+    if not has_topic(seen.example.query):
+        return 0.0
     known = [rating.chance for rating in facts.ratings if rating.chance is not None]
     return 1 - max(known) if len(known) == seen.n else 0.0
+
+
+def is_unread(seen: CauseContext) -> bool:
+    """Whether neither labels tell if evidence is missing nor the judge can read what would: nothing clears retrieval.
+
+    That are the reference claims, without a reference the relevance of the passages.
+    """
+    question = "verify_reference" if "verify_reference" in seen.facts.evidence else "rate_passages"
+    return seen.missed is None and question in seen.facts.evidence and not seen.reads(question)
+
+
+def none_relevant(seen: CauseContext) -> bool:
+    """Whether every rating decides that its passage is not relevant to the question."""
+    facts = seen.asked("rate_passages")
+    return isinstance(facts, RelevanceFacts) and all(
+        rating.relevant is False and seen.is_no("relevance", rating.p) for rating in facts.ratings
+    )
 
 
 def disagrees(seen: CauseContext, claims: Iterable[Claim]) -> float:

@@ -36,7 +36,7 @@ def _wrong_refusal(seen: CauseContext) -> Verdict:
 
     Applies when the answer declines, the question is not labelled unanswerable, and no row above says that evidence is
     missing: of labelled documents, of a reference, or by a verdict on each passage. Where nothing tells whether the
-    passages hold the answer, it is undecided.
+    passages hold the answer, it is unclear.
     """
     if seen.example.answerable is False or seen.refuse is False:
         return None

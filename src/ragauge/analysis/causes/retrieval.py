@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from ragauge.analysis.causes import evidence
 from ragauge.analysis.causes.cause_context import CauseContext
-from ragauge.analysis.causes.evidence import holding, judged, labelled
+from ragauge.analysis.causes.decided_facts import EVEN
+from ragauge.analysis.causes.evidence import UNTOLD, holding, judged, labelled
 from ragauge.analysis.causes.remedied import Counterfactual
 from ragauge.analysis.causes.row import (
     Basis,
@@ -25,6 +26,7 @@ from ragauge.analysis.causes.row import (
 )
 from ragauge.analysis.causes.system import NOT_IN_INDEX
 from ragauge.data.example import Relevant, Span
+from ragauge.text.task_words import has_topic
 
 SPANS = "gold spans: where in the documents the evidence stands"
 READINGS = 0.5     # a claim that is in none of the gold documents has two readings, and nothing tells them apart
@@ -55,6 +57,8 @@ def _cut(seen: CauseContext) -> Verdict:
         return Lack(f"where {claims} should stand: every labelled span was handed on")
     if seen.spans and not seen.spans_known:
         return Lack(POSITIONS)
+    if seen.open_claims and not seen.spans_whole:
+        return Lack(UNTOLD)
     return None if seen.reference is None or seen.evidence_whole else Lack(seen.lack("verify_reference.claims"))
 
 
@@ -160,8 +164,9 @@ def _part(seen: CauseContext) -> str:
     """Which part of the evidence was handed on, in words; "" for all or none of it, or where it is not known."""
     if seen.missed is not None and 0 < len(seen.missed) < len(seen.relevant):
         return f"{len(seen.relevant) - len(seen.missed)} of {len(seen.relevant)} gold documents were found"
-    if seen.lost and seen.met:
-        return f"the passages hold {len(seen.met)} of {len(seen.reference or ())} reference claims"
+    there = [claim for claim in seen.met if claim.chance >= EVEN]
+    if seen.lost and there:
+        return f"the passages hold {len(there)} of {len(seen.reference or ())} reference claims"
     return ""
 
 
@@ -170,7 +175,9 @@ def _miss(seen: CauseContext) -> Verdict:
 
     Applies when a missed document is not among the candidates, the ranking before the cut; where none were recorded,
     the depth is unknown. Without labels: when a reference claim is in no passage; without a reference, too: when no
-    passage is relevant to the question.
+    passage is relevant to the question. A judge with probabilities must be able to read the texts, and its score must
+    lie among those of its control pairs that are known to be false. A question without a topic, such as a greeting or
+    a request to summarise what is given, has no evidence that a search could find.
     """
     if seen.missed is not None:
         if not seen.missed:
@@ -184,17 +191,21 @@ def _miss(seen: CauseContext) -> Verdict:
     if seen.passages is None:
         return Lack(seen.lack("response.passages"))
     if seen.reference is not None:
-        if seen.unmet:
-            claims = f"{len(seen.unmet)} of {len(seen.reference)} reference claims"
+        if seen.lost:
+            claims = f"{len(seen.lost)} of {len(seen.reference)} reference claims"
             text = f"{claims} in none of the {seen.n} passages; retrieval miss, depth unknown"
             return Why(text, "judge", Counterfactual(evidence=True), "relevance labels", evidence.unmet(seen))
+        if seen.open_claims:
+            return Lack(UNTOLD)
         return None if seen.evidence_whole else Lack(seen.lack("verify_reference.claims"))
     if seen.marks is None:
         return Lack("relevance labels or a reference answer")
-    if any(seen.marks.values()) or not seen.n:
+    if any(seen.marks.values()) or not seen.n or not has_topic(seen.example.query):
         return None
     if None in seen.marks.values():
         return Lack(seen.lack("rate_passages.ratings"))
+    if not evidence.none_relevant(seen):
+        return Lack(UNTOLD)
     text = f"none of the {seen.n} passages is relevant to the question; retrieval miss, depth unknown"
     missing = "relevance labels or a reference answer"
     return Why(text, "judge", Counterfactual(evidence=True), missing, evidence.irrelevant(seen))

@@ -13,7 +13,7 @@ from ragauge.analysis.causes.remedied import NOTHING, Counterfactual
 from ragauge.data.example import Relevant
 
 Basis = Literal["record", "labels", "judge", "guess"]
-Component = Literal["retrieval", "generation", "system", "data", "undecided"]
+Component = Literal["retrieval", "generation", "system", "data", "unclear"]
 
 
 class Why(NamedTuple):

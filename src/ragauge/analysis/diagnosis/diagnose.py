@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragauge.analysis.causes.attribute import BY_NAME
 from ragauge.analysis.causes.row import CauseRow
 from ragauge.analysis.diagnosis.concentration import Concentration, clearest
-from ragauge.analysis.diagnosis.findings import SUSPECT, got_worse, rests_on_it, settle, unseen
+from ragauge.analysis.diagnosis.findings import SUSPECT, got_worse, rests_on_it, settle, unclear, unseen
 from ragauge.analysis.diagnosis.patterns import STRENGTH, WORKING, Match, matches
-from ragauge.analysis.diagnosis.readings import BASELINE, Against, estimate, measured
-from ragauge.analysis.diagnosis.words import ELSEWHERE, UNEXPLAINED, WORDS
+from ragauge.analysis.diagnosis.readings import BASELINE, Against, estimate, is_perfect, measured
+from ragauge.analysis.diagnosis.words import ELSEWHERE, WORDS
 from ragauge.analysis.results.comparison import RunComparison
 from ragauge.analysis.results.scorecard import Finding, Summary
 from ragauge.analysis.scores.failed import FailedResponses
@@ -32,6 +32,7 @@ MOST_READINGS = 3     # metrics read in one finding, after which no more pattern
 FEW = 30              # examples below which a reading is less sure
 LIKELY = 0.7          # mean probability of causes that are believed at all
 SURE = ("high", "medium", "low")
+LAST = 2             # the turn of what is unclear, unless it is most of the failures
 SMALL = 0.05          # a fall that "did not fall" should have ruled out
 # columns whose value reads as a kind of question
 KINDS = ("type", "question_type", "kind", "query_length")
@@ -84,12 +85,12 @@ def diagnose(
     large = [
         cause
         for cause, count in counts.most_common()
-        if cause and (count >= LEAST_COUNT or count >= LEAST_SHARE * len(failed))
+        if count >= LEAST_COUNT or count >= LEAST_SHARE * len(failed)
     ]
     before = against.changed if against is not None else None
     seen = _CauseInputs(failed, n, summaries, within, judge_id, before)
-    findings = {cause: _of_cause(cause, seen) for cause in large}
-    open_ = 2 * counts["undecided"] > len(failed)
+    findings = {cause: _of_cause(cause, seen) if cause else unclear(failed) for cause in large}
+    open_ = 2 * counts[""] > len(failed)
     held = [match for match in matches(summaries, answerable, against) if not (open_ and match.pattern.decided)]
     for match in sorted(held, key=lambda match: STRENGTH.index(match.against)):
         if match.pattern.name != WORKING:
@@ -100,14 +101,15 @@ def diagnose(
     ranked = sorted(findings.values(), key=lambda finding: _order(finding, settles[finding.cause]))
     working = [_of_pattern(match, counts, failed, n, judge_id) for match in held if match.pattern.name == WORKING]
     worse = [] if before is None else got_worse(before, _named(ranked), len(failed), judge_id)
-    return (*ranked, *worse, *_unexplained(failed), *working)
+    last = [finding for finding in ranked if _turn(finding) == LAST]
+    return (*ranked[: len(ranked) - len(last)], *worse, *last, *working)
 
 
 def _turn(finding: Finding) -> int:
-    """What is decided comes first; unless most failures are undecided: then that is the headline."""
-    if finding.cause != "undecided":
+    """What is decided comes first; unless most failures are unclear: then that is the headline."""
+    if finding.cause:
         return 1
-    return 0 if 2 * finding.explains > finding.failures else 2
+    return 0 if 2 * finding.explains > finding.failures else LAST
 
 
 def _order(finding: Finding, settles: float) -> tuple[int, float, int, int]:
@@ -215,7 +217,8 @@ def _counts(count: int, n_failed: int, where: Concentration | None) -> str:
 
 
 def _number(names: Sequence[str], summaries: Sequence[Summary]) -> str:
-    return next((estimate(summary) for name in names for summary in measured(name, summaries)), "")
+    known = (summary for name in names for summary in measured(name, summaries) if not is_perfect(summary))
+    return next(map(estimate, known), "")
 
 
 def _place(where: Concentration | None) -> str:
@@ -348,23 +351,3 @@ def _of_pattern(match: Match, counts: Counter[Any], failed: FailedResponses, n: 
         against=match.against,
         readings=match.readings,
     )
-
-
-def _unexplained(failed: FailedResponses) -> list[Finding]:
-    """One finding for the failures without a cause: what to record or label to know more."""
-    rows = failed.of_cause("")
-    if not len(rows):
-        return []
-    lacking = Counter(what for facts in rows.lacking for what in facts)
-    most = [what for what, _ in lacking.most_common(3)]
-    return [
-        Finding(
-            cause="",
-            headline=f"{UNEXPLAINED} ({len(rows):,} of {_failures(len(failed))})",
-            evidence=f"Not known: {'; '.join(f'{what} ({lacking[what]})' for what in most)}." if most else "",
-            fix="Record or label what is not known, then evaluate again.",
-            explains=len(rows),
-            failures=len(failed),
-            confidence="low",
-        )
-    ]

@@ -27,9 +27,47 @@ from ragauge.text.messages import command, plural, signed
 
 MOST_READ = 1_000     # failed calls whose errors are read for the most frequent one
 HEAD = "the system failed: "
+DRAW = "ragauge label draw RUN"     # stands for the command until the run is known
 
 
-def with_errors(findings: Sequence[Finding], failed: FailedResponses, run_name: str) -> tuple[Finding, ...]:
+N_LABELS = 60     # answers that people label in about half an hour
+
+
+def unclear(failed: FailedResponses) -> Finding:
+    """The finding about the failures that nothing lays in one component: what would settle them, the cheapest first.
+
+    Args:
+        failed: one a failed example.
+    """
+    rows = failed.of_cause("")
+    lacking = Counter(what for facts in rows.lacking for what in facts)
+    shown = rows.index.query_ids[rows.query[0]]
+    decided_by = rows.decided_by([int(rows.place[0])])[int(rows.place[0])]
+    unknown = "; ".join(f"{what} ({count:,})" for what, count in lacking.most_common(3))
+    return Finding(
+        cause="",
+        headline=f"unclear whether retrieval or generation is at fault ({len(rows):,} of "
+        f"{plural(len(failed), 'failure')}): gold documents would show it, else {N_LABELS} labels",
+        evidence=f"For example, {shown}: {decided_by}." + (f" Not known: {unknown}." if unknown else ""),
+        fix=f"Resolve this first, the cheapest first: label the gold documents of these examples (relevant); label "
+        f"{N_LABELS} answers ({DRAW}); or ask a model judge (--judge).",
+        leave="prompt and search, until it is resolved",
+        measure_again="how many failures are still unclear",
+        explains=len(rows),
+        failures=len(failed),
+        confidence="low",
+    )
+
+
+def with_run_name(findings: Sequence[Finding], failed: FailedResponses, run_name: str) -> tuple[Finding, ...]:
+    """The findings with commands that name their run; that of failed calls with their most frequent error, too."""
+    draw = command("label", "draw", run_name, "-n", str(N_LABELS), "-o", "page.html")
+    named = [replace(finding, fix=finding.fix.replace(DRAW, draw)) if not finding.cause else finding
+             for finding in findings]     # fmt: skip
+    return _with_errors(named, failed, run_name)
+
+
+def _with_errors(findings: Sequence[Finding], failed: FailedResponses, run_name: str) -> tuple[Finding, ...]:
     """The findings; that of failed calls with how many they are, their most frequent error, and where to look.
 
     Args:

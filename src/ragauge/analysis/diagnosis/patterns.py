@@ -46,7 +46,7 @@ class Pattern(NamedTuple):
         oracle: metric -> low or high on oracle passages; `when` is then this run held against that one.
         found: against a baseline it needs, too, that no less of the evidence is found, which would explain as much.
         relevant: it needs, too, that something relevant was handed on: nobody can be blamed for passing over the rest.
-        decided: it needs, too, that not most failures are undecided: whoever declines may be right by the passages.
+        decided: it needs, too, that not most failures are unclear: whoever declines may be right by the passages.
     """
 
     name: str

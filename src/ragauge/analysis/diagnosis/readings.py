@@ -88,6 +88,15 @@ def speaks_for(name: str, named: Sequence[Named]) -> list[Named]:
     return [one for wanted in order for one in named if _plain(one.metric) == wanted]
 
 
+def is_perfect(summary: Summary) -> bool:
+    """Whether a metric could not be better: its mean, or its whole interval, is the best value as it is printed."""
+    if summary.direction == "neither" or summary.mean is None:
+        return False
+    lower, interval = summary.direction == "lower", summary.widest
+    worst = summary.mean if interval is None else interval.high if lower else interval.low
+    return any(round(value, 2) <= 0 if lower else round(value, 2) >= 1 for value in (summary.mean, worst))
+
+
 def barren(summaries: Sequence[Summary]) -> bool:
     """Whether hardly anything relevant was handed on: precision and recall, where measured, are below 0.20."""
     known = [mean.mean for name in ("context_precision", "context_recall") for mean in measured(name, summaries)]

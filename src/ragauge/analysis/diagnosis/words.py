@@ -24,10 +24,6 @@ class Words(NamedTuple):
 
 WORDS: Mapping[str, Words] = {
     "system_failed": Words("the system gives errors", (), "everything else, until it answers", "the share of errors"),
-    "undecided": Words(
-        "retrieval or generation: the judge cannot tell which", ("context_recall", "faithfulness"),
-        "prompt and search, until it is settled", "how many failures are still undecided",
-    ),
     "missed_refusal": Words(
         "the system answers questions that its documents do not cover", ("missed_refusal", "refusal_correctness"),
         again="missed_refusal, and over_refusal beside it",
@@ -105,5 +101,3 @@ ELSEWHERE: Mapping[tuple[str, str], Words] = {
         "retrieval and ranking", "answer_correctness",
     ),
 }     # fmt: skip
-
-UNEXPLAINED = "no cause can be named from what was recorded"

@@ -6,7 +6,8 @@ from collections.abc import Callable, Container, Iterable
 from functools import cached_property
 from typing import Any, TypeVar
 
-from ragauge.analysis.causes.cause_context import EVEN, CauseContext
+from ragauge.analysis.causes.cause_context import CauseContext
+from ragauge.analysis.causes.decided_facts import EVEN
 from ragauge.data.facts import ReferenceClaim
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse

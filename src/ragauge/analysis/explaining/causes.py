@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Mapping
 
 from ragauge.analysis.causes.attribute import DECIDING, ROWS, odds
 from ragauge.analysis.causes.cause_context import CauseContext
-from ragauge.analysis.causes.evidence import holding, misread, told
+from ragauge.analysis.causes.evidence import holding, misread
 from ragauge.analysis.causes.row import CauseRow, Lack, Why, counted, documents
 from ragauge.analysis.causes.verdicts import decide_verdict
 from ragauge.analysis.results.explanation import RowWorked
@@ -33,7 +33,8 @@ def rows(facts: Facts, indexed: Container[str] | None, cause: Cause | None) -> t
         if isinstance(verdict, Lack):
             worked.append(RowWorked(row.name, rule, "unknown", f"not known: {verdict.what}"))
         elif isinstance(verdict, Why):
-            state = "yes" if row.name == cause.name else "second" if row.name == cause.second else "also"
+            decides = row.name == (cause.name or cause.component)
+            state = "yes" if decides else "second" if row.name == cause.second else "also"
             worked.append(RowWorked(row.name, rule, state, cause.second_by if state == "second" else verdict.text))
         else:
             worked.append(RowWorked(row.name, rule, "no", _against(row, seen)))
@@ -100,8 +101,14 @@ def _use(seen: CauseContext) -> str:
     if followed and (held := misread(seen, followed)):
         return f"the answer {held}"
     there = holding(seen)
-    where = f"the evidence is in {_numbers(there)}" if there or told(seen) else "in which the evidence is, is not known"
+    known = f"the evidence is in {_numbers(there)}" if there or _is_known(seen) else ""
+    where = known or "in which the evidence is, is not known"
     return f"the answer uses {_numbers(seen.used)}; {where}"
+
+
+def _is_known(seen: CauseContext) -> bool:
+    """Whether anything was looked for in the passages: labelled documents, or reference claims."""
+    return seen.missed is not None or (seen.reference is not None and seen.evidence_whole)
 
 
 def _miss(seen: CauseContext) -> str:
@@ -153,7 +160,7 @@ def _odds(seen: CauseContext) -> str:
 
 
 AGAINST: Mapping[str, Callable[[CauseContext], str]] = {
-    "undecided": _odds,
+    "unclear": _odds,
     "system_failed": lambda _: "no error was recorded",
     "missed_refusal": _refusal,
     "empty_retrieval": lambda seen: f"{seen.n} passages were handed on",

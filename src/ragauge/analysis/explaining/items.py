@@ -11,7 +11,7 @@ from dataclasses import astuple
 from math import isclose
 from typing import Any
 
-from ragauge.analysis.causes.cause_context import EVEN
+from ragauge.analysis.causes.decided_facts import EVEN
 from ragauge.analysis.causes.row import counted
 from ragauge.analysis.explaining.case import ExampleCase, cut
 from ragauge.analysis.explaining.ranks import absent, cutoff, relevant

@@ -10,7 +10,7 @@ from typing import NamedTuple
 BINS = 5         # of the relevance of the first passage
 CLEAR = 1.0      # standard errors by which failures must have grown to say where the fault lies
 BEYOND = 3.0     # standard errors by which a metric must fall more than by the judge: alerts fire when it is lowest
-UNDECIDED = "undecided"
+UNCLEAR = "unclear"
 INDEX = "data"   # the component of what the index holds, which retrieval finds
 
 
@@ -35,7 +35,7 @@ class BlamedRequest(NamedTuple):
     Attributes:
         weight: how many it stands for.
         x: of what is watched, in [0, 1], higher better.
-        failed: component of its failure; undecided where that is not known, "" = it did not fail.
+        failed: component of its failure; unclear where that is not known, "" = it did not fail.
         relevance: of the first passage, in [0, 1]; None = none was found or rated.
     """
 
@@ -80,7 +80,7 @@ def blamed(before: Sequence[BlamedRequest], now: Sequence[BlamedRequest]) -> Bla
     if not before or not now or all(one.relevance is None for one in before):
         return UNTOLD
     grown = _growth(before, now)
-    dark = split(*([(one.weight, float(one.failed == UNDECIDED), one.relevance) for one in side]
+    dark = split(*([(one.weight, float(one.failed == UNCLEAR), one.relevance) for one in side]
                    for side in (before, now)))     # fmt: skip
     grown["retrieval"] += dark.passages
     grown["generation"] += dark.rest

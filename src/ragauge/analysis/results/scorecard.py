@@ -22,8 +22,11 @@ from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.weighted import Interval
 
 __all__ = [
-    "Cause", "ExampleView", "Finding", "Interval", "JudgeNote", "Reading", "ScorecardData", "Summary",
+    "UNCLEAR", "Cause", "ExampleView", "Finding", "Interval", "JudgeNote", "Reading", "ScorecardData", "Summary",
 ]     # fmt: skip
+
+
+UNCLEAR = "unclear"     # the component of a cause without a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +34,10 @@ class Cause:
     """Why one example failed: the first row of the table that applies.
 
     Attributes:
-        name: such as retrieval_miss; "" when the facts decide nothing.
+        name: such as retrieval_miss; "" when the facts do not tell which.
         decided_by: the facts that decided, in words with numbers.
         fix: what to try.
-        component: retrieval, generation, system or data.
+        component: retrieval, generation, system or data; unclear where the name is "".
         second: a second opinion, where two causes tie: the first later row that would still apply with this one
             mended; "" if none.
         lacking: facts that would have been needed to look further.

@@ -50,7 +50,7 @@ class ExampleRow:
         repeat: which of the system's answers, from 0.
         query: the question.
         status: failed, passed or unknown.
-        cause: why it failed; "" where it did not, or where no cause can be named.
+        cause: why it failed; "" where it did not, or where the cause is unclear.
         unknown: why it is not known whether it failed; "" where it is known.
         quality: mean of all its scores on their ranges, 1 = best; None without scores.
         values: printed name of a metric -> value; None where it was not scored.

@@ -13,7 +13,7 @@ from ragauge.analysis.results.comparison import Compared, Flip, RunComparison, S
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.data.response import Run
-from ragauge.reporting.words import LAYERS, between, line, opened, relative
+from ragauge.reporting.words import LAYERS, UNNAMED, between, line, opened, relative
 from ragauge.text.messages import plural, signed, valued
 
 CORRECTED = {     # correction -> what is said of p
@@ -262,7 +262,7 @@ def turned(flip: Flip) -> str:
 
 def causes(flip: Flip) -> str:
     """Both causes: none → hallucinated."""
-    names = [(side.cause or "no cause named") if side.failed else "none" for side in (flip.base, flip.new)]
+    names = [(side.cause or UNNAMED) if side.failed else "none" for side in (flip.base, flip.new)]
     return names[0] if names[0] == names[1] else f"{names[0]} → {names[1]}"
 
 

@@ -1,4 +1,4 @@
-"""Causes of a judge with probabilities: decided where a component is more likely than not, undecided elsewhere."""
+"""Causes of a judge with probabilities: decided where a component is more likely than not, unclear elsewhere."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from ragauge.data.facts import (
     ReferenceFacts,
     RelevanceFacts,
 )
+from ragauge.data.readability import ControlledFact, ControlScale, Readability
 from ragauge.data.response import Passage, Response
 from ragauge.metrics.facts import Facts
+from ragauge.text.layout import Layout
 
 HANDED_ON = (Passage("p1", "a", "one"), Passage("p2", "b", "two"))
 
@@ -73,8 +75,8 @@ def cause(facts: Facts) -> Cause | None:
 @pytest.mark.parametrize(("support", "found", "name", "p"), [
     (0.10, 0.95, "ignored", 0.90),      # 0.05 retrieval, 0.86 generation
     (0.10, 0.60, "ignored", 0.90),      # 0.40, 0.54
-    (0.10, 0.52, "undecided", 0.052),        # 0.48, 0.468
-    (0.25, 0.60, "undecided", 0.15),         # 0.40, 0.45
+    (0.10, 0.52, "", 0.052),        # 0.48, 0.468
+    (0.25, 0.60, "", 0.15),         # 0.40, 0.45
     (0.30, 0.20, "retrieval_miss", 0.80),
     (0.10, 0.10, "retrieval_miss", 0.90),
 ])     # fmt: skip
@@ -86,13 +88,13 @@ def test_cause_follows_the_probabilities(support: float, found: float, name: str
     assert decided.p == pytest.approx(p, abs=0.001)
 
 
-def test_undecided_says_what_would_settle_it() -> None:
-    """An undecided example names both odds, both likely causes and what would tell them apart; it has no component."""
+def test_unclear_says_what_would_settle_it() -> None:
+    """An unclear example names no cause but both odds, the likely causes and what would tell them apart."""
     facts = example(0.1, 0.52)
     decided = cause(facts)
     assert decided is not None
     assert decided.decided_by == "retrieval 0.48, generation 0.47: neither reaches 0.5 (ignored)"
-    assert decided.component == "undecided"
+    assert (decided.name, decided.component) == ("", "unclear")
     for remedy in ("gold documents", "--judge", "labels", "ragauge confirm"):
         assert remedy in decided.fix
         assert remedy in decided.lacking[0]
@@ -112,7 +114,7 @@ def test_gold_documents_without_the_claim_have_two_readings() -> None:
     """Documents labelled and there, a reference claim in none: cut away, or more than they say, at even odds."""
     decided = cause(example(0.9, 0.1, labels=("a", "b"), stated=0.2))
     assert decided is not None
-    assert decided.name == "undecided"
+    assert decided.name == ""
     certain = cause(example(None, 0.0, labels=("a", "b"), stated=0.2))
     assert certain is not None
     assert (certain.name, certain.p) == ("span_cut", 0.5)
@@ -148,7 +150,7 @@ def test_topic_alone_never_makes_a_refusal_wrong(ratings: tuple[float, float]) -
 
 
 def test_certain_verdicts_decide_as_ever() -> None:
-    """Of a judge without probabilities nothing is undecided: the first row of the table decides."""
+    """Of a judge without probabilities nothing is unclear: the first row of the table decides."""
     rng = Random(8)
     for _ in range(300):
         facts = without_probabilities(
@@ -160,7 +162,7 @@ def test_certain_verdicts_decide_as_ever() -> None:
 
 
 def test_odds_are_probabilities() -> None:
-    """Over random probabilities the odds lie in [0, 1], also together, and undecided means that neither is 0.5."""
+    """Over random probabilities the odds lie in [0, 1], also together, and unclear means that neither is 0.5."""
     rng = Random(9)
     seen = 0
     for _ in range(500):
@@ -168,10 +170,77 @@ def test_odds_are_probabilities() -> None:
         found, decided = odds(CauseContext(facts), DECIDING), cause(facts)
         assert 0 <= found.retrieval <= 1
         assert 0 <= found.generation <= 1 - found.retrieval + 1e-12
-        if decided is not None and decided.name == "undecided":
+        if decided is not None and not decided.name:
             seen += 1
             assert max(found.retrieval, found.generation) < 0.5
         elif decided is not None:
             assert max(found.retrieval, found.generation) >= 0.5
     assert 10 < seen < 250
-    assert [row.name for row in ROWS][:2] == ["system_failed", "undecided"]
+    assert [row.name for row in ROWS][:2] == ["system_failed", "unclear"]
+
+
+NO = (0.01,) * 15 + (0.02, 0.05, 0.1, 0.2, 0.4)     # known-no pairs: three in twenty score 0.1 or more
+
+
+def readable(layout: Layout = "prose", yes: float = 0.95) -> Readability:
+    """A judge that tells both ends apart, unless known-yes pairs score as low as known-no ones."""
+    scale, clear = ControlScale((yes,) * 20, NO), ControlScale((1.0,) * 20, (0.0,) * 20)
+    scales: dict[ControlledFact, ControlScale] = {"support": clear, "address": clear, "agreement": clear}
+    return Readability("en", layout, {**scales, "reference": scale, "relevance": scale})
+
+
+@pytest.mark.parametrize(("found", "name"), [(0.02, "retrieval_miss"), (0.1, "retrieval_miss"), (0.2, ""), (0.4, "")])
+def test_retrieval_is_blamed_by_scores_of_known_no_pairs_alone(found: float, name: str) -> None:
+    """A score that hardly any false pair reaches is open: neither retrieval nor generation is blamed."""
+    for facts in (example(0.1, found), example(0.1, None, relevant=found)):
+        decided = cause(replace(facts, readability=readable()))
+        assert decided is not None
+        assert (decided.name, decided.component) == (name, "retrieval" if name else "unclear")
+        without = cause(facts)
+        assert without is not None
+        assert without.name == "retrieval_miss"     # no controls: below 0.5 is a no
+
+
+def test_nothing_unread_is_blamed() -> None:
+    """A judge that cannot read these texts, or a table of one cell a line, lays no failure in either component."""
+    for readability in (readable(yes=0.02), readable("cells")):
+        for facts in (example(0.1, 0.01), example(0.1, None, relevant=0.01)):
+            decided = cause(replace(facts, readability=readability))
+            assert decided is not None
+            assert (decided.name, decided.component) == ("", "unclear")
+    missed = cause(replace(example(0.9, 0.9, labels=("z",)), readability=readable("cells")))
+    assert missed is not None
+    assert (missed.name, missed.basis) == ("retrieval_miss", "labels")
+
+
+@pytest.mark.parametrize("query", [
+    "Summarise the document.", "Translate this to French", "Hello!", "Fasse diesen Text zusammen", "请总结这篇文章",
+    "この文書を要約してください", "이 문서를 요약해 주세요", "لخص هذا النص",
+])     # fmt: skip
+def test_a_question_without_a_topic_has_no_retrieval_to_blame(query: str) -> None:
+    """A greeting, or a request about the text that is given, is no search: no score of any passage blames retrieval."""
+    for facts in (example(0.1, 0.02), example(0.1, None, relevant=0.02), example(0.0, 0.0)):
+        asked = replace(facts, example=replace(facts.example, query=query))
+        decided = cause(asked)
+        assert decided is not None
+        assert decided.component != "retrieval"
+
+
+def test_the_wrong_piece_of_the_right_document_makes_no_wrong_refusal() -> None:
+    """Document labels clear retrieval of a refusal only where the passages hold half of the reference, or no pieces."""
+    says = Response("q", passages=HANDED_ON, answer="I do not know.")
+    refusal = AnswerFacts((), "no", True, address_p=(0.02, 0.03, 0.95))
+    gold = Example("q", "Which?", references=("R.",), relevant=(Relevant(("a",)),))
+    names = {}
+    for found in (0.1, 0.45, 0.9):
+        reference = ReferenceFacts((ReferenceClaim(1, "r", (), found),))
+        facts: dict[str, FactsOf] = {"verify_answer": refusal, "verify_reference": reference}
+        evidence = {name: Evidence("k", name, 1, "test", "ok", one) for name, one in facts.items()}
+        decided = cause(Facts(gold, says, evidence))
+        names[found] = "" if decided is None else decided.name
+    assert names == {0.1: "", 0.45: "", 0.9: "wrong_refusal"}
+    pieces = replace(says, passages=(Passage("a#1", "a", "one"), Passage("a#2", "a", "two")))
+    only = {"verify_answer": Evidence("k", "verify_answer", 1, "test", "ok", refusal)}
+    decided = cause(Facts(replace(gold, references=()), pieces, only))
+    assert decided is not None
+    assert decided.name == ""

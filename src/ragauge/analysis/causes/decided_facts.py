@@ -1,0 +1,33 @@
+"""Whether a judge's probability decides a fact: yes, no, or neither.
+
+A probability of at least 0.5 is a yes. It is a no only where it lies among the scores of pairs that are known to be
+false: below 0.5 a judge may as well overlook what is there in other words.
+"""
+
+from __future__ import annotations
+
+from ragauge.data.readability import ControlledFact, Readability
+
+EVEN = 0.5             # from here on a probability reads as yes
+MIN_NO_SHARE = 0.12    # of the known-no pairs that score as high or higher; bench/wrong_blame.py measures others
+SCATTERED = "cells"    # the layout whose lines part a label, its year and its amount: a judge of words joins none
+
+
+def is_no(p: float, fact: ControlledFact, readability: Readability | None) -> bool:
+    """Whether a probability decides that something is not so.
+
+    Args:
+        p: that it is so, in [0, 1].
+        fact: what it is a probability of.
+        readability: what the judge can read of the response; None = no controls were asked, and every probability
+            below 0.5 is a no.
+
+    Returns:
+        False for a yes, for what is open, and for a fact that the judge cannot read. A table of one cell a line leaves
+        every no open: copies of its lines are found in it, statements that join several of them are not.
+    """
+    if readability is None:
+        return p < EVEN
+    scale = readability.scales.get(fact)
+    known = scale is not None and readability.can_read(fact) and readability.layout != SCATTERED
+    return known and p < EVEN and scale is not None and scale.share_of_no_at_least(p) >= MIN_NO_SHARE
