@@ -24,7 +24,7 @@ REFERENCE = "a reference answer"
 ANSWERABLE = "whether it can be answered (answerable), or its gold documents (relevant)"
 
 
-class Band(NamedTuple):
+class ScoreBand(NamedTuple):
     """Where a score fails and passes; between them it is unclear.
 
     Attributes:
@@ -38,13 +38,13 @@ class Band(NamedTuple):
     def verdict_of(self, score: float) -> Verdict:
         """The verdict on a score.
 
-        >>> Band(0.35, 0.6).verdict_of(0.5)
+        >>> ScoreBand(0.35, 0.6).verdict_of(0.5)
         'unclear'
         """
         return "failed" if score < self.fail_below else "passed" if score >= self.pass_from else "unclear"
 
 
-class Finding(NamedTuple):
+class PartVerdict(NamedTuple):
     """One of the two verdicts, why, and what would settle it where it is unclear."""
 
     verdict: Verdict
@@ -52,14 +52,14 @@ class Finding(NamedTuple):
     settled_by: tuple[str, ...] = ()
 
 
-NOT_JUDGED = Finding("not_judged")
-PASSED = Finding("passed")
+NOT_JUDGED = PartVerdict("not_judged")
+PASSED = PartVerdict("passed")
 
 
 @cache
-def read_bands() -> dict[str, Band]:
+def read_bands() -> dict[str, ScoreBand]:
     """The shipped thresholds, by verdict."""
-    return {name: Band(**band) for name, band in json.loads(THRESHOLDS.read_text(encoding="utf-8")).items()}
+    return {name: ScoreBand(**band) for name, band in json.loads(THRESHOLDS.read_text(encoding="utf-8")).items()}
 
 
 def decide_verdict(context: CauseContext) -> ExampleVerdict:
@@ -87,7 +87,7 @@ def decide_verdict(context: CauseContext) -> ExampleVerdict:
     return _without_failure(context, right, grounded)
 
 
-def _without_failure(context: CauseContext, right: Finding, grounded: Finding) -> ExampleVerdict:
+def _without_failure(context: CauseContext, right: PartVerdict, grounded: PartVerdict) -> ExampleVerdict:
     verdicts = right.verdict, grounded.verdict
     both = combine(*verdicts)
     for finding in (right, grounded):
@@ -128,15 +128,15 @@ def find_label_failure(context: CauseContext) -> tuple[str, str]:
 # ---- right ----
 
 
-def _decide_right(context: CauseContext) -> Finding:
+def _decide_right(context: CauseContext) -> PartVerdict:
     """Whether the answer is right, by labels, by the reference, or as far as it addresses the question at all."""
     known = context.example.answerable
     if known is not None and context.refuse is known:
-        return Finding("failed", find_label_failure(context)[0])
+        return PartVerdict("failed", find_label_failure(context)[0])
     if context.refuse:
         return _decide_refusal(context)
     if context.answer is not None and context.refuse is None and (known is False or context.answer.unread):
-        return Finding("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
+        return PartVerdict("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
     if known is False:
         return NOT_JUDGED
     if context.agreement is not None and context.agreement.reference:
@@ -144,7 +144,7 @@ def _decide_right(context: CauseContext) -> Finding:
     return _decide_address(context)
 
 
-def _decide_refusal(context: CauseContext) -> Finding:
+def _decide_refusal(context: CauseContext) -> PartVerdict:
     """A refusal of a question of which no label says whether it can be answered.
 
     It fails where something tells what the passages hold: gold documents, a reference, explicit ratings of them, or
@@ -153,30 +153,32 @@ def _decide_refusal(context: CauseContext) -> Finding:
     rated = not context.likely_only and context.marks is not None
     decided = rated and (context.evidence_whole or bool(context.evidence))
     if context.relevant or context.example.references or decided or context.passages == ():
-        return Finding("failed", "the system declined to answer")
-    return Finding("unclear", "the system declined to answer, and nothing tells whether it should have", (ANSWERABLE,))
+        return PartVerdict("failed", "the system declined to answer")
+    reason = "the system declined to answer, and nothing tells whether it should have"
+    return PartVerdict("unclear", reason, (ANSWERABLE,))
 
 
-def _compare_to_reference(context: CauseContext) -> Finding:
+def _compare_to_reference(context: CauseContext) -> PartVerdict:
     agreement = context.agreement
     if agreement is None:
         return NOT_JUDGED
     known = [p for p in agreement.reference_p if p is not None]
     if not known:
         if context.unstated or context.wrong or context.address in ("partly", "no"):
-            return Finding("failed", "the answer leaves out or contradicts the reference")
+            return PartVerdict("failed", "the answer leaves out or contradicts the reference")
         whole = None not in agreement.reference and None not in agreement.answer
-        return PASSED if whole else Finding("unclear", "a verdict on the reference is missing", (MODEL, LABEL))
+        return PASSED if whole else PartVerdict("unclear", "a verdict on the reference is missing", (MODEL, LABEL))
     recall = fmean(known)
     verdict = read_bands()["right"].verdict_of(recall)
     if verdict == "failed":
-        return Finding(verdict, f"the answer leaves out the reference (expected share stated {recall:.2f})")
+        return PartVerdict(verdict, f"the answer leaves out the reference (expected share stated {recall:.2f})")
     if verdict == "passed":
         return PASSED
-    return Finding(verdict, f"the answer may state the reference or not (expected share {recall:.2f})", (LABEL, MODEL))
+    reason = f"the answer may state the reference or not (expected share {recall:.2f})"
+    return PartVerdict(verdict, reason, (LABEL, MODEL))
 
 
-def _decide_address(context: CauseContext) -> Finding:
+def _decide_address(context: CauseContext) -> PartVerdict:
     """Without a reference an answer to something else or to half of the question is not right; none is by its topic."""
     level = context.address
     if level in (None, "fully"):
@@ -184,40 +186,41 @@ def _decide_address(context: CauseContext) -> Finding:
     reason = "the answer does not fully address the question"
     probabilities = context.answer.address_p if context.answer is not None else None
     if probabilities is None or addresses(context)[2] >= CLEAR_P:
-        return Finding("failed", reason)
-    return Finding("unclear", f"{reason}, or so it seems", (LABEL, MODEL, REFERENCE))
+        return PartVerdict("failed", reason)
+    return PartVerdict("unclear", f"{reason}, or so it seems", (LABEL, MODEL, REFERENCE))
 
 
 # ---- grounded ----
 
 
-def _decide_grounded(context: CauseContext) -> Finding:
+def _decide_grounded(context: CauseContext) -> PartVerdict:
     """Whether the passages support the answer; not judged of a refusal, or of an answer that claims nothing."""
     answer, claims = context.answer, context.claims
     if answer is None or claims is None or context.refuse:
         return NOT_JUDGED
     if not answer.claims:
-        return Finding("not_judged", "the answer claims nothing that could be checked")
+        return PartVerdict("not_judged", "the answer claims nothing that could be checked")
     if answer.refuse is None and answer.unread:
-        return Finding("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
+        return PartVerdict("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
     unsupported = (*context.bare, *context.against)     # without claims in the words of a reference that is there
     if any(claim.p is None for claim in unsupported):
-        return Finding("failed", f"{len(unsupported)} claims without support")
+        return PartVerdict("failed", f"{len(unsupported)} claims without support")
     likely = [claim for claim in claims if claim.p is not None]
     if any(claim.contradicting and claim.chance <= CERTAIN_P for claim in likely):
-        return Finding("failed", "a passage contradicts a claim")
+        return PartVerdict("failed", "a passage contradicts a claim")
     if likely:
         return _weigh_claims([claim.chance if claim in unsupported or claim.supporting else 1.0 for claim in claims])
     if not context.claims_whole:
-        return Finding("unclear", "a verdict on a claim is missing", (MODEL, LABEL))
+        return PartVerdict("unclear", "a verdict on a claim is missing", (MODEL, LABEL))
     return PASSED
 
 
-def _weigh_claims(chances: list[float]) -> Finding:
+def _weigh_claims(chances: list[float]) -> PartVerdict:
     mean = fmean(chances)
     verdict = read_bands()["grounded"].verdict_of(mean)
     if verdict == "failed":
-        return Finding(verdict, f"most of the answer is in no passage (expected share supported {mean:.2f})")
+        return PartVerdict(verdict, f"most of the answer is in no passage (expected share supported {mean:.2f})")
     if verdict == "passed":
         return PASSED
-    return Finding(verdict, f"the passages may support the answer or not (expected share {mean:.2f})", (LABEL, MODEL))
+    reason = f"the passages may support the answer or not (expected share {mean:.2f})"
+    return PartVerdict(verdict, reason, (LABEL, MODEL))
