@@ -44,7 +44,7 @@ class ScoreBand(NamedTuple):
         return "failed" if score < self.fail_below else "passed" if score >= self.pass_from else "unclear"
 
 
-class PartVerdict(NamedTuple):
+class SideVerdict(NamedTuple):
     """One of the two verdicts, why, and what would settle it where it is unclear."""
 
     verdict: Verdict
@@ -52,8 +52,8 @@ class PartVerdict(NamedTuple):
     settled_by: tuple[str, ...] = ()
 
 
-NOT_JUDGED = PartVerdict("not_judged")
-PASSED = PartVerdict("passed")
+NOT_JUDGED = SideVerdict("not_judged")
+PASSED = SideVerdict("passed")
 
 
 @cache
@@ -87,7 +87,7 @@ def decide_verdict(context: CauseContext) -> ExampleVerdict:
     return _without_failure(context, right, grounded)
 
 
-def _without_failure(context: CauseContext, right: PartVerdict, grounded: PartVerdict) -> ExampleVerdict:
+def _without_failure(context: CauseContext, right: SideVerdict, grounded: SideVerdict) -> ExampleVerdict:
     verdicts = right.verdict, grounded.verdict
     both = combine(*verdicts)
     for finding in (right, grounded):
@@ -128,15 +128,15 @@ def find_label_failure(context: CauseContext) -> tuple[str, str]:
 # ---- right ----
 
 
-def _decide_right(context: CauseContext) -> PartVerdict:
+def _decide_right(context: CauseContext) -> SideVerdict:
     """Whether the answer is right, by labels, by the reference, or as far as it addresses the question at all."""
     known = context.example.answerable
     if known is not None and context.refuse is known:
-        return PartVerdict("failed", find_label_failure(context)[0])
+        return SideVerdict("failed", find_label_failure(context)[0])
     if context.refuse:
         return _decide_refusal(context)
     if context.answer is not None and context.refuse is None and (known is False or context.answer.unread):
-        return PartVerdict("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
+        return SideVerdict("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
     if known is False:
         return NOT_JUDGED
     if context.agreement is not None and context.agreement.reference:
@@ -144,7 +144,7 @@ def _decide_right(context: CauseContext) -> PartVerdict:
     return _decide_address(context)
 
 
-def _decide_refusal(context: CauseContext) -> PartVerdict:
+def _decide_refusal(context: CauseContext) -> SideVerdict:
     """A refusal of a question of which no label says whether it can be answered.
 
     It fails where something tells what the passages hold: gold documents, a reference, explicit ratings of them, or
@@ -153,32 +153,32 @@ def _decide_refusal(context: CauseContext) -> PartVerdict:
     rated = not context.likely_only and context.marks is not None
     decided = rated and (context.evidence_whole or bool(context.evidence))
     if context.relevant or context.example.references or decided or context.passages == ():
-        return PartVerdict("failed", "the system declined to answer")
+        return SideVerdict("failed", "the system declined to answer")
     reason = "the system declined to answer, and nothing tells whether it should have"
-    return PartVerdict("unclear", reason, (ANSWERABLE,))
+    return SideVerdict("unclear", reason, (ANSWERABLE,))
 
 
-def _compare_to_reference(context: CauseContext) -> PartVerdict:
+def _compare_to_reference(context: CauseContext) -> SideVerdict:
     agreement = context.agreement
     if agreement is None:
         return NOT_JUDGED
     known = [p for p in agreement.reference_p if p is not None]
     if not known:
         if context.unstated or context.wrong or context.address in ("partly", "no"):
-            return PartVerdict("failed", "the answer leaves out or contradicts the reference")
+            return SideVerdict("failed", "the answer leaves out or contradicts the reference")
         whole = None not in agreement.reference and None not in agreement.answer
-        return PASSED if whole else PartVerdict("unclear", "a verdict on the reference is missing", (MODEL, LABEL))
+        return PASSED if whole else SideVerdict("unclear", "a verdict on the reference is missing", (MODEL, LABEL))
     recall = fmean(known)
     verdict = read_bands()["right"].verdict_of(recall)
     if verdict == "failed":
-        return PartVerdict(verdict, f"the answer leaves out the reference (expected share stated {recall:.2f})")
+        return SideVerdict(verdict, f"the answer leaves out the reference (expected share stated {recall:.2f})")
     if verdict == "passed":
         return PASSED
     reason = f"the answer may state the reference or not (expected share {recall:.2f})"
-    return PartVerdict(verdict, reason, (LABEL, MODEL))
+    return SideVerdict(verdict, reason, (LABEL, MODEL))
 
 
-def _decide_address(context: CauseContext) -> PartVerdict:
+def _decide_address(context: CauseContext) -> SideVerdict:
     """Without a reference an answer to something else or to half of the question is not right; none is by its topic."""
     level = context.address
     if level in (None, "fully"):
@@ -186,41 +186,41 @@ def _decide_address(context: CauseContext) -> PartVerdict:
     reason = "the answer does not fully address the question"
     probabilities = context.answer.address_p if context.answer is not None else None
     if probabilities is None or addresses(context)[2] >= CLEAR_P:
-        return PartVerdict("failed", reason)
-    return PartVerdict("unclear", f"{reason}, or so it seems", (LABEL, MODEL, REFERENCE))
+        return SideVerdict("failed", reason)
+    return SideVerdict("unclear", f"{reason}, or so it seems", (LABEL, MODEL, REFERENCE))
 
 
 # ---- grounded ----
 
 
-def _decide_grounded(context: CauseContext) -> PartVerdict:
+def _decide_grounded(context: CauseContext) -> SideVerdict:
     """Whether the passages support the answer; not judged of a refusal, or of an answer that claims nothing."""
     answer, claims = context.answer, context.claims
     if answer is None or claims is None or context.refuse:
         return NOT_JUDGED
     if not answer.claims:
-        return PartVerdict("not_judged", "the answer claims nothing that could be checked")
+        return SideVerdict("not_judged", "the answer claims nothing that could be checked")
     if answer.refuse is None and answer.unread:
-        return PartVerdict("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
+        return SideVerdict("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
     unsupported = (*context.bare, *context.against)     # without claims in the words of a reference that is there
     if any(claim.p is None for claim in unsupported):
-        return PartVerdict("failed", f"{len(unsupported)} claims without support")
+        return SideVerdict("failed", f"{len(unsupported)} claims without support")
     likely = [claim for claim in claims if claim.p is not None]
     if any(claim.contradicting and claim.chance <= CERTAIN_P for claim in likely):
-        return PartVerdict("failed", "a passage contradicts a claim")
+        return SideVerdict("failed", "a passage contradicts a claim")
     if likely:
         return _weigh_claims([claim.chance if claim in unsupported or claim.supporting else 1.0 for claim in claims])
     if not context.claims_whole:
-        return PartVerdict("unclear", "a verdict on a claim is missing", (MODEL, LABEL))
+        return SideVerdict("unclear", "a verdict on a claim is missing", (MODEL, LABEL))
     return PASSED
 
 
-def _weigh_claims(chances: list[float]) -> PartVerdict:
+def _weigh_claims(chances: list[float]) -> SideVerdict:
     mean = fmean(chances)
     verdict = read_bands()["grounded"].verdict_of(mean)
     if verdict == "failed":
-        return PartVerdict(verdict, f"most of the answer is in no passage (expected share supported {mean:.2f})")
+        return SideVerdict(verdict, f"most of the answer is in no passage (expected share supported {mean:.2f})")
     if verdict == "passed":
         return PASSED
     reason = f"the passages may support the answer or not (expected share {mean:.2f})"
-    return PartVerdict(verdict, reason, (LABEL, MODEL))
+    return SideVerdict(verdict, reason, (LABEL, MODEL))
