@@ -2,7 +2,7 @@
 
     python bench/rules.py                     # all rules
     python bench/rules.py --rules denial kin  # these only
-    python bench/rules.py --sample 100        # so many items a set (300 else; a third a language and a kind of edit)
+    python bench/rules.py --sample 100        # items a set (300 else; a third for pairs, a language, a kind of edit)
 
 A rule is left out by patching the judge here; the judge has no switches. Sets: claims of AttributionBench and WiCE with
 people's labels of support; answers of EVOUNA with people's labels of correctness; pairs of answers of RAGChecker, of
@@ -213,12 +213,14 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=300)
     parser.add_argument("--rules", nargs="*", default=list(RULES), choices=list(RULES))
     options = parser.parse_args()
-    sizes = {name: options.sample // (3 if name.startswith("XQuAD") else 1) for name, _ in read_sets()}
-    sets = {name: Random(SEED).sample(rows, min(len(rows), sizes[name])) for name, rows in read_sets()}
+    sets = dict(read_sets())
+    for name, rows in sets.items():
+        size = options.sample // (3 if name.startswith(("XQuAD", "RAGChecker")) else 1)
+        sets[name] = Random(SEED).sample(rows, min(len(rows), size))
     edits = read_edits(options.sample // 3)
     measure({"TAT-QA": sets["TAT-QA"]}, edits)     # so that what is read once is read
     whole = measure(sets, edits)
-    print("whole: " + ", ".join(f"{name} {value:.3f}" for name, value in whole.items()))
+    print("whole: " + ", ".join(f"{name} {value:.3f}" for name, value in whole.items()), flush=True)
     print("without | most AUROC lost | most recall lost | ms saved | | lost (+) or gained (-) where it moves")
     print("---|---:|---:|---:|---|---")
     for rule in options.rules:
