@@ -70,7 +70,7 @@ def language_of(query: str, text: str) -> str:
     The text tells, or the two together. A few words in plain letters are English: names, numbers, phrases.
 
     >>> [language_of("", text) for text in ("Der Turm ist 90 m hoch.", "Anna Stone, 1931", "Żółty dom", "Kule")]
-    ['de', 'en', 'pl', 'en']
+    ['de', 'en', 'und', 'en']
     """
     language = guess(text[:SAMPLE])
     if language == "und":
