@@ -58,6 +58,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ragauge-judge", metavar="JUDGE", default="",
         help="who judges, whatever the tests say: local (offline, the default), none, openai:MODEL.",
     )
+    group.addoption(
+        "--ragauge-strict", action="store_true",
+        help="check() fails where an example is unclear or was not judged, which is a skip otherwise.",
+    )     # fmt: skip
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -172,34 +176,38 @@ def ragauge_gate(request: pytest.FixtureRequest, _ragauge: Evaluations) -> Calla
 
 @pytest.hookimpl(hookwrapper=True)     # the older form, which pytest 7 knows too
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
-    """Puts the example's facts under a failed assert of the test itself."""
+    """Skips a test whose example is unclear; puts the example's facts under a failed assert of the test itself."""
     outcome: Any = yield
     report = outcome.get_result()
-    gate = getattr(item, "funcargs", {}).get(FIXTURE)
-    if report.when == "call" and report.failed and gate is not None and call.excinfo is not None:
-        from ragauge.api.regression import ExampleFailed
+    tested = getattr(item, "funcargs", {}).get(FIXTURE)
+    if report.when == "call" and report.failed and tested is not None and call.excinfo is not None:
+        from ragauge.api.regression import ExampleFailed, ExampleOpen
 
-        if not isinstance(call.excinfo.value, ExampleFailed):     # that one has them in its text
-            report.sections.append(("ragauge", gate.facts()))
+        if isinstance(call.excinfo.value, ExampleOpen) and not item.config.getoption("--ragauge-strict"):
+            report.outcome = "skipped"
+            report.longrepr = (str(item.path), (item.location[1] or 0) + 1, f"Skipped: {call.excinfo.value}")
+        elif not isinstance(call.excinfo.value, ExampleFailed):     # that one has them in its text
+            report.sections.append(("ragauge", tested.facts()))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The runs that were tested, and where to read on."""
     counts: dict[tuple[str, str], list[int]] = {}
-    for outcome in ("passed", "failed"):
+    for at, outcome in enumerate(("passed", "failed", "skipped")):
         for report in terminalreporter.getreports(outcome):
             told = dict(getattr(report, "user_properties", ()))
             if report.when == "call" and RUN in told:
-                counts_of = counts.setdefault((told[RUN], told.get(NAME, "")), [0, 0])
-                counts_of[outcome == "failed"] += 1
+                counts.setdefault((told[RUN], told.get(NAME, "")), [0, 0, 0])[at] += 1
     if not counts:
         return
     terminalreporter.section("ragauge")
     from ragauge.text.messages import command, plural, speaking_of
 
     with speaking_of(terminalreporter.config.getoption("--ragauge-store")):
-        for (run_id, name), (passed, failed) in counts.items():
-            terminalreporter.write_line(f"run {name} ({run_id}): {plural(passed, 'example')} passed, {failed:,} failed")
+        for (run_id, name), (passed, failed, skipped) in counts.items():
+            skips = f", {skipped:,} skipped (unclear or not judged; -rs shows why)" if skipped else ""
+            words = f"{plural(passed, 'example')} passed, {failed:,} failed{skips}"
+            terminalreporter.write_line(f"run {name} ({run_id}): {words}")
             terminalreporter.write_line(f"  {command('report', run_id, '-o', 'report.html')}")
 
 

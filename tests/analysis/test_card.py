@@ -22,6 +22,7 @@ from ragauge.analysis.scores.frames import cause_frame, score_frame
 from ragauge.analysis.scores.gather import Visit, gather
 from ragauge.analysis.scores.quality import Quality, pick_worst
 from ragauge.analysis.scores.segments import segments_of
+from ragauge.analysis.scores.verdicts import ResponseVerdicts
 from ragauge.data.example import Example, Relevant
 from ragauge.data.identity import plain
 from ragauge.data.response import Response, Run, Variant
@@ -52,9 +53,20 @@ def card_of(every: Sequence[Facts], run: Run = RUN, about: Mapping[str, Any] = N
         for facts, row in zip(every, measured, strict=True)
         for metric, result in zip(METRICS, row, strict=True)
     ]
-    failed = FailedResponses.of(cause_frame((facts.example.query_id, 0, attribute(facts)) for facts in every))
+    index = ScoreArrays.of(score_frame(scores)).index
+    place = {query_id: place for place, query_id in enumerate(index.query_ids)}
+    causes = ((place[facts.example.query_id], attribute(facts)) for facts in every)
+    failed = FailedResponses.gathered(
+        index, ((at, cause) for at, cause in causes if cause is not None), lambda places: dict.fromkeys(places, "so")
+    )
     tables = tables_of(scores, (facts.example for facts in every))
-    return build(EvaluatedRun(run, METRICS, len(every), **about), JUDGE, tables, failed, **more)
+    evaluated, verdicts = EvaluatedRun(run, METRICS, len(every), **about), tables.known.verdicts(failed, None)
+    return build(evaluated, JUDGE, tables, verdicts, failed, **more)
+
+
+def none_failed(tables: Tables) -> tuple[ResponseVerdicts, FailedResponses]:
+    failed = FailedResponses.of(cause_frame([]))
+    return tables.known.verdicts(failed, None), failed
 
 
 def tables_of(scores: Sequence[Score], examples: Iterable[Example], metrics: Sequence[Metric] = METRICS) -> Tables:
@@ -129,9 +141,8 @@ def test_retrieval_is_not_blamed_for_passages_that_were_handed(variant: Variant)
 
 def test_nothing_evaluated_yet() -> None:
     """A run with everything pending has an empty card that renders."""
-    empty = build(
-        EvaluatedRun(Run("r", "n"), METRICS, 0, 9), JUDGE, tables_of([], []), FailedResponses.of(cause_frame([]))
-    )
+    tables = tables_of([], [])
+    empty = build(EvaluatedRun(Run("r", "n"), METRICS, 0, 9), JUDGE, tables, *none_failed(tables))
     assert (empty.n, empty.pending, empty.failed_examples, empty.findings) == (0, 9, 0, ())
     assert [summary.n for summary in empty.summaries] == [0] * len(METRICS)
     assert empty.warnings == ()
@@ -172,7 +183,7 @@ def test_pending_examples_are_in_no_segment() -> None:
     every = [good(n, segments={"type": "ab"[n % 2]}) for n in range(20)]
     scores = [score(f.example.query_id, "faithfulness", measure_all(METRICS, f)[0]) for f in every[:12]]
     tables = tables_of(scores, (facts.example for facts in every), METRICS[:1])
-    card = build(EvaluatedRun(Run("r", "n"), METRICS[:1], 12, 8), JUDGE, tables, FailedResponses.of(cause_frame([])))
+    card = build(EvaluatedRun(Run("r", "n"), METRICS[:1], 12, 8), JUDGE, tables, *none_failed(tables))
     assert [value[0].n for value in card.segments["type"].values()] == [6, 6]
 
 

@@ -18,31 +18,41 @@ from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
 from ragauge.analysis.scores.segments import Segments
 from ragauge.analysis.scores.values import Values
+from ragauge.analysis.scores.verdicts import FAILED, PASSED, ResponseVerdicts
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse
 
 
-def run_of(*rows: tuple[str, str | None, float | None], repeat: int = 0) -> tuple[FailedResponses, Any]:
-    """Responses (query_id, cause or None, quality or None): the failed ones, and the quality of all."""
+def verdicts_of(failed: FailedResponses) -> ResponseVerdicts:
+    """Those that did not fail passed."""
+    verdict = np.full(len(failed.index), PASSED, dtype=np.int8)
+    verdict[failed.place] = FAILED
+    return ResponseVerdicts(failed.index, verdict, verdict, verdict, np.zeros(len(verdict), dtype=np.int64), ("",))
+
+
+def run_of(
+    *rows: tuple[str, str | None, float | None], repeat: int = 0
+) -> tuple[ResponseVerdicts, FailedResponses, Any]:
+    """Responses (query_id, cause or None, quality or None): their verdicts, the failed ones, and the quality of all."""
     numbers = np.arange(len(rows))
     index = ResponseIndex(numbers, numbers, numbers * 0 + repeat, None, None, tuple(row[0] for row in rows))
     causes = ((place, Cause(cause)) for place, (_, cause, _) in enumerate(rows) if cause is not None)
     failed = FailedResponses.gathered(
         index, causes, lambda places: {place: f"why {rows[place][0]}" for place in places}
     )
-    return failed, np.array([np.nan if quality is None else quality for _, _, quality in rows])
+    return verdicts_of(failed), failed, np.array([np.nan if quality is None else quality for _, _, quality in rows])
 
 
 def test_failed_first_then_the_worst() -> None:
     """Failed ones first; among each the lowest quality first; a failed one without scores first, another one last."""
-    failed, quality = run_of(
+    verdicts, failed, quality = run_of(
         ("good", None, 0.9), ("bare", None, None), ("bad", "noise", 0.4), ("worse", "off_topic", 0.1),
         ("silent", "", None), ("poor", None, 0.2),
     )     # fmt: skip
-    chosen = choose(failed, quality)
+    chosen = choose(verdicts, failed, quality)
     assert [one.query_id for one in chosen] == ["silent", "worse", "bad", "poor", "good", "bare"]
     assert [one.place for one in chosen] == [4, 3, 2, 5, 0, 1]
-    assert [one.failed for one in chosen] == [True] * 3 + [False] * 3
+    assert [one.verdict for one in chosen] == ["failed"] * 3 + ["passed"] * 3
     assert [one.cause for one in chosen] == ["", "off_topic", "noise", "", "", ""]
     assert [one.decided_by for one in chosen] == ["why silent", "why worse", "why bad", "", "", ""]
 

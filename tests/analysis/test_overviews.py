@@ -70,7 +70,7 @@ def overview_of(every: Sequence[Facts], visits: Sequence[Visit]) -> Overview:
     causes = ((place, attribute(facts)) for place, facts in enumerate(every))
     known = ((place, cause) for place, cause in causes if cause is not None)
     failed = FailedResponses.gathered(columns.index, known, lambda places: dict.fromkeys(places, "so"))
-    chosen = choose(failed, tables.quality.values())
+    chosen = choose(tables.known.verdicts(failed, None), failed, tables.quality.values())
     return beyond.overview(values, chosen, {}, failed, tables.segments, tables.in_segments)
 
 

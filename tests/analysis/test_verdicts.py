@@ -29,7 +29,8 @@ def likely(
     level: Any = None if address_p is None else "fully"
     found: dict[str, FactsOf] = {"verify_answer": AnswerFacts(claims, level, False, address_p=address_p)}
     if stated is not None:
-        found["agree"] = AgreementFacts(("absent",) * len(claims), (stated >= 0.5,), (stated,) * len(claims), (stated,))
+        agrees = tuple("absent" for _ in claims)
+        found["agree"] = AgreementFacts(agrees, (stated >= 0.5,), (stated,) * len(claims), (stated,))
     evidence = {name: Evidence("k", name, 1, "j", "ok", facts) for name, facts in found.items()}
     references = () if stated is None else ("r",)
     response = Response("q", passages=(Passage("p1", "d1", "one"),), answer="c1")

@@ -19,6 +19,7 @@ from ragauge.analysis.scores.quality import Quality
 from ragauge.api.queries import example_index as module
 from ragauge.api.queries.columns import StoredColumns, failed_of, run_answers
 from ragauge.api.queries.example_index import example_index
+from ragauge.data.verdict import VERDICTS
 from ragauge.metrics.catalogue import parse
 from ragauge.store.open import open_store
 
@@ -61,11 +62,12 @@ def test_the_index_is_what_the_scores_say(store: str, name: str, judged: bool) -
             for reader in (quality, known):
                 reader.read(parse(metric), columns.entries(metric))
         failed = failed_of(opened, run_id, judge, index)
-        unknown = known.unknown(failed, judge)
-        whys = {index.query_ids[index.query[at]]: found.whys[why] for at, why in enumerate(found.why) if why >= 0}
+        verdicts = known.verdicts(failed, judge)
+        whys = [found.whys[why] for why in found.why]
         causes = dict(zip(failed.place.tolist(), failed.cause, strict=True))
     assert found.metrics
-    assert whys == unknown.by_id()
+    assert np.array_equal(found.verdict, verdicts.verdict)
+    assert whys == [verdicts.reasons[reason] for reason in verdicts.reason]
     assert {at: found.causes[cause] for at, cause in enumerate(found.cause) if cause >= 0} == causes
     assert np.array_equal(found.quality, quality.values(), equal_nan=True)
 
@@ -90,7 +92,7 @@ def test_lists_after_an_evaluation_look_at_no_score(store: str, monkeypatch: pyt
     def listed() -> list[Any]:
         run = rg.open_run("changed", store=store)
         return [run.examples(None, sort=sort, filter={"status": status})
-                for sort in ("quality", "cause") for status in ("failed", "passed", "unknown")]     # fmt: skip
+                for sort in ("quality", "cause") for status in VERDICTS]     # fmt: skip
 
     with sqlite3.connect(store.removeprefix("sqlite:///")) as raw:
         assert raw.execute("SELECT count(*) FROM example_indexes").fetchone()[0] >= 2

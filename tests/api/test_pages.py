@@ -64,11 +64,11 @@ def test_rows_say_what_the_scorecard_says(opened: OpenRun) -> None:
     """Question, status, cause and values of every row are those of the scorecard's examples, in the set's order."""
     rows, views = opened.examples(None), list(opened.scorecard().examples())
     assert len(rows) == len(views) == 24
-    assert {row.status for row in rows} == {"failed", "passed", "unknown"}
+    assert {row.status for row in rows} == {"failed", "passed", "not_judged"}
     for row, view in zip(rows, views, strict=True):
         assert (row.query_id, row.query) == (view.example.query_id, view.example.query)
         assert row.repeat == view.response.repeat
-        assert (row.status, row.unknown) == (view.verdict, view.unknown)
+        assert (row.status, row.reason) == (view.verdict, view.reason)
         assert row.cause == (view.cause.name if view.cause is not None else "")
         assert row.values == {name: score.value for name, score in view.scores.items()}
     assert list(opened.examples(1, metrics="mrr,recall@5")[0].values) == ["mrr", "recall@5"]
@@ -139,4 +139,4 @@ def test_a_run_without_scores(tmp_path: Path) -> None:
     with open_store(url) as store:
         store.runs.import_run(Run("", "r"), [record(n, 0) for n in range(3)])
     rows = rg.open_run("r", store=url).examples()
-    assert [(row.status, row.quality, row.values) for row in rows] == [("unknown", None, {})] * 3
+    assert [(row.status, row.quality, row.values) for row in rows] == [("not_judged", None, {})] * 3

@@ -43,24 +43,24 @@ def test_what_could_not_be_checked_has_not_passed(rows: list[dict[str, Any]], tm
         one.pop("relevant", None)
     card = evaluated(rows, tmp_path, metrics="faithfulness,answer_relevance", judge="local")
     assert card.passed_examples == 0
-    assert card.failed_examples + card.unknown_examples == len(rows)
+    assert card.failed_examples + card.unclear_examples + card.not_judged_examples == len(rows)
     assert verdict(tmp_path) != "pass"
 
 
 def test_labels_alone_pass_no_answer(tmp_path: Path) -> None:
     """With labels of documents alone an answer that nobody judged is not known; a retriever without answers passes."""
     card = evaluated([row(n, TRUE.format(n=n)) for n in range(1, 8)], tmp_path, metrics="recall@5", judge=None)
-    assert (card.passed_examples, card.unknown_examples) == (0, 7)
+    assert (card.passed_examples, card.not_judged_examples) == (0, 7)
     assert verdict(tmp_path) != "pass"
     (tmp_path / "alone").mkdir()
     card = evaluated([row(n, None) for n in range(1, 8)], tmp_path / "alone", metrics="recall@5", judge=None)
-    assert (card.passed_examples, card.unknown_examples) == (7, 0)
+    assert (card.passed_examples, card.not_judged_examples) == (7, 0)
 
 
 def test_a_checked_answer_passes(tmp_path: Path) -> None:
     """A judged answer that its passages state has passed."""
     card = evaluated([row(n, TRUE.format(n=n)) for n in range(1, 8)], tmp_path, metrics="faithfulness", judge="local")
-    assert (card.passed_examples, card.unknown_examples) == (7, 0)
+    assert (card.passed_examples, card.not_judged_examples) == (7, 0)
     assert verdict(tmp_path) == "pass"
 
 

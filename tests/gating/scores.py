@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ragauge.analysis.comparison.pairs import Join, Pairs, pair
-from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED, Columns
+from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED, Columns, ResponseIndex
+from ragauge.analysis.scores.verdicts import ResponseVerdicts
+from ragauge.data.verdict import VERDICTS, Verdict
 from ragauge.metrics.base import Metric
 
 Floats = npt.NDArray[np.float64]
@@ -55,3 +57,12 @@ def twins(
         return sides[0].astype(float), sides[1].astype(float)
     found: Any = [np.clip(quality + generator.normal(0, noise, n), 0, 1) for _ in range(2)]
     return found[0], found[1]
+
+
+def verdicts_by_id(reason: str = "", **by_id: Verdict) -> ResponseVerdicts:
+    """One response an example, with the verdict that is given; its reason is `reason`, or "why" and the id."""
+    numbers = np.arange(len(by_id))
+    index = ResponseIndex(numbers, numbers, numbers * 0, None, None, tuple(by_id))
+    verdict = np.array([VERDICTS.index(verdict) for verdict in by_id.values()], dtype=np.int8)
+    reasons = tuple(reason or f"why {query_id}" for query_id in by_id)
+    return ResponseVerdicts(index, verdict, verdict, verdict, numbers, reasons)

@@ -13,12 +13,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.gating.scores import columns, pairs, twins
+from tests.gating.scores import columns, pairs, twins, verdicts_by_id
 
 from ragauge.analysis.scores.arrays import FAILED, Columns
 from ragauge.data.config.reading import read_config
 from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
-from ragauge.gating.examples import check_causes, check_scores, check_share
+from ragauge.gating.examples import check_scores, check_share, check_verdicts
 from ragauge.gating.result import Check
 from ragauge.gating.rules import MustPass, Rules, Slices, rules_of
 from ragauge.metrics.catalogue import parse
@@ -271,12 +271,16 @@ def _break(
 
 
 def test_examples_that_must_pass() -> None:
-    """Case 80: one that fails fails the gate; one whose judge call failed is not known; without failures all pass."""
+    """Case 80: one that fails fails the gate; else one unclear or not judged leaves it open; else it passes."""
     rule = MustPass(1, None, "regression", "block")
-    assert check_causes(rule, ["a", "b"], {"c": "noise"}, frozenset()).verdict == "pass"
-    failed = check_causes(rule, ["a", "b"], {"b": "noise: two passages"}, frozenset("a"))
+    passed = verdicts_by_id(a="passed", b="passed")
+    assert check_verdicts(rule, ["a", "b"], {"c": "noise"}, passed).verdict == "pass"
+    failed = check_verdicts(rule, ["a", "b"], {"b": "noise: two passages"}, verdicts_by_id(a="unclear", b="failed"))
     assert (failed.verdict, failed.stops, [one.query_id for one in failed.examples]) == ("fail", True, ["b"])
-    assert check_causes(rule, ["a", "b"], {}, frozenset("a")).verdict == "not_enough_data"
+    unclear = check_verdicts(rule, ["a", "b"], {}, verdicts_by_id(a="unclear", b="not_judged"))
+    assert (unclear.verdict, unclear.stops) == ("not_enough_data", True)
+    assert [(one.query_id, one.why) for one in unclear.unknown] == [("a", "unclear: why a"), ("b", "not judged: why b")]
+    assert check_verdicts(rule, ["a", "b"], {}, passed, {"b"}).verdict == "not_enough_data"
 
 
 def test_scores_that_must_be_reached() -> None:

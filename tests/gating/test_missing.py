@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.gating.scores import columns, pairs
+from tests.gating.scores import columns, pairs, verdicts_by_id
 
-from ragauge.analysis.scores.arrays import NOT_APPLICABLE, Columns
+from ragauge.analysis.scores.arrays import NOT_APPLICABLE, NOT_READ, Columns
+from ragauge.analysis.scores.known import CALL_FAILED
 from ragauge.data.config.reading import read_config
 from ragauge.data.example import Example, Relevant
 from ragauge.data.response import Response, Run
 from ragauge.gating.checking import ScoreSource, check_conditions, verdict_of
-from ragauge.gating.examples import check_causes, check_scores, check_share, of_system
+from ragauge.gating.examples import check_scores, check_share, check_verdicts, of_system
 from ragauge.gating.result import Check, Gated, Lost
 from ragauge.gating.rules import MustPass, Slices, rules_of
 from ragauge.metrics.catalogue import parse, samples
@@ -167,7 +168,8 @@ def test_examples_that_must_pass_tell_whose_calls_failed() -> None:
     unlabelled = check_scores(rule, ids, ids, said(columns([1.0] * 3), {1: LABEL}, absent=[1]))
     assert unlabelled.lost == Lost()
     assert what_next(gated(unlabelled)).startswith("An example without a value cannot pass: label")
-    unsure = check_causes(replace(rule, metric=None, min=None), ids, {}, {"b"})
+    verdicts = verdicts_by_id(CALL_FAILED, b="unclear")
+    unsure = check_verdicts(replace(rule, metric=None, min=None), ids, {}, verdicts)
     assert RETRIED in what_next(gated(unsure))
 
 
@@ -234,3 +236,21 @@ def test_an_empty_run_is_not_compared_with_the_share() -> None:
     told = explain(gated(check_share(0, 0, 0, 0.02, 2)))
     assert "FAIL: no example is evaluated." in told
     assert "≤ 2 %" not in told
+
+
+def test_a_metric_that_the_judge_cannot_read_has_no_verdict() -> None:
+    """Where most texts cannot be read the few others do not pass the gate, and it names what reads them."""
+    why = "this judge cannot tell whether passages support a claim in such texts (prose, language ko)"
+    unread = said(columns([0.9] * 40), dict.fromkeys(range(25), why))
+    status = unread.status.copy()
+    status[:25] = NOT_READ
+    (check,) = checks(BETWEEN, replace(unread, status=status))
+    assert (check.verdict, check.because, check.stops, check.not_read) == ("not_enough_data", "not_read", True, 25)
+    assert reason(check) == f"the judge cannot read mrr on 25 of 40 examples: {why}."
+    told = what_next(gated(check))
+    assert told.startswith("A model judge reads such texts: ragauge evaluate pr --judge openai:MODEL; or label")
+    assert "More examples" not in told
+    status[:] = NOT_READ
+    assert checks(BETWEEN, replace(unread, status=status))[0].because == "not_read"
+    (read,) = checks(BETWEEN, columns([0.9] * 40))
+    assert (read.verdict, read.not_read) == ("pass", 0)

@@ -31,6 +31,7 @@ from ragauge.data.example import Example, Relevant, Span, Turn
 from ragauge.data.facts import AnswerFacts, Claim, Evidence, ReferenceClaim, ReferenceFacts, Window
 from ragauge.data.response import Citation, Passage, Response, Run
 from ragauge.data.score import Score
+from ragauge.data.verdict import ExampleVerdict
 from ragauge.stats.weighted import Interval
 
 HOSTILE = "<script>alert('x')</script> [red]a|b[/red] \x1b[31m *b* </td>"
@@ -75,6 +76,7 @@ def card() -> ScorecardData:
         },
         {"faithfulness": Score("r1", "q1", 0, "faithfulness", 1, "local", 0, "scored", 0.5)},
         Cause("hallucinated", "claim 2 is in no passage", "answer only from the context", "generation"),
+        ExampleVerdict("failed", "failed", "unclear"),
     )
     finding = Finding("retrieval_miss", f"retrieval misses {HOSTILE}", "why", "fix it", explains=62, failures=85)
     return ScorecardData(
@@ -156,7 +158,8 @@ def listed(n: int, random_: random.Random, text: Callable[[str], str]) -> list[L
         query = text(f"How long does {random_.choice(SUBJECTS)} take when the {kind} plan {place} is over its quota?")
         why = text(f"gold document guide-{place % 40} is not among the candidates") if failed else ""
         found.append(ListedResponse(
-            f"q{place:04d}", 0, query, failed, cause, why, round(random_.random() * (0.6 if failed else 1), 3), values,
+            f"q{place:04d}", 0, query, "failed" if failed else "passed", cause, why,
+            round(random_.random() * (0.6 if failed else 1), 3), values,
             {"type": kind, "tenant": random_.choice(TENANTS)}, tuple(sorted(random_.sample(range(1, 6), 2))),
             tuple(sorted(random_.sample(range(1, 6), 2))), 5, kept(random_),
             {"total": values["latency"], "retrieval": 0.1 * values["latency"], "generation": 0.9 * values["latency"]},
@@ -258,7 +261,7 @@ def view(place: int, row: ListedResponse, text: Callable[[str], str]) -> Example
         row.cause, text("passages 1 and 2 lack the reference claim 2"), text("hybrid search, query rewriting"),
         "retrieval", "hallucinated", ("index listing",), "labels",
     )  # fmt: skip
-    return ExampleView(example, response, found, scores, cause)
+    return ExampleView(example, response, found, scores, cause, ExampleVerdict("failed", "failed", "unclear"))
 
 
 def findings(failed: int, text: Callable[[str], str]) -> tuple[Finding, ...]:

@@ -16,14 +16,12 @@ from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.comparing.words import against
 from ragauge.reporting.scorecard import sections
 from ragauge.reporting.segments import ranked, worst_segments
+from ragauge.reporting.verdict_words import first_thing, outcomes, verdict
 from ragauge.reporting.words import (
     cell,
     first_of_layers,
-    first_thing,
     ignored,
-    outcomes,
     pareto_line,
-    verdict,
 )
 from ragauge.reporting.writers import markdown as writer
 from ragauge.reporting.writers.terminal import terminal
@@ -95,15 +93,17 @@ def test_an_incomplete_run_is_said_to_be_one_first(whole: Whole) -> None:
 
 
 def test_no_failure_is_claimed_where_it_is_not_known(whole: Whole) -> None:
-    """Unknown, pending and unjudged examples each have their words; with none of them nothing failed."""
+    """Unclear, pending and unjudged examples each have their words; with none of them nothing failed."""
     card = replace(whole(24), failed_examples=0, baseline=None, pending=0)
     assert verdict(card) == "No failed example among 24."
-    assert verdict(replace(card, unknown={"nothing measured here shows it": 24})) == (
-        "Whether any of the 24 examples failed is not known: nothing measured here shows it."
+    assert verdict(replace(card, not_judged={"no judge": 20}, unclear={"judges differ": 4})) == (
+        "None of 24 examples failed or passed: 4 unclear, 20 not judged (judges differ; no judge)."
     )
-    some = replace(card, unknown={"not judged by j": 4})
-    assert verdict(some) == "20 of 24 examples passed; of 4 it is not known: not judged by j."
-    assert outcomes(some) == "0 failed · 20 passed · 4 not known (not judged by j)"
+    some = replace(card, not_judged={"not judged by j": 4})
+    assert verdict(some) == "20 of 24 examples passed, none failed, 4 not judged (not judged by j)."
+    assert outcomes(some) == "0 failed · 20 passed · 4 not judged (not judged by j)"
+    both = replace(some, unclear={"a": 2, "b": 1})
+    assert outcomes(both) == "0 failed · 3 unclear (2 a, 1 b) · 17 passed · 4 not judged (not judged by j)"
     assert verdict(replace(card, pending=2)) == "24 examples passed; 2 more are not evaluated yet."
     alone = replace(card, labels_alone=True)
     assert verdict(alone) == "No example among 24 failed by its labels; no answer was judged."

@@ -9,7 +9,7 @@ from tests.store.test_listings import with_run
 
 import ragauge.store.verdicts as module
 from ragauge.data.readability import Controls, ControlScale, ScaleKey
-from ragauge.data.verdict import VERDICTS, ExampleVerdict
+from ragauge.data.verdict import RULE_VERSION, VERDICTS, ExampleVerdict
 from ragauge.store.open import Store
 from ragauge.store.packing import framed
 
@@ -59,7 +59,7 @@ class VerdictsContract:
     def test_current_verdicts(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         """Only what was decided by the present rule with the same controls, by this judge and asking, is current."""
         run_id, numbers = with_run(store)
-        monkeypatch.setattr(module, "RULE_VERSION", module.RULE_VERSION - 1)
+        monkeypatch.setattr(module, "RULE_VERSION", RULE_VERSION - 1)
         store.verdicts.write(run_id, "j", {numbers[0]: PASSED}, controls="a")
         monkeypatch.undo()
         store.verdicts.write(run_id, "j", {numbers[1]: PASSED}, controls="a")

@@ -22,6 +22,7 @@ from ragauge.analysis.scores.known import KnownScores
 from ragauge.analysis.scores.quality import Quality
 from ragauge.analysis.scores.segments import BySegment, SegmentCells, Segments
 from ragauge.analysis.scores.summarize import NO_ERRORS, summary
+from ragauge.analysis.scores.verdicts import ResponseVerdicts
 from ragauge.data.response import Run
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import describe, parse, questions
@@ -147,6 +148,7 @@ def build(
     evaluated: EvaluatedRun,
     judge_note: JudgeNote,
     tables: Tables,
+    verdicts: ResponseVerdicts,
     failed: FailedResponses,
     *,
     worst: Sequence[ExampleView] = (),
@@ -159,6 +161,7 @@ def build(
         evaluated: the run, what was asked of it, and what is left to do.
         judge_note: who judged.
         tables: after they have read every metric.
+        verdicts: on the responses.
         failed: the failed responses.
         worst: the examples to look at first; `pick_worst` says which.
         matches: of labelled with retrieved ids, of documents and of chunks.
@@ -177,14 +180,15 @@ def build(
     return ScorecardData(
         run, _with_error(judge_note, metrics), evaluated.n, evaluated.pending, tables.summaries, in_segments,
         findings=_findings(diagnosed, matches, failed, run, None if handed else against, judge_note.judge_id),
-        causes=dict(counts.most_common()), failed_examples=counts.total(), worst=tuple(worst),
+        causes=dict(counts.most_common()), failed_examples=verdicts.failed, worst=tuple(worst),
         warnings=(
             *([handed] if handed else []), *evaluated.warnings,
             *warn(tables.summaries, judge_note, evaluated.n, matches),
         ),
         definitions={str(metric): describe(metric) for metric in metrics},
         level=tables.level, took=dict(evaluated.took), baseline=against.baseline if against is not None else None,
-        unknown=tables.known.unknown(failed, judge_note.judge_id).counts(),
+        unclear=verdicts.counts("unclear"), not_judged=verdicts.counts("not_judged"),
+        rule_version=verdicts.rule_version,
         failed_by=dict(shown_by.most_common()), labels_alone=tables.known.labels_alone, named=tables.named,
     )     # fmt: skip
 

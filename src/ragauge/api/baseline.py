@@ -162,7 +162,9 @@ class RunPair:
 
         from ragauge.analysis.comparison.alike import unanswered
         from ragauge.analysis.comparison.changes import failures_of
-        from ragauge.analysis.results.comparison import Matched, RunComparison
+        from ragauge.analysis.results.comparison import Failures, Matched, RunComparison
+        from ragauge.api.queries.columns import rule_version
+        from ragauge.data.verdict import RULE_VERSION
 
         renamed = self._renamed.get(self._base.run_id, {})
         here = causes_of(self._store, self._run.run_id, self._judge_id, self._index)
@@ -180,7 +182,11 @@ class RunPair:
             paired=baseline.paired,
             clusters=clusters,
         )
-        failures = failures_of(here, causes)
+        rules = {
+            rule_version(self._store, run.run_id, self._judge_id, index)
+            for run, index in ((self._run, self._index), (self._base, baseline.base.index))
+        }
+        failures = failures_of(here, causes) if rules == {RULE_VERSION} else Failures(same_rule=False)
         return RunComparison(
             self._base, self._run, matched, tuple(baseline.changes), failures=failures,
             newly_unanswered=baseline.newly_unanswered,

@@ -23,6 +23,7 @@ from ragauge.api.queries.columns import (
     failed_of,
     passages_cut,
     questions_at,
+    stored_verdicts,
     visits,
 )
 from ragauge.api.queries.complete import complete_numbers
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.scores.failed import FailedResponses
     from ragauge.analysis.scores.gather import ClaimsSeen
     from ragauge.analysis.scores.values import Values
+    from ragauge.analysis.scores.verdicts import ResponseVerdicts
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -152,20 +154,22 @@ def card_of(
     held = RunPair(store, run, baseline, metrics, judge_id, index, keep)
     found = _read(store, run, judge_id, metrics, index, held)
     failed = failed_of(store, run.run_id, judge_id, index)
-    unknown = found.tables.known.unknown(failed, judge_id).by_id()
     worst = pick_worst(failed, found.tables.quality.values(), MOST_WORST)
     use = use_of(store, run, judge_id, found.use, metrics, index)
     total = store.runs.size(run.run_id) if scope.total is None else scope.total
     warnings = (*_warnings(store, run), *held.warnings)
     evaluated = EvaluatedRun(run, metrics, len(index.query_ids), max(0, total - done), warnings, scope.took)
+    stored = stored_verdicts(store, run.run_id, judge_id, index)
+    verdicts = found.tables.known.verdicts(failed, judge_id, stored)
     built = build(
-        evaluated, note(store, run, judge_id, found.claims.claims, use, found.tables.errors), found.tables, failed,
-        worst=[view_of(store, run.run_id, *one, judge_id, unknown.get(one[0], "")) for one in worst],
+        evaluated, note(store, run, judge_id, found.claims.claims, use, found.tables.errors), found.tables,
+        verdicts, failed,
+        worst=[view_of(store, run.run_id, *one, judge_id, verdicts.of_response(*one)) for one in worst],
         matches=[one.found() for one in found.matches], against=held.against(),
     )     # fmt: skip
     _keep_summaries(store, run, judge_id, () if keep else built.summaries)
     beside = _with_other_runs(store, replace(built, use=use), judge_id, (metrics, index, keep), family)
-    card = replace(beside, overview=_overview(store, found, failed, built))
+    card = replace(beside, overview=_overview(store, found, verdicts, failed, built))
     if not keep:
         keeper.keep(card, numbers)
     return Scorecard(card, shown)
@@ -235,13 +239,14 @@ def _read(
     return _Gathered(matches, claims, use, beyond, tables, values)
 
 
-def _overview(store: Store, found: _Gathered, failed: FailedResponses, card: Card) -> Overview:
+def _overview(
+    store: Store, found: _Gathered, verdicts: ResponseVerdicts, failed: FailedResponses, card: Card
+) -> Overview:     # fmt: skip
     """What was gathered beyond means; the questions of listed responses that were not kept are read again."""
     from ragauge.analysis.overview.listing import choose
 
     index, tables = found.values.index, found.tables
-    unknown = tables.known.unknown(failed, card.judge.judge_id).by_id()
-    chosen = [one._replace(unknown=unknown.get(one.query_id, "")) for one in choose(failed, tables.quality.values())]
+    chosen = choose(verdicts, failed, tables.quality.values())
     absent = [one.place for one in chosen if one.place not in found.beyond.questions]
     questions = questions_at(store, index, absent)
     return found.beyond.overview(found.values, chosen, questions, failed, tables.segments, card.segments, card.level)

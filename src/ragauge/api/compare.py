@@ -18,6 +18,7 @@ from ragauge.api.queries.paired import Paired, PairedRuns, measuring
 from ragauge.api.results.comparison import ComparisonResult
 from ragauge.api.verbs import aside
 from ragauge.data.response import Run
+from ragauge.data.verdict import OPEN_VERDICTS, RULE_VERSION
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.messages import command, plural, speaking_of
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.comparison.correction import Correction
     from ragauge.analysis.comparison.runs import Comparer, Corrected
     from ragauge.analysis.results.comparison import Compared, Matched, RunComparison
+    from ragauge.analysis.scores.verdicts import ResponseVerdicts
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -224,26 +226,31 @@ class _ComparedRun:
         from ragauge.analysis.comparison.alike import config_diff, settings_of
         from ragauge.analysis.comparison.changes import failures_of
         from ragauge.analysis.comparison.runs import findings_of, grown
-        from ragauge.analysis.results.comparison import Flips, RunComparison
+        from ragauge.analysis.results.comparison import Failures, Flips, RunComparison
         from ragauge.api.queries.comparing import failing, flips_of, warnings_of
         from ragauge.engine.arrivals import said_of
 
         store, run, base, pair = self._store, self._run, self._base, self.pair
         new_causes, base_causes = self._causes
         both = set(pair.new.index.query_ids) & set(pair.base.index.query_ids)
-        known = both - self._unknown if self.paired else both
+        open_, same_rule = self._open, self._outdated is None
+        known = both - open_ if self.paired and same_rule else both
         if self.paired:
             new_causes, base_causes = (
                 frame.filter(pl.col("query_id").is_in(list(known))) for frame in (new_causes, base_causes)
             )
-        flips = flips_of(store, pair, self.comparer.flips, new_causes, base_causes, known) if self.paired else Flips()
+        flips = Flips()
+        if self.paired:
+            failed_in = (new_causes, base_causes) if same_rule else (new_causes.clear(), base_causes.clear())
+            flips = flips_of(store, pair, self.comparer.flips, *failed_in, known)
         matched = self._matched(both)
         result = RunComparison(
             base, run, matched, changes.metrics, changes.segments, tuple(self.comparer.amounts), flips,
             config_diff(*(settings_of(either, said_of(store, either.run_id)) for either in (base, run))),
-            failures_of(new_causes, base_causes, known if self.paired else None),
+            failures_of(new_causes, base_causes, known if self.paired else None)
+            if same_rule else Failures(same_rule=False),
             warnings=(
-                *self._not_known(len(both) - len(known)),
+                *filter(None, (self._outdated,)), *self._left_out(len(both) - len(known)),
                 *filter(None, (also_a_run(store, either) for either in (base, run))),
                 *warnings_of(store, run, base, pair, self._asked, changes.metrics, matched),
             ),
@@ -257,18 +264,29 @@ class _ComparedRun:
         return replace(result, findings=findings)
 
     @cached_property
-    def _unknown(self) -> frozenset[str]:
-        """Examples of which it is not known, in one run or both, whether they failed."""
-        from ragauge.api.queries.shown import unknown_of
+    def _verdicts(self) -> tuple[tuple[Run, ResponseVerdicts], ...]:
+        from ragauge.api.queries.shown import verdicts_of
 
         sides = ((self._run, self.pair.new.index), (self._base, self.pair.base.index))
-        unknown = (unknown_of(self._store, run.run_id, self._judge_id, index).by_id() for run, index in sides)
-        return frozenset(query_id for ids in unknown for query_id in ids)
+        return tuple((run, verdicts_of(self._store, run.run_id, self._judge_id, index)) for run, index in sides)
 
-    def _not_known(self, examples: int) -> Iterator[str]:
+    @property
+    def _open(self) -> frozenset[str]:
+        """Examples that are unclear or not judged in one run or both."""
+        verdicts = (each for _, each in self._verdicts)
+        return frozenset(query_id for each in verdicts for name in OPEN_VERDICTS for query_id in each.reasons_of(name))
+
+    @property
+    def _outdated(self) -> str | None:
+        """That a run's failures were decided by an older rule, with what renews them; None where none were."""
+        older = [run for run, each in self._verdicts if each.rule_version != RULE_VERSION]
+        renewed = " and ".join(command("evaluate", run.name) for run in older)
+        return f"Failures and flips are not compared: an older rule decided them. Renew: {renewed}" if older else None
+
+    def _left_out(self, examples: int) -> Iterator[str]:
         if examples:
-            those = f"{plural(examples, 'example is', 'examples are')} left out of failures and of what changed sides"
-            yield f"{those}: not known to have failed or passed in both runs."
+            those = f"{plural(examples, 'example is', 'examples are')} left out of failures and flips"
+            yield f"{those}: unclear or not judged in one run or both."
 
     def _matched(self, both: set[str]) -> Matched:
         from ragauge.analysis.results.comparison import Matched

@@ -52,7 +52,7 @@ class Demo:
 
     def _sections(self) -> Iterator[ReportSection]:
         from ragauge.reporting.sections import Phrase, ReportSection
-        from ragauge.reporting.words import verdict
+        from ragauge.reporting.verdict_words import verdict
 
         first = next(iter(self.cards.values()))
         yield ReportSection(lead=(

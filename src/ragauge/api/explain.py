@@ -49,7 +49,7 @@ def explain_view(store: Store, run: Run, view: ExampleView, metrics: Sequence[st
     facts = Facts(view.example, view.response, view.evidence, ranking)
     listing = store.listings.read(run.run_id)
     explained = explain(facts, view.scores, chosen, indexed=listing, stored=view.cause)
-    return replace(explained, unknown=view.unknown if explained.cause is None else "")
+    return replace(explained, verdict=view.verdict, reason=view.reason)
 
 
 def explain_run(

@@ -23,6 +23,7 @@ from ragauge.text.messages import command, plural
 if TYPE_CHECKING:
     from ragauge.analysis.comparison.pairs import Pairs
     from ragauge.analysis.scores.arrays import Columns
+    from ragauge.analysis.scores.verdicts import ResponseVerdicts
     from ragauge.api.queries.paired import Paired
     from ragauge.gating.checking import ScoreSource
     from ragauge.gating.result import Check, Gated
@@ -232,10 +233,10 @@ class _Gate:
 
     def _examples(self) -> list[Check]:
         """Rules on single examples."""
-        from ragauge.gating.examples import check_causes, check_scores, check_share
+        from ragauge.gating.examples import check_scores, check_share, check_verdicts
 
         evaluated, rules = self._looked_at, self._rules
-        (lost, unknown), unanswered = self._known(), self._unanswered & evaluated
+        (lost, verdicts), unanswered = self._verdicts(), self._unanswered & evaluated
         failed = lost | unanswered
         checks = [check_share(len(failed), len(unanswered), len(evaluated), rules.max_failed, rules.max_failed_line)]
         for rule in self._rules.must_pass:
@@ -243,7 +244,7 @@ class _Gate:
             if rule.metric is not None:
                 checks.append(check_scores(rule, ids, self._index.query_ids, self._scored(rule.metric)))
             else:
-                checks.append(check_causes(rule, ids, self._causes, failed | (frozenset(ids) - evaluated), unknown))
+                checks.append(check_verdicts(rule, ids, self._causes, verdicts, frozenset(ids) - evaluated))
         return checks
 
     @cached_property
@@ -268,13 +269,13 @@ class _Gate:
         frame = self._store.causes.frame(self._run.run_id, self._judge_id)
         return frozenset(frame.filter(frame["cause"] == NAME)["query_id"])
 
-    def _known(self) -> tuple[frozenset[str], Mapping[str, str]]:
-        """Examples of which a score failed, and those of which it is not known whether they failed -> why."""
+    def _verdicts(self) -> tuple[frozenset[str], ResponseVerdicts]:
+        """Examples of which a score failed, and the verdicts on all responses."""
         import numpy as np
 
         from ragauge.analysis.scores.arrays import FAILED
         from ragauge.analysis.scores.known import KnownScores
-        from ragauge.api.queries.columns import answers_recorded, failed_of
+        from ragauge.api.queries.columns import answers_recorded, failed_of, stored_verdicts
         from ragauge.metrics.catalogue import parse
 
         failed = np.zeros(len(self._index.query_ids), dtype=bool)
@@ -289,8 +290,8 @@ class _Gate:
                 failed[column.query[column.status == FAILED]] = True
         ids = self._index.query_ids
         causes = failed_of(self._store, self._run.run_id, self._judge_id, self._index)
-        unknown = known.unknown(causes, self._judge_id).by_id()
-        return frozenset(ids[at] for at in failed.nonzero()[0]), unknown
+        stored = stored_verdicts(self._store, self._run.run_id, self._judge_id, self._index)
+        return frozenset(ids[at] for at in failed.nonzero()[0]), known.verdicts(causes, self._judge_id, stored)
 
     def _tags(self) -> dict[str, tuple[str, ...]]:
         """Tag -> ids of its examples, evaluated or not."""

@@ -95,7 +95,7 @@ def overview(*, store: str | None = None) -> StoreOverview:
 def _newest(store: Store, run: Run, row: RunRow, known: tuple[RunFacts, Bases]) -> NewestRun:
     """A run beside what it is held against."""
     from ragauge.reporting.comparing.words import against
-    from ragauge.reporting.words import first_thing, verdict
+    from ragauge.reporting.verdict_words import first_thing, verdict
 
     held = held_in(store, run, known=known)
     card = held.shown.card

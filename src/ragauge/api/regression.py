@@ -24,6 +24,12 @@ MOST_TEXT = 600          # characters of an answer that a failure prints
 PATIENCE = 24 * 3600.0   # seconds to wait for the process that evaluates
 
 
+class ExampleOpen(Exception):  # noqa: N818 - what happened
+    """An example neither failed nor passed: it is unclear or was not judged; the text says why."""
+
+    __module__ = "builtins"
+
+
 class ExampleFailed(AssertionError):  # noqa: N818 - what happened
     """An example does not meet what a test wants of it; the text holds its question, answer, cause and what to do."""
 
@@ -164,10 +170,11 @@ class TestedExample:
     def check(self, wanted: Mapping[str, float] | None = None, /, **more: float) -> None:
         """Holds the example to what is wanted of it.
 
-        Without arguments it fails where the example failed, or where that is not known. Otherwise each metric must
-        reach its number: at least, for metrics that should be high, at most, for those that should be low. A metric
-        that is undefined for this example, or does not apply to it, is passed by; one that applies to none of the set
-        is refused.
+        Without arguments it fails where the example failed; where that is unclear, or the example was not judged, the
+        test is skipped with the reason (--ragauge-strict fails it). Otherwise each metric must reach its number: at
+        least, for metrics that should be high, at most, for those that should be low. A metric that the judge cannot
+        read here skips the test likewise. A metric that is undefined for this example, or does not apply to it, is
+        passed by; one that applies to none of the set is refused.
 
         Args:
             wanted: printed name -> number, for names such as "recall@5".
@@ -175,6 +182,7 @@ class TestedExample:
 
         Raises:
             ExampleFailed: it does not; the text says what, why and what to look at.
+            ExampleOpen: it is unclear or was not judged; the plugin makes this a skip.
             UsageError: a metric that was not evaluated, or applies to no example: the check could never fail.
         """
         __tracebackhide__ = True
@@ -182,12 +190,18 @@ class TestedExample:
         if not asked:
             if self.view.cause is not None:
                 raise ExampleFailed(self.facts())
-            if self.view.unknown:
-                raise ExampleFailed(self.facts(f"not known whether it failed: {self.view.unknown}"))
+            if self.view.reason:
+                from ragauge.reporting.verdict_words import VERDICTS
+
+                raise ExampleOpen(f"{self.query_id}: {VERDICTS[self.view.verdict]}: {self.view.reason}")
             return
         short = [problem for name, bound in asked.items() if (problem := self._short(name, bound))]
         if short:
             raise ExampleFailed(self.facts("; ".join(short)))
+        unread = [name for name in asked if self.view.scores[self._checked(name)].status == "not_read"]
+        if unread:
+            reason = self.view.scores[self._checked(unread[0])].reason
+            raise ExampleOpen(f"{self.query_id}: {', '.join(unread)} not read: {reason}")
 
     def facts(self, failed: str = "") -> str:
         """Question, answer, cause with its facts, and the command that explains every number."""

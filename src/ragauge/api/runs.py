@@ -125,9 +125,9 @@ class OpenRun:
             sort: "" = as in the eval set; a metric that was scored, the worst first (of one without a better direction
                 the largest first); quality, the lowest first; or cause, the most frequent first. Rows without a value
                 come last, equal ones as in the eval set.
-            filter: a segment, tag, cause or status (failed, passed, unknown) -> its value; q -> words of question or
-                answer; metric.NAME.lt, .lte, .gt or .gte -> what its score is held to; status.NAME -> status of its
-                score. All must match. segment.NAME names a segment that is called as another filter is.
+            filter: a segment, tag, cause or status (failed, unclear, passed, not_judged) -> its value; q -> words of
+                question or answer; metric.NAME.lt, .lte, .gt or .gte -> what its score is held to; status.NAME ->
+                status of its score. All must match. segment.NAME names a segment that is called as another filter is.
             metrics: names and presets to show; () = all that were scored.
             judge: whose verdicts; None = the last judge's.
 

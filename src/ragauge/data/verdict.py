@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 Verdict = Literal["passed", "unclear", "failed", "not_judged"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+OPEN_VERDICTS: frozenset[Verdict] = frozenset({"unclear", "not_judged"})     # neither failed nor passed
 RULE_VERSION = 2     # raised when the rule changes: counts of two versions are never compared
 
 
@@ -28,6 +29,9 @@ class ExampleVerdict:
     grounded: Verdict = "not_judged"
     reason: str = ""
     settled_by: tuple[str, ...] = ()
+
+
+NOTHING_JUDGED = ExampleVerdict("not_judged")
 
 
 def combine(right: Verdict, grounded: Verdict) -> Verdict:

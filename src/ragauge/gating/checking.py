@@ -128,6 +128,7 @@ class Placed:
     examples: tuple[CheckExample, ...]
     lost: Lost | None
     inapplicable: tuple[int, str]
+    not_read: tuple[int, str]
 
 
 def check_conditions(conditions: Sequence[Condition], source: ScoreSource) -> tuple[list[Check], list[Family]]:
@@ -182,7 +183,9 @@ def _cells(condition: Condition, source: ScoreSource) -> Iterator[Placed]:
         worst = _lost_most(sample, slices, higher=_higher(condition)) if isinstance(sample, MeanDifference) else ()
         few = sample.applies < condition.min_n and not isinstance(sample, LabelledSample)
         absent = missing.inapplicable(mine) if few else (0, "")
-        return Placed(condition, segment, cell, worst, missing.lost(sample, mine), absent)
+        unread = missing.not_read(mine)
+        unread = unread if unread[0] > sample.scored and not condition.rectified else (0, "")
+        return Placed(condition, segment, cell, worst, missing.lost(sample, mine), absent, unread)
 
     yield placed(None, slices.whole(condition.tag))
     if condition.segments == ():
@@ -277,6 +280,8 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
     condition, cell = placed.condition, placed.cell
     sample = cell.sample
     verdict, because = cell.verdict(alpha)
+    if placed.not_read[0] and verdict != FAIL:     # the few that were read do not stand for the others
+        verdict, because = UNKNOWN, "not_read"
     held_up = placed.segment is None or condition.segments_need_data or could
     by_labels = isinstance(sample, LabelledSample)     # then the judge's means are no part of it
     means = sample.means if isinstance(sample, MeanDifference | Unpaired) and not by_labels else None
@@ -296,7 +301,8 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
         fail_interval=None if sample.estimate is None or point else sample.interval(1 - 2 * alpha),
         alpha=None if point else alpha, reach=sample.reach() if sample.failed else None,
         n=sample.scored, failed=sample.failed, lost=placed.lost, applies=sample.applies, min_n=cell.min_n,
-        inapplicable=placed.inapplicable[0], why=placed.inapplicable[1],
+        inapplicable=placed.inapplicable[0], why=placed.not_read[1] or placed.inapplicable[1],
+        not_read=placed.not_read[0],
         examples=placed.examples if verdict == FAIL else (),
         n_base=sample.base.scored if isinstance(sample, Unpaired) else None, rectified=by_labels,
     )     # fmt: skip

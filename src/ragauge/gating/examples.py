@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragauge.analysis.scores.arrays import FAILED, NOT_APPLICABLE, SCORED
-from ragauge.analysis.scores.known import NOT_JUDGED, NOTHING_SHOWS
+from ragauge.analysis.scores.arrays import FAILED, NOT_APPLICABLE, NOT_READ, SCORED
+from ragauge.analysis.scores.known import CALL_FAILED, NOT_JUDGED
 from ragauge.errors import nearest
 from ragauge.gating.decide import LEAST, points
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check, CheckExample, Lost, Verdict
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragauge.analysis.scores.arrays import Columns
+    from ragauge.analysis.scores.verdicts import ResponseVerdicts
     from ragauge.gating.rules import Condition, Slices
 
     Mask = npt.NDArray[np.bool_]
 
 
 USUAL_METRIC = "recall@5"
+NOT_EVALUATED = "not evaluated"
 
 
 def of_labels(metric: Metric) -> bool:
@@ -141,6 +143,11 @@ class Missing:
         judge = sum(reasons.values()) - system - unjudged
         return Lost(system, judge, sample.failed - system - judge - unjudged, unjudged)
 
+    def not_read(self, mask: Mask) -> tuple[int, str]:
+        """How many examples' texts the judge cannot read, and why."""
+        reasons = self._reasons(NOT_READ, mask)
+        return sum(reasons.values()), max(reasons, key=lambda reason: reasons[reason], default="")
+
     def inapplicable(self, mask: Mask) -> tuple[int, str]:
         """How many examples the metric does not apply to, and why."""
         reasons = self._reasons(NOT_APPLICABLE, mask)
@@ -177,41 +184,34 @@ class Missing:
         return rows, numbers[rows.query]
 
 
-NONE: Mapping[str, str] = {}
-NOTHING_SHOWN = "no metric that was measured could show that it failed"
-
-
-def check_causes(
-    rule: MustPass, tagged: Sequence[str], causes: Mapping[str, str], unsure: Collection[str],
-    unknown: Mapping[str, str] = NONE,
+def check_verdicts(
+    rule: MustPass, tagged: Sequence[str], causes: Mapping[str, str], verdicts: ResponseVerdicts,
+    absent: Collection[str] = (),
 ) -> Check:     # fmt: skip
-    """Every tagged example must not have failed.
+    """Every tagged example must have passed.
 
     Args:
         rule: without a metric.
         tagged: ids of the examples with the tag.
         causes: id of an example that failed -> why, in words.
-        unsure: examples of which a judge call failed, or that are not evaluated.
-        unknown: examples of which it is not known whether they failed -> why.
+        verdicts: on the responses.
+        absent: examples that were not evaluated.
     """
     failing = tuple(CheckExample(query_id, why=causes[query_id]) for query_id in tagged if query_id in causes)
-    left = [query_id for query_id in tagged if query_id not in causes]
-    lost = tuple(
-        CheckExample(query_id, why="a judge call failed, or it is not evaluated")
-        for query_id in left
-        if query_id in unsure
-    )
-    unseen = tuple(
-        CheckExample(query_id, why=_why(unknown[query_id]))
-        for query_id in left
-        if query_id in unknown and query_id not in unsure
-    )
-    unjudged = sum(never_judged(example.why) for example in unseen)
-    return _check(rule, len(tagged), failing, lost + unseen, Lost(judge=len(lost), unjudged=unjudged))
-
-
-def _why(reason: str) -> str:
-    return NOTHING_SHOWN if reason == NOTHING_SHOWS else reason
+    unclear, not_judged = (verdicts.reasons_of(verdict) for verdict in ("unclear", "not_judged"))
+    reasons = (
+        {query_id: f"unclear: {reason}" for query_id, reason in unclear.items()}
+        | {query_id: reason if never_judged(reason) else f"not judged: {reason}"
+           for query_id, reason in not_judged.items()}
+        | dict.fromkeys(absent, NOT_EVALUATED)
+    )     # fmt: skip
+    left = tuple(
+        CheckExample(query_id, why=reasons[query_id])
+        for query_id in tagged if query_id not in causes and query_id in reasons
+    )     # fmt: skip
+    lost = sum(CALL_FAILED in example.why for example in left)
+    unjudged = sum(never_judged(example.why) for example in left)
+    return _check(rule, len(tagged), failing, left, Lost(judge=lost, unjudged=unjudged))
 
 
 def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str], columns: Columns | None) -> Check:
@@ -242,7 +242,7 @@ def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str]
                 lost |= {name} if columns.status[at] == FAILED else set()
     for name in tagged:
         if name not in seen:
-            unknown[name] = CheckExample(name, why="not evaluated")
+            unknown[name] = CheckExample(name, why=NOT_EVALUATED)
     left = tuple(example for name, example in unknown.items() if name not in failing)
     system, unjudged = (sum(whose(example.why) for example in left) for whose in (of_system, never_judged))
     judge = sum(
@@ -254,7 +254,7 @@ def check_scores(rule: MustPass, tagged: Sequence[str], query_ids: Sequence[str]
 def asks(rule: MustPass) -> str:
     """What a rule asks of its examples, in words."""
     if rule.metric is None:
-        return f"no example tagged {rule.tag} may fail"
+        return f"every example tagged {rule.tag} must pass"
     limits = [f"at least {level(rule.metric, rule.min)}"] if rule.min is not None else []
     limits += [f"at most {level(rule.metric, rule.max)}"] if rule.max is not None else []
     return f"{rule.metric} of every example tagged {rule.tag} must be {' and '.join(limits)}"

@@ -24,6 +24,7 @@ Because = Literal[
     "failed",        # the verdict depends on scores that failed
     "unchanged",     # every example has the same score in both runs
     "itself",        # the baseline is the run itself: nothing is compared
+    "not_read",      # the judge cannot read most of the texts
     "nothing",       # no example has a value, or too few for an interval
     "examples",      # single examples
     "share",         # the share of examples with failed calls, of the system or of a judge
@@ -96,9 +97,10 @@ class Check:
         applies: examples that the metric applies to; of two samples those of the smaller.
         inapplicable: where there are fewer than `min_n`, examples of the run that the metric does not apply to.
         why: why it does not apply to them.
+        not_read: examples whose texts the judge cannot read, where these are more than the scored ones; `why` says why.
         min_n: fewest to decide on.
         examples: those that lost most, or that must pass and do not.
-        unknown: examples that must pass, of which it is not known.
+        unknown: examples that must pass and are unclear or not judged.
         rectified: whether the mean that people's labels rectify decides; n is then labelled examples.
     """
 
@@ -135,6 +137,7 @@ class Check:
     applies: int = 0
     inapplicable: int = 0
     why: str = ""
+    not_read: int = 0
     min_n: int = 0
     examples: tuple[CheckExample, ...] = ()
     unknown: tuple[CheckExample, ...] = ()

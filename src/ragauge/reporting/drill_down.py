@@ -12,7 +12,6 @@ from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.lists import (
     NONE,
     NOT_FAILED,
-    NOT_KNOWN,
     OTHER,
     Anchors,
     ListedRow,
@@ -20,6 +19,7 @@ from ragauge.reporting.lists import (
     span,
     total_time,
 )
+from ragauge.reporting.verdict_words import VERDICTS
 from ragauge.reporting.words import UNNAMED, line
 from ragauge.text.messages import number
 
@@ -237,13 +237,13 @@ def by_cause(mine: Iterable[ListedRow], key: Key = ()) -> list[ExampleGroup]:
     for row in mine:
         causes.setdefault(row.listed.cause if row.listed.failed else None, []).append(row)
     others = causes.pop(None, [])
-    unknown = [row for row in others if row.listed.unknown]
-    fine = [row for row in others if not row.listed.unknown]
     failed = sorted(((cause or "", part) for cause, part in causes.items()), key=lambda pair: -len(pair[1]))
     return [
         *(ExampleGroup(cause or UNNAMED, part, (*key, cause) if key else ()) for cause, part in failed),
-        *([ExampleGroup(NOT_KNOWN, unknown)] if unknown else []),
-        ExampleGroup(NOT_FAILED, fine),
+        *(
+            ExampleGroup(VERDICTS[verdict], [row for row in others if row.listed.verdict == verdict])
+            for verdict in NOT_FAILED
+        ),
     ]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from ragauge.analysis.causes.cause_context import CauseContext
+from ragauge.analysis.explaining.case import count_found
 from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.data.facts import AnswerFacts, Claim, CoverFacts, RelevanceFacts
 from ragauge.metrics.base import Failed, NotAsked
@@ -210,6 +211,17 @@ def says(claim: Claim) -> str:
         lead = "differs" if claim.label == "contradicted" else "not found"
         words += f"; {lead}: {', '.join(missing)}"
     return words + (f"; {claim.reason}" if claim.reason else "")
+
+
+def found_in_answer(view: ExampleView) -> str:
+    """How many claims of the answer the passages hold, and the share that the judge expects; "" where none is known."""
+    facts = answer_facts(view)
+    return count_found(facts.claims, "claims") if facts is not None else ""
+
+
+def found_of_reference(view: ExampleView) -> str:
+    """How many reference claims the passages hold, and the share that the judge expects; "" where none is known."""
+    return count_found(seen(view).reference or (), "reference claims")
 
 
 def wanted(view: ExampleView) -> tuple[ReferenceClaimView, ...]:

@@ -19,6 +19,7 @@ from ragauge.reporting.sections import (
     Tone,
     Wording,
 )
+from ragauge.reporting.verdict_words import VERDICTS as EXAMPLE_VERDICTS
 from ragauge.reporting.words import ARROWS, SHORT_LAYERS, line, opened, safe
 from ragauge.text.messages import UNITS, plural
 
@@ -118,12 +119,9 @@ def _counted(items: Sequence[CountedItem]) -> str:
 
 def _cause(explained: ExampleExplained) -> Iterator[ReportSection]:
     if explained.cause is None:
-        sentence = (
-            f"It is not known whether it failed: {line(explained.unknown)}."
-            if explained.unknown
-            else "It did not fail."
-        )
-        yield ReportSection(lead=(Phrase(sentence, "unsure" if explained.unknown else "good"),))
+        passed = explained.verdict == "passed"
+        sentence = "It passed." if passed else f"It is {EXAMPLE_VERDICTS[explained.verdict]}: {line(explained.reason)}."
+        yield ReportSection(lead=(Phrase(sentence, "good" if passed else "unsure"),))
         return
     rows: list[tuple[TableCell, ...]] = []
     for row in explained.rows:

@@ -31,6 +31,12 @@ def scores(check: Check) -> str:
     return f"{check.failed} {what}" + ("" if lost is None else f" ({_counted(lost)})")
 
 
+def unread(check: Check) -> str:
+    """That the judge cannot read the texts that a check is about."""
+    of = plural(check.n + check.not_read, "example")
+    return f"the judge cannot read {check.metric} on {check.not_read} of {of}: {safe(check.why)}."
+
+
 def _counted(lost: Lost) -> str:
     """Whose calls failed, each with its count where there are several.
 
@@ -60,6 +66,10 @@ def remedies(gated: Gated, checks: Sequence[Check]) -> Iterator[str]:
     if any(lost.unjudged for lost in known):
         again = command("evaluate", safe(gated.run.name))
         yield f"Examples that were never judged are judged by: {again}, with the judge and metrics of before."
+    if any(check.because == "not_read" for check in checks):
+        again = command("evaluate", safe(gated.run.name), "--judge", "openai:MODEL")
+        labels = command("label", "draw", safe(gated.run.name), "-o", "page.html")
+        yield f"A model judge reads such texts: {again}; or label answers yourself: {labels}."
     if gated.base is not None and any(lost.baseline for lost in known):
         yield f"What failed in the baseline, and why: {command('show', safe(gated.base.name))}; the same helps there."
 

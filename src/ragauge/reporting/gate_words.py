@@ -153,6 +153,8 @@ def reason(check: Check) -> str:
     what = drop if check.kind == "max_drop" else "mean" if check.statistic == "mean" else check.statistic
     held = f"the limit ({limit(check)})"
     match check.because:
+        case "not_read":
+            return failures.unread(check)
         case "few":
             return unpaired.few(check) if check.unpaired else _few(check)
         case "nothing" if check.n > 1 and check.statistic == "mean":
@@ -213,7 +215,7 @@ def _examples(check: Check) -> str:
     if check.examples:
         return f"{len(check.examples)} of {check.n} failed: {listed(check.examples)}."
     if check.unknown:
-        return f"of {len(check.unknown)} of {check.n} it is not known: {listed(check.unknown)}."
+        return f"{len(check.unknown)} of {check.n} unclear or not judged: {listed(check.unknown)}."
     return f"all {check.n} passed." if check.n else f"{none_yet(safe(check.tag))}: nothing has to pass."
 
 
@@ -322,7 +324,7 @@ def _more_data(stopped: Sequence[Check]) -> Iterator[str]:
         yield "An example without a value cannot pass: label or evaluate what is named, or take its tag off."
     if any(check.because == "itself" for check in stopped):
         yield "A run is no baseline of itself: change something, run and evaluate again, and gate that run."
-    done = ("failed", "examples", "itself")
+    done = ("failed", "examples", "itself", "not_read")
     rest = [check for check in stopped if check.because not in done and not check.inapplicable]
     if not rest:
         return

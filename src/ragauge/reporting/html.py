@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.diagnosis.readings import words as reading
 from ragauge.analysis.results.comparison import Compared
 from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.reporting import alignment, confirmed, examples, losses, page, scorecard, words
+from ragauge.reporting import alignment, confirmed, examples, losses, page, scorecard, verdict_words, words
 from ragauge.reporting.comparing import page as comparison_page
 from ragauge.reporting.comparing import words as comparing
 from ragauge.reporting.lists import Anchors
@@ -72,16 +72,21 @@ def environment() -> Environment:
     made.globals.update(
         {name: getattr(words, name) for name in (
             "number", "interval", "with_error", "between", "estimate", "counts", "opened", "signed", "difference",
-            "share", "by_layer", "left_out", "verdict", "first_of_layers", "ignored", "correlation",
-            "confidence", "pareto_line", "rectified_means", "first_thing", "outcomes",
+            "share", "by_layer", "left_out", "first_of_layers", "ignored", "correlation",
+            "confidence", "pareto_line", "rectified_means",
+        )},
+        **{name: getattr(verdict_words, name) for name in (
+            "verdict", "first_thing", "outcomes", "verdict_pair", "older_rule", "settled_by", "open_counts",
         )},
         against=comparing.against, compared=comparing.matched, plural=plural, opened_findings=page.OPENED,
         percent=percent,
         arrows=dict(words.ARROWS), layer_names=dict(words.LAYERS), short=dict(words.SHORT_LAYERS),
-        labels=dict(words.LABELS), states_of_runs=dict(words.STATES), unnamed=words.UNNAMED, signs=dict(examples.MARKS),
+        labels=dict(words.LABELS), states_of_runs=dict(words.STATES), unnamed=words.UNNAMED,
+        verdicts=dict(verdict_words.VERDICTS), signs=dict(examples.MARKS),
         experiments_say=confirmed.experiments_say, confirmed_share=confirmed.confirmed_share,
         meaning_of_experiments=confirmed.MEANING, heads_of_losses=losses.HEADS, meaning_of_losses=losses.MEANING,
         whose=alignment.whose, change_class=page.change_class, pairs=page.pairs, spoken=page.spoken,
+        found_in_answer=examples.found_in_answer, found_of_reference=examples.found_of_reference,
         scored=examples.scored, valued=valued, track=scorecard.track, table=table_html, bar=bar_html,
         lengths=lengths_html, linked=linked,
     )  # fmt: skip

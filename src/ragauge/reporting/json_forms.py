@@ -11,15 +11,17 @@ FORMS: Mapping[str, str] = {
     "quantile": "value=mean ci=interval",
     # a scorecard
     "ScorecardData": (
-        "run_id=run.run_id name=run.name judge=judge.judge_id n pending level metrics=summaries[metric] "
+        "schema_version=schema_version() rule_version run_id=run.run_id name=run.name judge=judge.judge_id n pending "
+        "level metrics=summaries[metric] "
         "segments[metric] segment_sizes=segment_sizes() diagnosis=findings failures=causes failed_examples failed_by "
-        "passed_examples unknown_examples unknown uncertain_claims=judge.uncertain judge_error=judge_errors() warnings "
+        "unclear_examples passed_examples not_judged_examples unclear not_judged "
+        "uncertain_claims=judge.uncertain judge_error=judge_errors() warnings "
         "calls=calls() cost=cost() judging=use took baseline:baseline gaps confirmed "
         "causes_by_segment=overview.causes_by_segment alignment=overview.alignment stages=overview.stages "
         "context_length=overview.lengths latency=overview.timings[stage]"
     ),
     "Summary": (
-        "mean ci=interval scored undefined not_applicable failed ci_method?=interval.method judged_ci?=judged "
+        "mean ci=interval scored undefined not_applicable failed not_read ci_method?=interval.method judged_ci?=judged "
         "rectified? judge_mean? judge_ci?=judge_interval micro? "
         "bounds?=bounds() quantiles? reasons?"
     ),
@@ -106,9 +108,11 @@ FORMS: Mapping[str, str] = {
         "judging_cost=judging apart baselines changed metrics:log"
     ),
     "History": "columns older rows",
-    "log": "mean ci=interval scored undefined not_applicable failed",
+    "log": "mean ci=interval scored undefined not_applicable failed not_read",
     # a comparison
-    "Compared": "base judge=judge_id level correction tests=self:tests comparisons=runs",
+    "Compared": (
+        "schema_version=schema_version() base judge=judge_id level correction tests=self:tests comparisons=runs"
+    ),
     "tests": "metrics=tests segments=segment_tests",
     "Run": "run_id name kind set=set_name set_version system variant git created_at",
     "run_name": "run_id name",
@@ -135,24 +139,29 @@ FORMS: Mapping[str, str] = {
     "base_value": "=base",
     # a gate
     "Gated": (
+        "schema_version=schema_version() "
         "verdict exit_code summary=gate_summary() run:run_name baseline=base:run_name judge=judge_id rules=source "
         "matched unpaired=unpaired() too_few=too_few() clusters checks families warnings"
     ),
     "Check": (
         "rule line kind metric asks segment=segment() tag verdict because reason=gate_reason() on_fail stops decide "
         "statistic limit estimate new baseline=base interval:interval sampled:interval fail_interval:interval alpha "
-        "reach n n_baseline=n_base paired=paired() failed min_n examples unknown rectified"
+        "reach n n_baseline=n_base paired=paired() failed not_read min_n examples unclear_or_not_judged=unknown "
+        "rectified"
     ),
     "CheckExample": "query_id new baseline=base why",
     # explanations, one example
     "ExampleExplained": (
-        "query_id repeat query answer facts metrics[metric] sign cause=cause_of() rows note unknown"
+        "schema_version=schema_version() "
+        "query_id repeat query answer facts metrics[metric] sign cause=cause_of() rows note verdict "
+        "reason"
     ),
     "Worked": (
         "sentence formula symbols items arithmetic status=score.status value=score.value numerator=score.numerator "
         "denominator=score.denominator low=score.low high=score.high reason=score.reason cases note"
     ),
     "RunExplained": (
+        "schema_version=schema_version() "
         "run_id name judge=judge_id n level against failures causes metrics[summary.metric] findings"
     ),
     "MeanWorked": (
@@ -160,8 +169,9 @@ FORMS: Mapping[str, str] = {
     ),
     "ExampleView": (
         "example=example_of() response=response_of() evidence=evidence_of() untold=untold_of() scores cause=cause_of() "
-        "verdict unknown"
+        "verdict verdicts:verdict_pair reason=verdicts.reason settled_by=verdicts.settled_by"
     ),
+    "verdict_pair": "right grounded",
     "Score": "value status reason",
     # a judge
     "JudgeCheck": (

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ragauge.stats.label_gap import LabelGap
 
 LEVEL = 0.95
+SCHEMA_VERSION = 2
 
 
 class SegmentSize(NamedTuple):
@@ -30,6 +31,11 @@ class SegmentSize(NamedTuple):
 
     n: int
     too_few: bool
+
+
+def schema_version(_: object) -> int:
+    """Of this JSON: it changes when a key changes its meaning or goes."""
+    return SCHEMA_VERSION
 
 
 def segment_sizes(card: ScorecardData) -> dict[str, dict[str, SegmentSize]]:

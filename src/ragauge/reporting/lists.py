@@ -12,7 +12,9 @@ from urllib.parse import quote, urlencode
 
 from ragauge.analysis.results.overview import Bin, Distribution, ListedResponse, Timing
 from ragauge.analysis.results.scorecard import ScorecardData
+from ragauge.data.verdict import Verdict
 from ragauge.reporting.sections import LinkResolver, Phrase, ReportTable, columns
+from ragauge.reporting.verdict_words import VERDICTS
 from ragauge.reporting.words import UNNAMED, line
 from ragauge.text.messages import number
 
@@ -188,8 +190,7 @@ def question(asked: Mapping[str, str] | Sequence[tuple[str, str]]) -> str:
 
 
 MOST_NAME = 40
-NOT_FAILED = "passed"
-NOT_KNOWN = "not known whether it failed"
+NOT_FAILED: tuple[Verdict, ...] = ("unclear", "passed", "not_judged")     # listed after the failed, in this order
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,14 +236,14 @@ def groups(card: ScorecardData, listed: Sequence[ListedRow], anchors: Anchors) -
         if mine:
             of = max(len(mine), card.causes.get(cause, 0))
             by_cause.append(CauseGroup(anchors.add("cause", cause), cause or UNNAMED, mine, of, True))
-    unknown = tuple(row for row in listed if row.listed.unknown)
-    if unknown:
-        of = max(len(unknown), card.unknown_examples)
-        by_cause.append(CauseGroup(anchors.add("unknown"), NOT_KNOWN, unknown, of, False))
-    rest = tuple(row for row in listed if not row.listed.failed and not row.listed.unknown)
-    if rest:
-        of = max(len(rest), card.overview.listed_of - card.failed_examples - card.unknown_examples)
-        by_cause.append(CauseGroup(anchors.add("fine"), NOT_FAILED, rest, of, False))
+    totals: Mapping[Verdict, int] = {
+        "unclear": card.unclear_examples, "passed": card.passed_examples, "not_judged": card.not_judged_examples
+    }
+    for verdict in NOT_FAILED:
+        mine = tuple(row for row in listed if row.listed.verdict == verdict)
+        if mine:
+            of = max(len(mine), totals[verdict])
+            by_cause.append(CauseGroup(anchors.add(verdict), VERDICTS[verdict], mine, of, False))
     return tuple(by_cause)
 
 

@@ -10,6 +10,8 @@ from ragauge.reporting.examples import (
     answer_facts,
     checked,
     cited,
+    found_in_answer,
+    found_of_reference,
     label,
     missed,
     off_question,
@@ -21,6 +23,7 @@ from ragauge.reporting.examples import (
 )
 from ragauge.reporting.passage_views import shelves
 from ragauge.reporting.sections import Phrase, ReportSection, Tone, Wording
+from ragauge.reporting.verdict_words import VERDICTS, settled_by, verdict_pair
 from ragauge.reporting.words import UNNAMED, safe
 
 TONES: Mapping[str, Tone] = {
@@ -55,8 +58,12 @@ def _outcome(view: ExampleView) -> Iterator[Wording]:
             yield Phrase(f"second opinion: {cause.second}{why}", "faint")
         if cause.lacking:
             yield Phrase(f"not known: {safe('; '.join(cause.lacking))}", "faint")
-    elif view.unknown:
-        yield Phrase(f"not known whether it failed: {safe(view.unknown)}", "unsure")
+    else:
+        reason = f": {safe(view.reason)}" if view.reason else ""
+        yield Phrase(f"{VERDICTS[view.verdict]}{reason}", "good" if view.verdict == "passed" else "unsure")
+    for words in (settled_by(view.verdicts), verdict_pair(view.verdicts)):
+        if words:
+            yield Phrase(words, "faint")
     if view.response.error is not None:
         yield Phrase(f"the system failed: {safe(view.response.error)}", "bad")
 
@@ -74,6 +81,8 @@ def _answer(view: ExampleView) -> Iterator[Wording]:
             words += f"; against passage {_ranks(claim.contradicting)}"
         chance = f" (p {claim.p:.2f})" if claim.p is not None else ""
         yield Phrase(words, TONES[verdict]), Phrase(chance, "faint"), f"  {safe(claim.text or '')}"
+    if found := found_in_answer(view):
+        yield f"  {found}"
     for citation in cited(view):
         target = f"passage {_ranks(citation.ranks)}" if citation.ranks else "nothing that was retrieved"
         holds = (
@@ -107,6 +116,8 @@ def _reference(view: ExampleView) -> Iterator[Wording]:
         told = {True: ", stated", False: ", not stated", None: ""}[claim.stated]
         words = f"  {'no verdict' if claim.covered is None else where}{told}"
         yield Phrase(words, "good" if claim.covered else "unsure"), f"  {safe(claim.text)}"
+    if found := found_of_reference(view):
+        yield f"  {found}"
     if gone := missed(view):
         yield Phrase(f"  labelled but not handed on: {safe(', '.join(gone))}", "bad")
 

@@ -28,6 +28,7 @@ from ragauge.reporting.sections import (
     columns,
 )
 from ragauge.reporting.segments import worst_segments
+from ragauge.reporting.verdict_words import first_thing, older_rule, outcomes, verdict
 from ragauge.reporting.words import (
     ARROWS,
     LAYERS,
@@ -36,18 +37,15 @@ from ragauge.reporting.words import (
     confidence,
     counts,
     difference,
-    first_thing,
     headline,
     ignored,
     interval,
     interval_methods,
     left_out,
     opened,
-    outcomes,
     pareto_line,
     rectified_means,
     share,
-    verdict,
     with_error,
 )  # fmt: skip
 from ragauge.text.messages import command, number, plural, valued
@@ -100,6 +98,8 @@ def _head(card: ScorecardData) -> ReportSection:
     lead: list[Wording] = [Phrase(verdict(card), "strong")]
     if told := outcomes(card):
         lead.append(Phrase(told, "faint"))
+    if older := older_rule(card):
+        lead.append(Phrase(older, "unsure"))
     if first := first_thing(card):
         lead.append((Phrase("First thing to do: ", "link"), first))
     if card.baseline is not None:

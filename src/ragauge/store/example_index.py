@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, select
 
 from ragauge.data.identity import canonical
+from ragauge.data.verdict import VERDICTS, Verdict
 from ragauge.store.database import Database
 from ragauge.store.names import judge_no, run_no
 from ragauge.store.packing import pack_bytes, unpack_bytes
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-FORM = 1     # of the body; another one is made anew
-COLUMNS = {"number": "<i8", "cause": "<i2", "why": "<i2", "quality": "<f8"}     # as they stand in the body
+FORM = 2     # of the body; another one is made anew
+# as they stand in the body
+COLUMNS = {"number": "<i8", "verdict": "<i1", "cause": "<i2", "why": "<i2", "quality": "<f8"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,12 +35,13 @@ class ExampleIndex:
     Attributes:
         metrics: printed names of what was scored, in the order of the scores.
         causes: names of causes, by number; "" where none can be named.
-        whys: why it is not known whether a response failed, by number.
+        whys: why a response is unclear or not judged, by number; "" of the others.
         segments: column -> its values in the order of the alphabet.
         tags: of the examples, likewise.
         number: of the response, ascending.
+        verdict: number in `VERDICTS`.
         cause: number of the cause; -1 = it did not fail.
-        why: number of the reason; -1 = it is known.
+        why: number of the reason.
         quality: mean of the scores on their ranges, 1 = best; NaN without scores.
     """
 
@@ -48,6 +51,7 @@ class ExampleIndex:
     segments: Mapping[str, tuple[str, ...]]
     tags: tuple[str, ...]
     number: npt.NDArray[np.int64]
+    verdict: npt.NDArray[np.int8]
     cause: npt.NDArray[np.int16]
     why: npt.NDArray[np.int16]
     quality: npt.NDArray[np.float64]
@@ -57,12 +61,11 @@ class ExampleIndex:
         """How much memory it takes, nearly."""
         return sum(int(getattr(self, name).nbytes) for name in COLUMNS) + len(repr((self.segments, self.tags)))
 
-    def having(self, status: str | None, cause: str | None) -> Any:
-        """A mask: the responses that failed, passed or are unknown, and failed by a cause; None = any, and none."""
+    def having(self, status: Verdict | None, cause: str | None) -> Any:
+        """A mask: the responses of a verdict, and failed by a cause; None = any, and none."""
         kept = self.number >= 0
         if status is not None:
-            of = {"failed": self.cause >= 0, "unknown": (self.cause < 0) & (self.why >= 0)}
-            kept &= of.get(status, (self.cause < 0) & (self.why < 0))
+            kept &= self.verdict == VERDICTS.index(status)
         if cause is not None:
             kept &= self.cause == (self.causes.index(cause) if cause in self.causes else len(self.causes))
         return kept

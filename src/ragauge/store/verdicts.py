@@ -38,6 +38,7 @@ class VerdictColumns:
         verdict: of the response as a whole, a place in `VERDICTS`.
         right: whether its answer is right, likewise.
         grounded: whether its passages support it, likewise.
+        rule: version of the rule by which it was decided.
         reason: place of the reason in `reasons`.
         reasons: (in words, what would settle it); ("", ()) of a verdict without one.
     """
@@ -46,6 +47,7 @@ class VerdictColumns:
     verdict: npt.NDArray[np.int8]
     right: npt.NDArray[np.int8]
     grounded: npt.NDArray[np.int8]
+    rule: npt.NDArray[np.int8]
     reason: npt.NDArray[np.int64]
     reasons: tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -106,22 +108,27 @@ class Verdicts:
             few = rows_among(connection, query, table.c.response_no, sorted(numbers or ()))
             rows = list(every if numbers is None else few)
             texts = _texts(connection, {row[-1] for row in rows if row[-1] is not None})
-        for number, verdict, right, grounded, reason_no in rows:
+        for number, verdict, right, grounded, _, reason_no in rows:
             yield number, ExampleVerdict(VERDICTS[verdict], VERDICTS[right], VERDICTS[grounded], *texts[reason_no])
 
-    def columns(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> VerdictColumns:
-        """The verdicts as arrays."""
+    def columns(
+        self, run_id: str, judge_id: str | None, judge_repeat: int = 0, *, numbers: Sequence[int] | None = None
+    ) -> VerdictColumns:
+        """The verdicts as arrays; of some responses with `numbers`."""
         import numpy as np
 
         with self._database.read() as connection:
             query = _query(connection, run_id, judge_id, judge_repeat)
-            rows = [row for part in raw_rows(connection, query) for row in part]
+            every = (row for part in raw_rows(connection, query) for row in part)
+            rows = list(every if numbers is None else rows_among(connection, query, table.c.response_no, numbers))
             texts = _texts(connection, {row[-1] for row in rows if row[-1] is not None})
         places = {reason_no: place for place, reason_no in enumerate(texts)}
-        number, verdict, right, grounded, reason = zip(*rows, strict=True) if rows else ((),) * 5
-        codes = [np.array(column, dtype=np.int8) for column in (verdict, right, grounded)]
-        reason_places = np.array([places[reason_no] for reason_no in reason], dtype=np.int64)
-        return VerdictColumns(np.array(number, dtype=np.int64), *codes, reason_places, tuple(texts.values()))
+        number, verdict, right, grounded, rule, reason = zip(*rows, strict=True) if rows else ((),) * 6
+        return VerdictColumns(
+            np.array(number, dtype=np.int64), np.array(verdict, dtype=np.int8), np.array(right, dtype=np.int8),
+            np.array(grounded, dtype=np.int8), np.array(rule, dtype=np.int8),
+            np.array([places[reason_no] for reason_no in reason], dtype=np.int64), tuple(texts.values()),
+        )     # fmt: skip
 
     def current(self, run_id: str, judge_id: str | None, controls: str = "", judge_repeat: int = 0) -> set[int]:
         """Numbers of the responses whose verdict was decided by the present rule and with these controls."""
@@ -189,7 +196,7 @@ def _texts(connection: Connection, numbers: set[int]) -> dict[int | None, tuple[
 
 def _query(connection: Connection, run_id: str, judge_id: str | None, judge_repeat: int) -> Any:
     c = table.c
-    columns = c.response_no, c.verdict, c.right, c.grounded, c.reason_no
+    columns = c.response_no, c.verdict, c.right, c.grounded, c.rule, c.reason_no
     return select(*columns).where(_read_for(connection, run_id, judge_id, judge_repeat)).order_by(c.response_no)
 
 

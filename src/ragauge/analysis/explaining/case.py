@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.decided_facts import EVEN
-from ragauge.data.facts import ReferenceClaim
+from ragauge.data.facts import Claim, ReferenceClaim
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Absent, Facts, resolve
@@ -53,6 +53,23 @@ class ExampleCase:
         passages = self.facts.response.passages or ()
         docs = [passage.doc_id for passage in passages]
         return [p.doc_id if docs.count(p.doc_id) == 1 else p.passage_id for p in passages]
+
+
+def count_found(claims: Iterable[Claim | ReferenceClaim], whose: str) -> str:
+    """How many claims the passages hold, and beside it the share that a judge with probabilities expects; "" for none.
+
+    >>> count_found([Claim(1, "a", supporting=(1,), p=0.9), Claim(2, "b", p=0.1)], "claims")
+    '1 of 2 claims found in the passages; expected share 0.50'
+    >>> count_found([ReferenceClaim(1, "a", (2,)), ReferenceClaim(2, "b", None)], "reference claims")
+    '1 of 1 reference claims found in the passages'
+    """
+    known = [claim for claim in claims if claim.supporting is not None and getattr(claim, "status", "ok") == "ok"]
+    if not known:
+        return ""
+    expected = "" if all(claim.p is None for claim in known) else (
+        f"; expected share {sum(claim.chance for claim in known) / len(known):.2f}"
+    )     # fmt: skip
+    return f"{sum(bool(claim.supporting) for claim in known)} of {len(known)} {whose} found in the passages{expected}"
 
 
 def cut(text: str, most: int = LONGEST) -> str:

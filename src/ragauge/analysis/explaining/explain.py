@@ -11,7 +11,7 @@ from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.diagnosis.diagnose import LEAST_COUNT, LEAST_SHARE
 from ragauge.analysis.diagnosis.readings import BASELINE, POINTS
 from ragauge.analysis.explaining import causes
-from ragauge.analysis.explaining.case import ExampleCase, braces, cut, holding, mark, number
+from ragauge.analysis.explaining.case import ExampleCase, braces, count_found, cut, holding, mark, number
 from ragauge.analysis.explaining.items import items, support
 from ragauge.analysis.explaining.means import arithmetic, explain_mean
 from ragauge.analysis.explaining.ranks import places
@@ -129,6 +129,8 @@ def _claims(case: ExampleCase) -> Iterator[Fact]:
         else:
             words.append(support(claim))
         yield Fact("answer", f"claim {claim.n}", " · ".join(words), cut(claim.text or "", 200))
+    if answer is not None and answer.support_asked and (found := count_found(answer.claims, "claims")):
+        yield Fact("answer", "all claims", found)
 
 
 def _passages(case: ExampleCase) -> Iterator[Fact]:
@@ -156,6 +158,8 @@ def _reference(case: ExampleCase) -> Iterator[Fact]:
             stated = agreement.reference[claim.n - 1]
             words.append({True: "stated", False: "not stated", None: "stated: no verdict"}[stated])
         yield Fact("reference", f"claim {claim.n}", " · ".join(words), cut(claim.text, 200))
+    if found := count_found(case.seen.reference or (), "reference claims"):
+        yield Fact("reference", "all claims", found)
 
 
 def _labels(case: ExampleCase) -> Iterator[Fact]:

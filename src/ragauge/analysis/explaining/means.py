@@ -47,7 +47,7 @@ def explain_mean(
     mean = corrected.uncorrected
     sentence, formula, _ = describe(metric)
     parts = [(mean.scored, "scored"), (mean.undefined, "undefined"), (mean.not_applicable, "not applicable"),
-             (mean.failed, "failed")]     # fmt: skip
+             (mean.failed, "failed"), (mean.not_read, "not read")]     # fmt: skip
     counts = f"{' + '.join(f'{n} {word}' for n, word in parts if n or word == 'scored')} = {mean.n} examples"
     if examples is None or mean.mean is None:
         return MeanWorked(mean, sentence, formula, "", counts, "", "nothing is scored")

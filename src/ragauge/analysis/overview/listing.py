@@ -20,6 +20,8 @@ from ragauge.analysis.scores.gather import Visit
 from ragauge.analysis.scores.quality import rank, worst_first
 from ragauge.analysis.scores.segments import Segments, without_gaps
 from ragauge.analysis.scores.values import Values
+from ragauge.analysis.scores.verdicts import ResponseVerdicts
+from ragauge.data.verdict import OPEN_VERDICTS, Verdict
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,29 +60,32 @@ class ChosenResponse(NamedTuple):
         query_id: the example that it answers.
         repeat: which answer.
         cause: why it failed; "" where it did not.
-        failed: whether it failed.
+        verdict: whether it failed.
+        reason: why it is unclear or not judged; "" where it failed or passed.
         quality: None where there is none.
         decided_by: what the cause rests on.
-        unknown: why it is not known whether it failed; "" where it is.
     """
 
     place: int
     query_id: str
     repeat: int
     cause: str
-    failed: bool
+    verdict: Verdict
+    reason: str
     quality: float | None
     decided_by: str
-    unknown: str = ""
 
 
-def choose(failed: FailedResponses, quality: Floats, most: int = MOST_LISTED) -> tuple[ChosenResponse, ...]:
+def choose(
+    verdicts: ResponseVerdicts, failed: FailedResponses, quality: Floats, most: int = MOST_LISTED
+) -> tuple[ChosenResponse, ...]:     # fmt: skip
     """The responses to list: all failed ones, then the others; in each part the lowest quality first.
 
     Where more failed than can be listed, every cause keeps its worst: they are taken from each cause in turn.
 
     Args:
-        failed: the failed responses.
+        verdicts: of the responses.
+        failed: the failed ones.
         quality: shape (responses,), NaN = none: such a failed response is the worst, another one the last.
         most: how many at most.
     """
@@ -100,7 +105,8 @@ def choose(failed: FailedResponses, quality: Floats, most: int = MOST_LISTED) ->
     places, decided_by = [*causes, *rest], failed.decided_by(list(causes))
     return tuple(
         ChosenResponse(
-            at, index.query_ids[index.query[at]], int(index.repeat[at]), causes.get(at, ""), at in causes,
+            at, index.query_ids[index.query[at]], int(index.repeat[at]), causes.get(at, ""),
+            (verdict := verdicts.at(at)).verdict, verdict.reason if verdict.verdict in OPEN_VERDICTS else "",
             None if none[at] else float(quality[at]), decided_by.get(at, ""),
         )
         for at in map(int, places)
@@ -130,7 +136,7 @@ def listed(
             query_id=response.query_id,
             repeat=response.repeat,
             query=cut(questions.get(response.place, "")),
-            failed=response.failed,
+            verdict=response.verdict,
             cause=response.cause,
             decided_by=response.decided_by,
             quality=response.quality,
@@ -141,7 +147,7 @@ def listed(
             handed=beside.handed.get(response.place, 0),
             kept=beside.kept.get(response.place, {}),
             timings=beside.timings.get(response.place, {}),
-            unknown="" if response.failed else response.unknown,
+            reason=response.reason,
         )
         for response in chosen
     )

@@ -185,19 +185,21 @@ class ConfigDiff:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """Failed examples by cause before and now, among the examples compared.
+    """Failed examples by cause before and now, among the examples compared; none where two rules decided them.
 
     Attributes:
         base: cause ("" = none named) -> failed examples of the baseline, most frequent first.
         new: of the new run.
         failed_base: how many failed in the baseline.
         failed_new: how many fail now.
+        same_rule: whether one version of the rule decided in both runs what failed; otherwise nothing is counted.
     """
 
     base: Mapping[str, int] = field(default_factory=dict)
     new: Mapping[str, int] = field(default_factory=dict)
     failed_base: int = 0
     failed_new: int = 0
+    same_rule: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ragauge.analysis.results.scorecard import Cause, Finding, Summary
 from ragauge.data.score import Score
+from ragauge.data.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,8 @@ class ExampleExplained:
         cause: None when it did not fail.
         rows: the cause table, in order; () when it did not fail.
         note: where the stored cause is another one, which; "".
-        unknown: why it is not known whether it failed; "" where it failed or passed.
+        verdict: failed, unclear, passed or not_judged.
+        reason: why it is unclear or not judged; "" where it failed or passed.
     """
 
     query_id: str
@@ -135,7 +137,8 @@ class ExampleExplained:
     cause: Cause | None
     rows: tuple[RowWorked, ...]
     note: str = ""
-    unknown: str = ""
+    verdict: Verdict = "not_judged"
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ragauge.data.verdict import Verdict
 from ragauge.stats.weighted import Interval
 
 
@@ -19,7 +20,7 @@ class ListedResponse:
         query_id: of the example.
         repeat: of the system.
         query: its question, cut when long.
-        failed: whether it failed.
+        verdict: failed, unclear, passed or not_judged.
         cause: why; "" when it did not fail, or nothing decided.
         decided_by: the facts that decided, in words.
         quality: mean of its scores on their ranges, 1 = best; None without scores.
@@ -31,13 +32,13 @@ class ListedResponse:
         handed: passages handed on.
         kept: stage of retrieval -> share of its labelled documents still there, as in `Stage`.
         timings: stage -> milliseconds, as in `Timing`.
-        unknown: why it is not known whether it failed; "" where it failed or passed.
+        reason: why it is unclear or not judged; "" where it failed or passed.
     """
 
     query_id: str
     repeat: int
     query: str
-    failed: bool
+    verdict: Verdict
     cause: str
     decided_by: str
     quality: float | None
@@ -48,7 +49,12 @@ class ListedResponse:
     handed: int = 0
     kept: Mapping[str, float] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
-    unknown: str = ""
+    reason: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed."""
+        return self.verdict == "failed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from ragauge.data.example import Example
 from ragauge.data.facts import Evidence
 from ragauge.data.response import Response, Run
 from ragauge.data.score import Score
+from ragauge.data.verdict import NOTHING_JUDGED, OPEN_VERDICTS, RULE_VERSION, ExampleVerdict, Verdict
 from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.weighted import Interval
 
@@ -73,7 +74,7 @@ class ExampleView:
         evidence: question -> what the judge found.
         scores: printed name -> score.
         cause: why it failed; None when nothing shows that it did.
-        unknown: why it is not known whether it failed; "" where it failed or passed.
+        verdicts: whether the answer is right, whether it is grounded, and both together, with the reason.
     """
 
     example: Example
@@ -81,12 +82,17 @@ class ExampleView:
     evidence: Mapping[str, Evidence]
     scores: Mapping[str, Score]
     cause: Cause | None = None
-    unknown: str = ""
+    verdicts: ExampleVerdict = NOTHING_JUDGED
 
     @property
-    def verdict(self) -> str:
-        """failed, passed or unknown."""
-        return "failed" if self.cause is not None else "unknown" if self.unknown else "passed"
+    def verdict(self) -> Verdict:
+        """Failed, unclear, passed or not_judged."""
+        return self.verdicts.verdict
+
+    @property
+    def reason(self) -> str:
+        """Why it is unclear or not judged; "" where it failed or passed."""
+        return self.verdicts.reason if self.verdict in OPEN_VERDICTS else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +141,10 @@ class ScorecardData:
         history: the evaluations of the same set up to this run; None where it is the first.
         gaps: what is lost to retrieval and to generation; None without runs on labelled passages or on none.
         confirmed: what experiments have said of the causes; None where none was made.
-        unknown: why it is not known whether an example failed -> such examples, most frequent first; of these none
-            counts as failed or passed. The failed, the passed and the unknown sum to n.
+        unclear: reason -> examples that were judged, of which it is unclear whether they failed, most frequent first.
+        not_judged: reason -> examples of which nothing was judged that could show a failure, likewise. The failed, the
+            passed, the unclear and those not judged sum to n.
+        rule_version: of the rule by which examples are counted, the oldest; 0 = some have no stored verdict.
         failed_by: what shows the failure (record, labels, label and judge, judge) -> failed examples, the most first.
         labels_alone: whether labels and the record alone say what failed: no judge was asked what could show it.
         named: segment column -> value -> its examples, of every named value; in `segments` several small ones are
@@ -163,17 +171,24 @@ class ScorecardData:
     history: History | None = None
     gaps: Gaps | None = None
     confirmed: Confirmed | None = None
-    unknown: Mapping[str, int] = field(default_factory=dict)
+    unclear: Mapping[str, int] = field(default_factory=dict)
+    not_judged: Mapping[str, int] = field(default_factory=dict)
+    rule_version: int = RULE_VERSION
     failed_by: Mapping[str, int] = field(default_factory=dict)
     labels_alone: bool = False
     named: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
-    def unknown_examples(self) -> int:
-        """Examples that neither failed nor passed, as far as is known."""
-        return sum(self.unknown.values())
+    def unclear_examples(self) -> int:
+        """Examples that were judged, of which it is unclear whether they failed."""
+        return sum(self.unclear.values())
+
+    @property
+    def not_judged_examples(self) -> int:
+        """Examples of which nothing was judged that could show a failure."""
+        return sum(self.not_judged.values())
 
     @property
     def passed_examples(self) -> int:
-        """Examples of which everything was looked at that could have shown a failure, and nothing did."""
-        return self.n - self.failed_examples - self.unknown_examples
+        """Examples of which all that was asked passed, and everything was asked that was asked of others."""
+        return self.n - self.failed_examples - self.unclear_examples - self.not_judged_examples

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.analysis.causes.attribute import SHOWING, can_show
+from ragauge.analysis.scores import verdicts
 from ragauge.analysis.scores.arrays import FAILED, SCORED, UNDEFINED, Columns, ResponseIndex
 from ragauge.analysis.scores.failed import FailedResponses
+from ragauge.analysis.scores.verdicts import ResponseVerdicts
 from ragauge.data.label import BY_PEOPLE
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
@@ -36,31 +37,6 @@ NOT_ASKED: Mapping[str, str] = {
     "verify_reference": "its reference was not looked for in the passages",
     "agree": "its answer was not held against its reference",
 }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Unknown:
-    """The examples that are not known to have failed or to have passed.
-
-    Attributes:
-        query_ids: all examples, by number.
-        reason: shape (examples,), number of the reason; -1 = known.
-        reasons: in words, by number.
-    """
-
-    query_ids: tuple[str, ...]
-    reason: npt.NDArray[np.int64]
-    reasons: tuple[str, ...]
-
-    def counts(self) -> dict[str, int]:
-        """Reason -> examples, most frequent first; {} where every example is known."""
-        found = Counter(self.reasons[number] for number in self.reason.tolist() if number >= 0)
-        return dict(found.most_common())
-
-    def by_id(self) -> dict[str, str]:
-        """query_id -> why it is not known."""
-        places = (self.reason >= 0).nonzero()[0].tolist()
-        return {self.query_ids[at]: self.reasons[int(self.reason[at])] for at in places}
 
 
 class Shows(NamedTuple):
@@ -137,45 +113,61 @@ class KnownScores:
         for question in shows.questions:
             self._asked[question][scores.place] = True
 
-    def unknown(self, failed: FailedResponses, judge_id: str | None) -> Unknown:
-        """What is not known, after every metric was read.
-
-        An example of several answers failed where one of them did, and is known to have passed where all did.
+    def verdicts(
+        self, failed: FailedResponses, judge_id: str | None, stored: ResponseVerdicts | None = None
+    ) -> ResponseVerdicts:
+        """The verdict on every response, after every metric was read.
 
         Args:
-            failed: the failed responses, of this index or of another one of the same run.
+            failed: the failed responses, of this index.
             judge_id: whose verdicts were read; None or "" = nobody's, and labels alone say what passed.
+            stored: the verdict on each response by what it was asked itself; None = none is stored.
         """
         import numpy as np
 
-        query, ids = self._index.query, self._index.query_ids
+        if stored is not None:
+            return self._with_unasked(stored, failed, judge_id)
         lacking = {NOT_ASKED.get(name, f"{name} was not asked"): ~asked for name, asked in self._asked.items()}
         judged = self._judged if self._asked else np.ones_like(self._judged)
         lost = PEOPLE_SPLIT if (judge_id or "").startswith(BY_PEOPLE) else CALL_FAILED
-        whys = {
-            f"{NOT_JUDGED} {judge_id or 'anybody'}": ~judged, lost: self._lost, **lacking,
-            NOTHING_SHOWS: ~self._shown, UNSEEN: ~self._told & self._telling,
-            ANSWER_UNSEEN: np.full(len(self._index), self._answered and OF_ANSWER.isdisjoint(self._asked)),
-        }     # fmt: skip
-        found = np.full(len(ids), -1, dtype=np.int64)
-        for number, mask in reversed(list(enumerate(whys.values()))):     # the first that holds is the one that is said
-            found[query[mask]] = number
-        found[self._numbers(failed)] = -1
-        return Unknown(ids, found, tuple(whys))
+        unseen = np.full(len(self._index), self._answered and OF_ANSWER.isdisjoint(self._asked))
+        whys = [
+            (f"{NOT_JUDGED} {judge_id or 'anybody'}", ~judged, verdicts.NOT_JUDGED),
+            (lost, self._lost, verdicts.UNCLEAR),
+            *((reason, mask, verdicts.NOT_JUDGED) for reason, mask in lacking.items()),
+            (NOTHING_SHOWS, ~self._shown, verdicts.NOT_JUDGED),
+            (UNSEEN, ~self._told & self._telling, verdicts.UNCLEAR),
+            (ANSWER_UNSEEN, unseen, verdicts.NOT_JUDGED),
+        ]
+        reason = np.zeros(len(self._index), dtype=np.int64)
+        verdict = np.full(len(self._index), verdicts.PASSED, dtype=np.int8)
+        for number, (_, mask, code) in reversed(list(enumerate(whys, 1))):     # the first that holds is the one given
+            reason[mask], verdict[mask] = number, code
+        reason[failed.place], verdict[failed.place] = 0, verdicts.FAILED
+        none = np.full(len(self._index), verdicts.NOT_JUDGED, dtype=np.int8)
+        return ResponseVerdicts(self._index, verdict, none, none, reason, ("", *(why for why, _, _ in whys)))
+
+    def _with_unasked(
+        self, stored: ResponseVerdicts, failed: FailedResponses, judge_id: str | None
+    ) -> ResponseVerdicts:
+        """The stored verdicts, but not judged where a question was not asked that was asked of others."""
+        import numpy as np
+
+        unasked = [(NOT_ASKED.get(name, f"{name} was not asked"), ~asked) for name, asked in self._asked.items()]
+        if self._asked:
+            unasked.append((f"{NOT_JUDGED} {judge_id or 'anybody'}", ~self._judged))     # said before the others
+        verdict, reason, reasons = stored.verdict.copy(), stored.reason.copy(), list(stored.reasons)
+        for text, mask in unasked:
+            places = mask & np.isin(stored.verdict, (verdicts.PASSED, verdicts.NOT_JUDGED))
+            verdict[places], reason[places] = verdicts.NOT_JUDGED, len(reasons)
+            reasons.append(text)
+        verdict[failed.place] = verdicts.FAILED
+        return replace(stored, verdict=verdict, reason=reason, reasons=tuple(reasons))
 
     @property
     def labels_alone(self) -> bool:
         """Whether nobody was asked anything by which a failure could be seen."""
         return not self._asked
-
-    def _numbers(self, failed: FailedResponses) -> npt.NDArray[np.int64]:
-        """Numbers of the examples that failed, in this index."""
-        import numpy as np
-
-        if failed.index is self._index:
-            return failed.query
-        names = {failed.index.query_ids[number] for number in failed.query.tolist()}
-        return np.array([at for at, name in enumerate(self._index.query_ids) if name in names], dtype=np.int64)
 
 
 def with_unjudged(columns: Columns, index: ResponseIndex, judge_id: str | None) -> Columns:

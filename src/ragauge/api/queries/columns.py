@@ -11,17 +11,20 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex
 from ragauge.analysis.scores.gather import Visit
 from ragauge.data.identity import folded
+from ragauge.data.verdict import RULE_VERSION
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import polars as pl
 
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.analysis.scores.failed import FailedResponses
+    from ragauge.analysis.scores.verdicts import ResponseVerdicts
     from ragauge.engine.people import PeopleScores
     from ragauge.store.open import Store
 
@@ -151,6 +154,40 @@ def failed_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIn
     few = known.tolist() if len(known) <= FEW else None
     every = ((place_of(number), cause) for number, cause in store.causes.read(run_id, judge_id, numbers=few))
     return FailedResponses.gathered(index, ((place, cause) for place, cause in every if place is not None), decided_by)
+
+
+OLDER_RULE = "counted before verdicts were stored"
+
+
+def stored_verdicts(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> ResponseVerdicts | None:
+    """The stored verdicts on the responses of an index; None where none of them has one."""
+    import numpy as np
+
+    from ragauge.analysis.scores.verdicts import NOT_JUDGED, ResponseVerdicts
+
+    numbers = index.number.tolist() if len(index) <= FEW else None
+    found = store.verdicts.columns(run_id, judge_id, numbers=numbers)
+    rows = np.flatnonzero(np.isin(found.number, index.number))
+    if not rows.size:
+        return None
+    place = np.searchsorted(index.number, found.number[rows])
+
+    def placed(column: npt.NDArray[Any], absent: int) -> npt.NDArray[Any]:
+        whole = np.full(len(index), absent, dtype=column.dtype)
+        whole[place] = column[rows]
+        return whole
+
+    return ResponseVerdicts(
+        index, placed(found.verdict, NOT_JUDGED), placed(found.right, NOT_JUDGED), placed(found.grounded, NOT_JUDGED),
+        placed(found.reason, len(found.reasons)), (*(reason for reason, _ in found.reasons), OLDER_RULE),
+        tuple(settled for _, settled in found.reasons), int(placed(found.rule, 0).min()),
+    )     # fmt: skip
+
+
+def rule_version(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> int:
+    """Version of the rule that decided which responses of an index failed, the oldest; 0 = no verdict is stored."""
+    stored = stored_verdicts(store, run_id, judge_id, index)
+    return RULE_VERSION if stored is None else stored.rule_version
 
 
 def answers_recorded(store: Store, index: ResponseIndex) -> bool:

@@ -6,10 +6,11 @@ from array import array
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 from ragauge.analysis.scores.segments import DERIVED
 from ragauge.api.queries.columns import visits
+from ragauge.data.verdict import VERDICTS, Verdict
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ragauge.store.example_list import ExampleOrder
     from ragauge.store.open import Store
 
-VERDICTS = ("failed", "passed", "unknown")
 OWN_FILTERS = (     # beside segments by their plain names
     "cause", "status", "tag", "q", "segment.NAME", "status.METRIC", "metric.METRIC.lt", "metric.METRIC.lte",
     "metric.METRIC.gt", "metric.METRIC.gte",
@@ -45,7 +45,7 @@ class ExampleFilters:
     Attributes:
         groups: segment column or "tag" -> value.
         cause: of the failure; None = any, and none.
-        status: failed, passed or unknown; None = any.
+        status: failed, unclear, passed or not_judged; None = any.
         words: that question or answer hold, all of them, in any case.
         bounds: of scores; a response without a score is outside.
         statuses: metric -> status of its score.
@@ -54,7 +54,7 @@ class ExampleFilters:
 
     groups: Mapping[str, str] = field(default_factory=dict)
     cause: str | None = None
-    status: str | None = None
+    status: Verdict | None = None
     words: tuple[str, ...] = ()
     bounds: tuple[Bound, ...] = ()
     statuses: Mapping[str, str] = field(default_factory=dict)
@@ -93,8 +93,8 @@ class ExampleFilters:
                 groups[name] = value
         status = given.get("status")
         words = tuple(given.get("q", "").casefold().split())
-        status = status and _known("status", status, VERDICTS)
-        return cls(groups, given.get("cause"), status, words, tuple(bounds), statuses, frozenset(prefixed))
+        verdict = None if not status else cast(Verdict, _known("status", status, VERDICTS))
+        return cls(groups, given.get("cause"), verdict, words, tuple(bounds), statuses, frozenset(prefixed))
 
     def order(self, declared: Collection[str], sort: str = "", *, highest: bool = False) -> ExampleOrder:
         """What the store chooses by.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.results.scorecard import Cause
-from ragauge.api.queries.columns import run_answers
+from ragauge.api.queries.columns import run_answers, stored_verdicts
 
 if TYPE_CHECKING:
     from ragauge.analysis.scores.arrays import ResponseIndex
     from ragauge.analysis.scores.failed import FailedResponses
-    from ragauge.analysis.scores.known import Unknown
+    from ragauge.analysis.scores.verdicts import ResponseVerdicts
     from ragauge.store.example_index import ExampleIndex
     from ragauge.store.open import Store
 
@@ -48,10 +48,12 @@ def _made(store: Store, run_id: str, judge_id: str | None) -> ExampleIndex:
     scales = {name: scale for name in metrics if (scale := scale_of(parse(name))) is not None}
     means, quality = listed.qualities(run_id, judge_id, scales), np.full(len(index), np.nan)
     quality[np.searchsorted(index.number, np.array([*means], dtype=np.int64))] = [*means.values()]
-    unknown = _unknown(store, run_id, judge_id, metrics, _failed(index, place.tolist()))
-    why = np.where(cause < 0, unknown.reason[index.query], -1).astype(np.int16)
+    verdicts = _verdicts(store, run_id, judge_id, metrics, _failed(index, place.tolist()))
     tags = groups.pop("", ())
-    return ExampleIndex(metrics, causes, unknown.reasons, groups, tags, index.number, cause, why, quality)
+    why = verdicts.reason.astype(np.int16)
+    return ExampleIndex(
+        metrics, causes, verdicts.reasons, groups, tags, index.number, verdicts.verdict, cause, why, quality
+    )
 
 
 def _failed(index: ResponseIndex, places: list[int]) -> FailedResponses:
@@ -61,10 +63,10 @@ def _failed(index: ResponseIndex, places: list[int]) -> FailedResponses:
     return FailedResponses.gathered(index, ((place, Cause("")) for place in places), lambda _: {})
 
 
-def _unknown(
+def _verdicts(
     store: Store, run_id: str, judge_id: str | None, metrics: tuple[str, ...], failed: FailedResponses
-) -> Unknown:     # fmt: skip
-    """Of which examples it is not known whether they failed, by what the database says of metrics that show alike."""
+) -> ResponseVerdicts:     # fmt: skip
+    """The verdicts, by what the database says of metrics that show alike."""
     import numpy as np
 
     from ragauge.analysis.scores.known import KnownScores, SeenScores, Shows
@@ -79,4 +81,4 @@ def _unknown(
         known.see(shows, None)
     for at, numbers, statuses in store.example_list.seen(run_id, judge_id, [families[shows] for shows in telling]):
         known.see(telling[at], SeenScores(np.searchsorted(failed.index.number, numbers), statuses))
-    return known.unknown(failed, judge_id)
+    return known.verdicts(failed, judge_id, stored_verdicts(store, run_id, judge_id, failed.index))

@@ -11,6 +11,7 @@ from ragauge.api.queries.columns import StoredColumns
 from ragauge.api.queries.example_filters import ExampleFilters
 from ragauge.api.queries.example_index import example_index
 from ragauge.api.queries.shown import scored_metrics
+from ragauge.data.verdict import OPEN_VERDICTS, VERDICTS, Verdict
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -49,9 +50,9 @@ class ExampleRow:
         query_id: of the example.
         repeat: which of the system's answers, from 0.
         query: the question.
-        status: failed, passed or unknown.
+        status: failed, unclear, passed or not_judged.
         cause: why it failed; "" where it did not, or where the cause is unclear.
-        unknown: why it is not known whether it failed; "" where it is known.
+        reason: why it is unclear or not judged; "" where it failed or passed.
         quality: mean of all its scores on their ranges, 1 = best; None without scores.
         values: printed name of a metric -> value; None where it was not scored.
         answer: of the system; None where it gave none.
@@ -62,9 +63,9 @@ class ExampleRow:
     query_id: str
     repeat: int
     query: str
-    status: str
+    status: Verdict
     cause: str
-    unknown: str
+    reason: str
     quality: float | None
     values: Mapping[str, float | None]
     answer: str | None = None
@@ -256,11 +257,11 @@ class _RunExamples:
         self, index: ResponseIndex, place: int, at: int, texts: ListedTexts, values: Mapping[str, float | None]
     ) -> ExampleRow:     # fmt: skip
         """A response as it is listed: its place on the page, and among all of the run."""
-        known, cause, why = self.known, int(self.known.cause[at]), int(self.known.why[at])
-        status, quality = "failed" if cause >= 0 else "unknown" if why >= 0 else "passed", float(known.quality[at])
+        known, cause, quality = self.known, int(self.known.cause[at]), float(self.known.quality[at])
+        status: Verdict = VERDICTS[known.verdict[at]]
         return ExampleRow(
             index.query_ids[index.query[place]], int(index.repeat[place]), texts.query, status,
-            known.causes[cause] if cause >= 0 else "", known.whys[why] if status == "unknown" else "",
+            known.causes[cause] if cause >= 0 else "", known.whys[known.why[at]] if status in OPEN_VERDICTS else "",
             quality if quality == quality else None, {name: values.get(name) for name in self.shown},
             *texts[1:],
         )     # fmt: skip

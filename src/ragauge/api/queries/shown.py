@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
     from ragauge.analysis.results.scorecard import ExampleView
     from ragauge.analysis.scores.arrays import ResponseIndex
-    from ragauge.analysis.scores.known import Unknown
+    from ragauge.analysis.scores.verdicts import ResponseVerdicts
+    from ragauge.data.verdict import ExampleVerdict
     from ragauge.data.writers.scores_jsonl import View
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
 def view_of(
-    store: Store, run_id: str, query_id: str, repeat: int, judge_id: str | None, unknown: str | None = None
+    store: Store, run_id: str, query_id: str, repeat: int, judge_id: str | None, verdict: ExampleVerdict | None = None
 ) -> ExampleView:
     """One example with everything that was found about it.
 
@@ -36,15 +37,17 @@ def view_of(
         query_id: of the example.
         repeat: which of the system's answers.
         judge_id: whose verdicts; None = nobody's.
-        unknown: why it is not known whether the example failed, "" where it is; None = read it from the store.
+        verdict: on it; None = read it from the store.
     """
     example, response = store.runs.response(run_id, query_id, repeat)
     evidence = store.evidence.of_response(run_id, query_id, repeat, judge_id) if judge_id else {}
     scores = store.scores.of_response(run_id, query_id, repeat, judge_id)
     cause = store.causes.of_response(run_id, query_id, repeat, judge_id)
-    if unknown is None:
-        unknown = _unknown(store, run_id, query_id, repeat, judge_id) if cause is None else ""
-    return ExampleView(example, response, evidence, scores, cause, "" if cause is not None else unknown)
+    if verdict is None:
+        number = store.example_list.number(run_id, query_id, repeat)
+        alone = store.runs.index(run_id, [] if number is None else [number])
+        verdict = verdicts_of(store, run_id, judge_id, alone, answered=run_answers(store, run_id)).at(0)
+    return ExampleView(example, response, evidence, scores, cause, verdict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +83,10 @@ def replies_of(store: Store, view: ExampleView) -> tuple[JudgeReply, ...]:
     )     # fmt: skip
 
 
-def _unknown(store: Store, run_id: str, query_id: str, repeat: int, judge_id: str | None) -> str:
-    """Why it is not known whether one response failed of which nothing shows a failure."""
-    number = store.example_list.number(run_id, query_id, repeat)
-    alone = store.runs.index(run_id, [] if number is None else [number])
-    unknown = unknown_of(store, run_id, judge_id, alone, answered=run_answers(store, run_id))
-    return next(iter(unknown.by_id().values()), "")
-
-
-def unknown_of(
+def verdicts_of(
     store: Store, run_id: str, judge_id: str | None, index: ResponseIndex, *, answered: bool | None = None
-) -> Unknown:     # fmt: skip
-    """Which examples of an index are not known to have failed or passed, by everything that was measured.
+) -> ResponseVerdicts:     # fmt: skip
+    """The verdicts on the responses of an index, by everything that was measured.
 
     Args:
         store: where the run is.
@@ -101,7 +96,7 @@ def unknown_of(
         answered: whether the system answered at all; None = what the first of these responses say.
     """
     from ragauge.analysis.scores.known import KnownScores
-    from ragauge.api.queries.columns import StoredColumns, answers_recorded, failed_of
+    from ragauge.api.queries.columns import StoredColumns, answers_recorded, failed_of, stored_verdicts
     from ragauge.metrics.catalogue import parse
 
     names = store.scores.metrics(run_id, judge_id)
@@ -109,7 +104,8 @@ def unknown_of(
     scores = StoredColumns(store, run_id, judge_id, index, ahead=names, values_only=True)
     for name in names:
         known.read(parse(name), scores.column(name))
-    return known.unknown(failed_of(store, run_id, judge_id, index), judge_id)
+    stored = stored_verdicts(store, run_id, judge_id, index)
+    return known.verdicts(failed_of(store, run_id, judge_id, index), judge_id, stored)
 
 
 def score_lines(views: Iterable[ExampleView]) -> Iterator[View]:
@@ -189,9 +185,9 @@ class ShownScores:
 
         with open_store(self.url) as store:
             index = self._index(store)
-            unknown = unknown_of(store, self.run_id, self.judge_id, index).by_id()
-            for query_id, repeat in keys(index).iter_rows():
-                yield view_of(store, self.run_id, query_id, repeat, self.judge_id, unknown.get(query_id, ""))
+            verdicts = verdicts_of(store, self.run_id, self.judge_id, index)
+            for place, (query_id, repeat) in enumerate(keys(index).iter_rows()):
+                yield view_of(store, self.run_id, query_id, repeat, self.judge_id, verdicts.at(place))
 
     def _scores(self, store: Store, index: ResponseIndex) -> pl.DataFrame:
         import polars as pl

@@ -22,7 +22,7 @@ def write_scores(path: str | Path, views: Iterable[View]) -> int:
     Args:
         path: packed where it ends in .gz.
         views: (example, response, question -> evidence, printed name -> score, cause, verdict) each; "" = no cause; the
-            verdict is failed, passed or unknown.
+            verdict is failed, unclear, passed or not_judged.
 
     Returns:
         How many were written.

@@ -230,7 +230,7 @@ def _every_part(query: str, answer: str) -> bool:
     units = [{unit for unit in units_of(part, "words") if carries_content(unit, "words")} for part in parts]
     there, kinds = set(units_of(answer, "words")), [slot(part) for part in parts]
     for kind, own in zip(kinds, _distinct(units), strict=True):
-        if kind in PLAIN and not holds(kind, query, answer):
+        if kind is not None and kind in PLAIN and not holds(kind, query, answer):
             return False
         alone = kind in PLAIN and kinds.count(kind) == 1
         if own and not alone and own.isdisjoint(there) and not (kind == "yes or no" and _YES_NO.match(answer)):

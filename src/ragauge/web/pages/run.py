@@ -16,7 +16,7 @@ from ragauge.errors import UnknownName, UsageError
 from ragauge.reporting import page as report
 from ragauge.reporting.comparing.words import against
 from ragauge.reporting.history import since_before
-from ragauge.reporting.words import verdict
+from ragauge.reporting.verdict_words import verdict
 from ragauge.reporting.writers.html import sections_html
 from ragauge.text.messages import plural
 from ragauge.web.site import Site, asked_of

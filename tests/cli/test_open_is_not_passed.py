@@ -40,7 +40,7 @@ def expected(steps: Iterable[str]) -> dict[str, set[str]]:
     """What is known after some steps, whatever their order: by hand, from who looked at what."""
     done = set(steps)
     judged = {name for name in "ab" if done & {f"judge on {name}", "judge on all"}}
-    found: dict[str, set[str]] = {"failed": set(), "passed": set(), "unknown": set()}
+    found: dict[str, set[str]] = {"failed": set(), "passed": set(), "not_judged": set()}
     for one in ROWS:
         name, kind, mine = one["query_id"], one["query_id"].partition("-")[2], one["part"] in judged
         if not mine and "labels" not in done:
@@ -48,7 +48,7 @@ def expected(steps: Iterable[str]) -> dict[str, set[str]]:
         if kind == MISSED or (kind == INVENTED and mine):
             found["failed"].add(name)
         else:
-            found["passed" if mine else "unknown"].add(name)     # labels of documents alone pass no answer
+            found["passed" if mine else "not_judged"].add(name)     # labels of documents alone pass no answer
     return found
 
 
@@ -71,16 +71,17 @@ def test_the_order_of_partial_evaluations_changes_nothing(cli: Cli, tmp_path: Pa
         counts = {name: card[f"{name}_examples"] for name in wanted}
         assert counts == {name: len(ids) for name, ids in wanted.items()}
         assert sum(counts.values()) == card["n"]
-        assert sum(card["unknown"].values()) == card["unknown_examples"]
+        assert sum(card["not_judged"].values()) == card["not_judged_examples"]
+        assert (card["unclear"], card["unclear_examples"]) == ({}, 0)
         assert sum(card["failed_by"].values()) == card["failed_examples"]
         assert card["failed_by"].get("labels", 0) == sum(MISSED in one for one in wanted["failed"])
         for tag in ("b-good", "b-invented"):
-            verdict = next((name for name, ids in wanted.items() if tag in ids), "unknown")
+            verdict = next((name for name, ids in wanted.items() if tag in ids), "not_judged")
             (tmp_path / "gate.yaml").write_text(GATE.replace("TAG", tag))
             code = cli("gate", "latest", "--config", str(tmp_path / "gate.yaml")).code
-            assert code == {"passed": 0, "failed": 3, "unknown": 4}[verdict]
+            assert code == {"passed": 0, "failed": 3, "not_judged": 4}[verdict]
     last = cli("report", "latest", "--json").json()
-    assert (last["failed_examples"], last["passed_examples"], last["unknown_examples"]) == (4, 2, 0)
+    assert (last["failed_examples"], last["passed_examples"], last["not_judged_examples"]) == (4, 2, 0)
 
 
 def test_labels_over_a_half_judged_run_do_not_hide_its_failures(cli: Cli, tmp_path: Path) -> None:
@@ -89,14 +90,14 @@ def test_labels_over_a_half_judged_run_do_not_hide_its_failures(cli: Cli, tmp_pa
     cli("evaluate", path, "--segments", "part", "--filter", "part=a", "-q")
     cli("evaluate", path, "--segments", "part", "-m", "recall@5", "-q")
     text = cli("report", "latest").out
-    assert "3 of 6 examples failed; of 2 it is not known" in text
-    assert "3 failed (2 by labels, 1 by the judge alone) · 1 passed · 2 not known (not judged by local" in text
+    assert "3 of 6 examples failed, 2 not judged" in text
+    assert "3 failed (2 by labels, 1 by the judge alone) · 1 passed · 2 not judged (not judged by local" in text
     for form in ("md", "html"):
         cli("report", "latest", "-o", str(tmp_path / f"out.{form}"))
-        assert "2 not known" in (tmp_path / f"out.{form}").read_text()
-    assert "not known whether it failed: not judged by local" in cli("show", "latest", "b-good").out
-    assert "It is not known whether it failed" in cli("explain", "latest", "b-good").out
-    assert "It did not fail." in cli("explain", "latest", "a-good").out
+        assert "2 not judged" in (tmp_path / f"out.{form}").read_text()
+    assert "not judged: not judged by local" in cli("show", "latest", "b-good").out
+    assert "It is not judged: not judged by local" in cli("explain", "latest", "b-good").out
+    assert "It passed." in cli("explain", "latest", "a-good").out
 
 
 def test_no_headline_says_that_nothing_failed_while_anything_is_unknown(cli: Cli, tmp_path: Path) -> None:
@@ -106,8 +107,8 @@ def test_no_headline_says_that_nothing_failed_while_anything_is_unknown(cli: Cli
     assert "No failed example among 1." in cli(*say, "--filter", "part=a").out
     assert "1 example passed; 1 more is not evaluated yet." in cli("report", "latest").out
     by_labels = cli(*say, "-m", "recall@5").out
-    assert "Whether any of the 2 examples failed is not known: its answer was not judged." in by_labels
-    assert "1 of 2 examples passed; of 1 it is not known: not judged by local" in cli("report", "latest").out
+    assert "None of 2 examples failed or passed: 2 not judged (its answer was not judged)." in by_labels
+    assert "1 of 2 examples passed, none failed, 1 not judged (not judged by local" in cli("report", "latest").out
     assert "No failed example among 2." in cli(*say).out
 
 
@@ -118,7 +119,7 @@ def test_another_question_asked_of_a_part_leaves_the_rest_unknown(cli: Cli, tmp_
     cli("evaluate", path, "--segments", "part", "-m", "faithfulness", "-q")
     cli("evaluate", path, "--segments", "part", "-m", "context_recall", "--filter", "part=a", "-q")
     card = cli("report", "latest", "--json").json()
-    assert card["unknown"] == {"its reference was not looked for in the passages": 1}
+    assert card["not_judged"] == {"its reference was not looked for in the passages": 1}
     assert (card["passed_examples"], card["failed_examples"]) == (1, 0)
 
 
@@ -131,7 +132,7 @@ def test_verdicts_on_passages_pass_no_answer(cli: Cli, tmp_path: Path, metric: s
     gate = ("gate", "latest", "--config", str(tmp_path / "gate.yaml"))
     said = cli("evaluate", path, "-m", metric, "-q").out
     assert "No failed example" not in said
-    assert "of 2 it is not known" in said or "of the 2 examples failed is not known" in said
+    assert "2 not judged" in said
     assert cli(*gate).code == 4
     cli("evaluate", path, "-m", "faithfulness", "-q")
     assert cli(*gate).code == 3
