@@ -86,3 +86,13 @@ def test_case_64_oldest_schema_without_rows(tmp_path: Path) -> None:
     assert rg.runs(store=url) == []
     rows = [{"query": "How long?", "answer": "The trial lasts 30 days."}]
     assert rg.evaluate(rows, metrics="answer_tokens", store=url)["answer_tokens"].scored == 1
+
+
+def test_what_was_judged_before_verdicts_is_outdated(tmp_path: Path) -> None:
+    """Responses that an older version judged have no verdict of the present rule, so that they are decided again."""
+    with open_store(restored("store-v1", tmp_path)) as store:
+        run = store.runs.find("old")
+        (judge,) = store.scores.judges(run.run_id)
+        read = dict(store.verdicts.read(run.run_id, judge))
+        assert store.verdicts.outdated(run.run_id, judge) == set(read)
+        assert {verdict.verdict for verdict in read.values()} == {"not_judged"}

@@ -56,19 +56,21 @@ class VerdictsContract:
         assert [verdict.verdict for _, verdict in store.verdicts.read(run_id, None)] == ["passed"] * 3
         assert next(iter(store.verdicts.read(run_id, "j", 1)))[1] == FAILED
 
-    def test_current_verdicts(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Only what was decided by the present rule with the same controls, by this judge and asking, is current."""
+    def test_outdated_verdicts(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What was decided by another rule or with other controls, by this judge and asking, is outdated."""
         run_id, numbers = with_run(store)
         monkeypatch.setattr(module, "RULE_VERSION", RULE_VERSION - 1)
         store.verdicts.write(run_id, "j", {numbers[0]: PASSED}, controls="a")
         monkeypatch.undo()
         store.verdicts.write(run_id, "j", {numbers[1]: PASSED}, controls="a")
         store.verdicts.write(run_id, "j", {numbers[2]: PASSED}, controls="b")
-        assert store.verdicts.current(run_id, "j", "a") == {numbers[1]}
-        assert store.verdicts.current(run_id, "j", "b") == {numbers[2]}
-        assert store.verdicts.current(run_id, "j") == store.verdicts.current(run_id, "j", "a", 1) == set()
+        assert store.verdicts.outdated(run_id, "j", "a") == {numbers[0], numbers[2]}
+        assert store.verdicts.outdated(run_id, "j", "b") == set(numbers[:2])
+        assert store.verdicts.outdated(run_id, "j", "a", among=numbers[1:]) == {numbers[2]}
+        assert store.verdicts.outdated(run_id, "j") == set(numbers)
+        assert store.verdicts.outdated(run_id, "j", "a", 1) == store.verdicts.outdated(run_id, None) == set()
         store.verdicts.write(run_id, "j", {numbers[0]: FAILED}, controls="a")
-        assert store.verdicts.current(run_id, "j", "a") == set(numbers[:2])
+        assert store.verdicts.outdated(run_id, "j", "a") == {numbers[2]}
         assert next(iter(store.verdicts.read(run_id, "j")))[1] == FAILED
 
     def test_controls_survive(self, store: Store) -> None:
@@ -78,8 +80,8 @@ class VerdictsContract:
         first, second = ControlScale((0.5, 1.0), (0.1,), 2), ControlScale((), ())
         scales: dict[ScaleKey, ControlScale] = {("support", "en", "prose"): first, ("address", "ko", "table"): second}
         store.controls.write(run_id, "j", Controls({}, "old"))
-        store.controls.write(run_id, "j", Controls(scales, "new"))
-        assert store.controls.read(run_id, "j") == Controls(scales, "new")
+        store.controls.write(run_id, "j", Controls(scales, "new", {"faithfulness": 0.25}))
+        assert store.controls.read(run_id, "j") == Controls(scales, "new", {"faithfulness": 0.25})
         assert store.controls.read(run_id, "j", 1) is None
 
     def test_both_go_with_their_run(self, store: Store) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ragauge.api.baseline import baseline_run, check
 from ragauge.api.inputs.sources import named, place_of, stored
+from ragauge.api.inputs.typed import parse_controls
 from ragauge.api.options import EvaluateOptions
 from ragauge.errors import DataError, JudgeError, RagaugeError, UsageError
 
@@ -62,6 +63,7 @@ def planner(wanted: EvaluateOptions) -> RunPlanner:
         raise UsageError(f"workers must be at least 1, got {wanted.workers}.")
     if is_people(spec):
         return lambda store, run_id, only=None: (_by_people(wanted, spec, metrics, store, run_id, only),)
+    n_controls = parse_controls(wanted.controls)
     needed = bool(asked) or spec not in ("local", *NO_JUDGE)     # a wrong name is told in any case
     judge = build_judge(spec) if needed else None
     free = [metric for metric in metrics if metric not in asked]
@@ -73,7 +75,10 @@ def planner(wanted: EvaluateOptions) -> RunPlanner:
             only = set(store.runs.order(run_id).numbers) - left_out
         selection = Selection(wanted.limit, keep, only, wanted.retry_failed)
         found = tuple(
-            plan(store, run_id, asked if repeat else metrics, judge, selection, judge_repeat=repeat, listing=listing)
+            plan(
+                store, run_id, asked if repeat else metrics, judge, selection, judge_repeat=repeat, listing=listing,
+                controls=n_controls,
+            )
             for repeat in range(wanted.judge_repeats)
         )
         if not left_out or not free:

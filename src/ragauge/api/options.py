@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ragauge.api.inputs.calls import ModelCallOptions
-from ragauge.api.inputs.typed import Baseline, Columns, Filter, Index, Metrics, Segments, Store, Typed
+from ragauge.api.inputs.typed import Baseline, Columns, Controls, Filter, Index, Metrics, Segments, Store, Typed
 from ragauge.api.study_options import MakeStudyOptions
 from ragauge.errors import UnknownName, UsageError
 
@@ -44,6 +44,7 @@ class EvaluateOptions(ModelCallOptions):
         int, Typed("Ask the judge so many times and print how far the means vary.", least=1)
     ] = 1
     prompts: Any = None
+    controls: Controls = None
     store: Store = None
     name: Annotated[str, Typed("What to call the run; the file's name by default.")] = ""
     columns: Columns = None

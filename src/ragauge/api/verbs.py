@@ -131,6 +131,9 @@ async def evaluate_async(wanted: EvaluateOptions) -> Scorecard:
         limit: evaluate this many examples, drawn at random.
         filter: segment column (or "tag") -> value; only the examples that match.
         workers: processes of the local judge; None = all cores.
+        controls: ask the judge first about so many pairs of the run whose truth is known; they show what it can read.
+            "none" asks the local judge about pairs that come with the package alone, and a model about none. By
+            default 200 for the local judge and none for models.
         retry_failed: evaluate again what failed before.
         index: ids, table or path: what the system's index holds. Tells what was never ingested from what search misses.
         baseline: a stored run to hold this one against, its id or name; it must have been judged alike.

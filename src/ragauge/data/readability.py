@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from ragauge.data.example import Example
 from ragauge.data.response import Response
@@ -93,26 +93,53 @@ class Readability:
         return scale is not None and scale.is_readable
 
 
+class Place(NamedTuple):
+    """What the texts of a response are written in.
+
+    Attributes:
+        own: language of query and answer; that of the passages where nothing tells.
+        language: of all its texts, ISO 639-1; "und" where nothing tells, "mixed" where they are in two.
+        layout: of its passages.
+    """
+
+    own: str
+    language: str
+    layout: Layout
+
+    def key(self, fact: ControlledFact) -> ScaleKey:
+        """Where the scale of a fact stands."""
+        if fact in BESIDE_PASSAGES:
+            return fact, self.language, self.layout
+        return ("support" if fact == "agreement" else fact), self.own, "prose"
+
+    @classmethod
+    def from_texts(cls, example: Example, response: Response) -> Place:
+        """The place of a response."""
+        texts = [passage.text for passage in response.passages or () if passage.text]
+        own = guess(f"{example.query[:MAX_CHARS]}\n{(response.answer or '')[:MAX_CHARS]}")
+        context = guess("\n".join(text[:MAX_CHARS] for text in texts))
+        own = context if own == UNKNOWN_LANGUAGE else own
+        return cls(own, own if context in (own, UNKNOWN_LANGUAGE) else MIXED, layout_of_texts(texts))
+
+
 @dataclass(frozen=True, slots=True)
 class Controls:
     """A judge's scores of control pairs for a run.
 
     Attributes:
         scales: by fact, language and layout.
-        fingerprint: changes when a scale does: what was decided with other controls is decided again.
+        fingerprint: of what was drawn from the run and how it scored: what was decided with other controls is decided
+            again.
+        known_no: printed name of a metric -> its mean over the known-no pairs.
     """
 
     scales: Mapping[ScaleKey, ControlScale]
     fingerprint: str = ""
+    known_no: Mapping[str, float] = field(default_factory=dict)
 
     def readability_of(self, example: Example, response: Response) -> Readability:
         """What the judge can read of a response."""
-        texts = [passage.text for passage in response.passages or () if passage.text]
-        own = guess(f"{example.query[:MAX_CHARS]}\n{(response.answer or '')[:MAX_CHARS]}")
-        context = guess("\n".join(text[:MAX_CHARS] for text in texts))
-        own = context if own == UNKNOWN_LANGUAGE else own
-        language, layout = own if context in (own, UNKNOWN_LANGUAGE) else MIXED, layout_of_texts(texts)
-        keys: dict[ControlledFact, ScaleKey] = {fact: (fact, language, layout) for fact in BESIDE_PASSAGES}
-        keys |= {"address": ("address", own, "prose"), "agreement": ("support", own, "prose")}
+        place = Place.from_texts(example, response)
+        keys = {fact: place.key(fact) for fact in CONTROLLED_FACTS}
         scales = {fact: self.scales[key] for fact, key in keys.items() if key in self.scales}
-        return Readability(language, layout, scales)
+        return Readability(place.language, place.layout, scales)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import FactsOf
-from ragauge.engine.judge_batch import told
+from ragauge.engine.measuring import told
 from ragauge.engine.routing import asked_of
 from ragauge.judging.inputs import Inputs
 from ragauge.judging.judge import Judge

@@ -6,7 +6,8 @@ from collections.abc import Callable, Generator, Sequence
 
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import FactsOf
-from ragauge.engine.judge_batch import JobOutcome, QuestionJob, told
+from ragauge.engine.judge_batch import JobOutcome, QuestionJob
+from ragauge.engine.measuring import told
 
 Stored = Callable[[Sequence[Sequence[Ask]]], Sequence[list[Reply] | None]]
 

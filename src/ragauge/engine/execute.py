@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
+from ragauge.analysis.results.scorecard import Cause
+from ragauge.data.verdict import ExampleVerdict
 from ragauge.engine.budget import BudgetReached
 from ragauge.engine.caller import CallCounts
+from ragauge.engine.controls import ControlCounts, ask_controls, needs_controls
 from ragauge.engine.embed_answers import EmbedAnswers
-from ragauge.engine.judge_batch import JudgedResponse, Work, overtaken
+from ragauge.engine.judge_batch import JudgedResponse, Work, drive_jobs, overtaken
 from ragauge.engine.judges import spec_of
 from ragauge.engine.models import Calling, Models, calling_of
-from ragauge.engine.plan import Plan
+from ragauge.engine.plan import Plan, renew
 from ragauge.engine.pool import MOST, InProcess, Pool, Processes, Timed
 from ragauge.engine.worker import Task
 from ragauge.errors import UsageError
@@ -112,8 +115,19 @@ async def execute(
         store.listings.write(plan.run_id, plan.listing)     # before workers read it
     if plan.judge is not None and (spec := spec_of(plan.judge)) is not None:
         store.judges.keep(plan.judge.judge_id, spec)
+    models = _models(plan, store, calling)
+    try:
+        plan = await _with_controls(plan, store, models)
+    except BaseException as error:
+        if models is not None:
+            models.stop()
+            await models.close()
+        if not isinstance(error, BudgetReached):
+            raise
+        counts = None if models is None else models.calling()
+        return EvaluationOutcome(0, plan.pending, 0, 0, 0, 0.0, 1, calling=counts, stopped=str(error))
     todo = min(plan.pending, plan.pending if limit is None else max(0, limit))
-    pool = _models(plan, store, calling) or _pool(plan, store, workers, todo)
+    pool = models or _pool(plan, store, workers, todo)
     execution = _Execution(plan, store, pool, todo, progress)
     ticking = asyncio.create_task(execution.tick()) if pool.slow else None
     try:
@@ -240,10 +254,19 @@ class _Execution:
         plan = self.plan
         rows = ((one.response_no, one.measured) for one in judged)
         self.store.scores.write(plan.run_id, plan.columns, rows)
-        causes = {one.response_no: one.cause for one in judged}
-        self.store.causes.write(plan.run_id, plan.judge_id, causes, plan.judge_repeat)
+        verdicts = {one.response_no: one.verdict for one in judged}
+        self._write_decided(plan.judge_id, {one.response_no: one.cause for one in judged}, verdicts)
         if plan.judge_id is not None:     # what one who asks nobody sees, whoever evaluated first
-            self.store.causes.write(plan.run_id, None, {one.response_no: one.unjudged for one in judged})
+            unjudged = {one.response_no: one.unjudged_verdict for one in judged}
+            self._write_decided(None, {one.response_no: one.unjudged for one in judged}, unjudged)
+
+    def _write_decided(
+        self, judge_id: str | None, causes: Mapping[int, Cause | None], verdicts: Mapping[int, ExampleVerdict]
+    ) -> None:
+        plan = self.plan
+        repeat, controls = (0, "") if judge_id is None else (plan.judge_repeat, plan.fingerprint)
+        self.store.causes.write(plan.run_id, judge_id, causes, repeat)
+        self.store.verdicts.write(plan.run_id, judge_id, verdicts, repeat, controls=controls)
 
     def _count(self, timed: Timed, done: int) -> None:
         self.done += done
@@ -269,13 +292,36 @@ def _seen(writing: asyncio.Future[list[int]]) -> None:
         writing.exception()
 
 
-def _models(plan: Plan, store: Store, calling: Calling | None) -> Pool | None:
+async def _with_controls(plan: Plan, store: Store, models: Models | None) -> Plan:
+    """The plan after the judge was asked about its control pairs, where it is: what rested on others is done again."""
+    if not needs_controls(plan):
+        return plan
+    work = replace(_work(plan), judge_repeat=0)     # asked once, however often the judge is asked about responses
+    steps = ask_controls(plan, store, work, ControlCounts())
+    if models is not None:
+        controls = await models.drive(steps)
+    else:
+        controls = await asyncio.get_running_loop().run_in_executor(None, drive_jobs, steps, work)
+    if controls != plan.controls and plan.judge_id is not None:
+        store.controls.write(plan.run_id, plan.judge_id, controls, plan.judge_repeat)
+        plan = renew(plan, store)
+    if models is not None:
+        models.use(controls)
+    return plan
+
+
+def _work(plan: Plan) -> Work:
+    return Work(
+        plan.metrics, plan.questions, plan.judge, EmbedAnswers(), plan.judge_repeat, plan.listing, plan.controls
+    )
+
+
+def _models(plan: Plan, store: Store, calling: Calling | None) -> Models | None:
     """The pool for a judge that asks models; None for any other."""
     calling = calling or calling_of(plan.judge)
     if calling is None or plan.judge is None or not asks_models(plan.judge):
         return None
-    work = Work(plan.metrics, plan.questions, plan.judge, EmbedAnswers(), plan.judge_repeat, plan.listing)
-    return Models(work, plan.judge, calling, store, plan.run_id)
+    return Models(_work(plan), plan.judge, calling, store, plan.run_id)
 
 
 def _pool(plan: Plan, store: Store, workers: int | None, todo: int) -> Pool:
@@ -287,8 +333,7 @@ def _pool(plan: Plan, store: Store, workers: int | None, todo: int) -> Pool:
         names = tuple(str(metric) for metric in plan.metrics)
         task = Task(store.url, names, plan.questions, spec, plan.judge_id, plan.judge_repeat, plan.run_id)
         return Processes(task, plan.metrics, wanted)
-    work = Work(plan.metrics, plan.questions, plan.judge, EmbedAnswers(), plan.judge_repeat, plan.listing)
-    return InProcess(work, store)
+    return InProcess(_work(plan), store)
 
 
 def _named(plan: Plan) -> bool:

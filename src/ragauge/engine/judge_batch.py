@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from typing import TypeVar
 
-from ragauge.analysis.causes.attribute import attribute
+from ragauge.analysis.causes.attribute import judge_example
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.codec import FACTS
@@ -20,19 +20,22 @@ from ragauge.data.document import IndexListing
 from ragauge.data.facts import Evidence, FactsOf
 from ragauge.data.identity import digest
 from ragauge.data.ranking import Ranking
+from ragauge.data.readability import Controls
+from ragauge.data.verdict import ExampleVerdict
 from ragauge.engine.embed_answers import EmbedAnswers
-from ragauge.engine.label_questions import said
+from ragauge.engine.measuring import measure_facts, told
 from ragauge.errors import MissingFile
 from ragauge.judging.inputs import Inputs, evidence_key, inputs_for
 from ragauge.judging.judge import Asking, Judge, drive
 from ragauge.metrics.base import Measured, Metric
-from ragauge.metrics.catalogue import questions
 from ragauge.metrics.facts import Facts
-from ragauge.metrics.measure import measure, measure_all
 from ragauge.metrics.retrieval.ranks import of_responses
 from ragauge.store.evidence import Evidences, PackedEvidence
 from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
+
+T = TypeVar("T")
+NOT_JUDGED = ExampleVerdict("not_judged", reason="it could not be judged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class Work:
         answer: answers the judge's asks.
         judge_repeat: which asking of the judge.
         listing: what is in the system's index; None = not known.
+        controls: what shows whether the judge can read a response; None = nothing was asked, and all counts as read.
     """
 
     metrics: tuple[Metric, ...]
@@ -54,6 +58,7 @@ class Work:
     answer: Callable[[Sequence[Ask]], list[Reply]] = field(default_factory=EmbedAnswers)
     judge_repeat: int = 0
     listing: IndexListing | None = None
+    controls: Controls | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,8 @@ class JudgedResponse:
         cause: why it failed; None when nothing shows that it did.
         unjudged: the same by the record and the labels alone, as one who asks nobody finds it.
         mark: of the response as it was loaded, as in `Loaded`.
+        verdict: whether it failed.
+        unjudged_verdict: the same by the record and the labels alone.
     """
 
     response_no: int
@@ -75,6 +82,8 @@ class JudgedResponse:
     cause: Cause | None
     unjudged: Cause | None = None
     mark: int | None = None
+    verdict: ExampleVerdict = NOT_JUDGED
+    unjudged_verdict: ExampleVerdict = NOT_JUDGED
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +155,17 @@ class JobOutcome:
 
 def judge_batch(items: Sequence[Loaded], work: Work, stored: Evidences) -> BatchResult:
     """Evidence, scores and cause of every response of a batch, one question after another."""
-    steps = judging(items, work, stored)
+    return drive_jobs(judging(items, work, stored), work)
+
+
+def drive_jobs(steps: Generator[list[QuestionJob], list[JobOutcome], T], work: Work) -> T:
+    """Drives a generator of jobs to its end, one job after another; what it returns."""
     try:
         jobs = next(steps)
         while True:
             jobs = steps.send([_driven(job, work) for job in jobs])
     except StopIteration as done:
-        result: BatchResult = done.value
+        result: T = done.value
         return result
 
 
@@ -313,11 +326,6 @@ class Questioning:
         return evidence, PackedEvidence.of(evidence)
 
 
-def told(error: Exception) -> str:
-    """An exception in its own words."""
-    return f"{type(error).__name__}: {error}"
-
-
 def _blocked(question: str, one: ResponseWork) -> str | None:
     """Why a question cannot be put: `agree` works on the claims that verify_answer finds."""
     before = one.evidence.get("verify_answer") if question == "agree" else None
@@ -337,17 +345,19 @@ def _rankings(items: Sequence[Loaded]) -> list[Ranking | None]:
 
 
 def _scored(one: ResponseWork, ranking: Ranking | None, more: Mapping[str, Evidence], work: Work) -> JudgedResponse:
-    facts = Facts(one.item.example, one.item.response, {**more, **one.evidence}, ranking)
-    measured = [
-        said(work.judge, metric, one.item) or _explained(metric, result, facts.evidence)
-        for metric, result in zip(work.metrics, _measured(work.metrics, facts), strict=True)
-    ]
+    example, response = one.item.example, one.item.response
+    readability = None if work.controls is None else work.controls.readability_of(example, response)
+    facts = Facts(example, response, {**more, **one.evidence}, ranking, readability)
+    measured = measure_facts(work.metrics, facts, work.judge, one.item)
     results = {str(metric): result for metric, result in zip(work.metrics, measured, strict=True)}
-    cause = _cause(facts, results, work)
-    unjudged = cause
+    verdict, cause = _judge_example(facts, results, work)
+    unjudged_verdict, unjudged = verdict, cause
     if work.judge is not None:
-        unjudged = _cause(Facts(one.item.example, one.item.response, {}, ranking), {}, work)
-    return JudgedResponse(one.item.response_no, tuple(one.packed), tuple(measured), cause, unjudged, one.item.mark)
+        unjudged_verdict, unjudged = _judge_example(Facts(example, response, {}, ranking), {}, work)
+    return JudgedResponse(
+        one.item.response_no, tuple(one.packed), tuple(measured), cause, unjudged, one.item.mark, verdict,
+        unjudged_verdict,
+    )     # fmt: skip
 
 
 def overtaken(store: Store, judged: Sequence[JudgedResponse]) -> set[int]:
@@ -359,41 +369,14 @@ def overtaken(store: Store, judged: Sequence[JudgedResponse]) -> set[int]:
     return marks.keys() - store.runs.unchanged(marks)
 
 
-def _cause(facts: Facts, results: Mapping[str, Measured], work: Work) -> Cause | None:
+def _judge_example(
+    facts: Facts, results: Mapping[str, Measured], work: Work
+) -> tuple[ExampleVerdict, Cause | None]:
     try:
-        cause = attribute(facts, results, indexed=work.listing)
+        verdict, cause = judge_example(facts, results, indexed=work.listing)
     except Exception as error:
-        return Cause("", f"no cause could be found: {told(error)}")
+        reason = f"no cause could be found: {told(error)}"
+        return ExampleVerdict("failed", reason=reason), Cause("", reason)
     if cause is not None and work.listing is not None:
         cause = replace(cause, listing=work.listing.fingerprint)
-    return cause
-
-
-def _measured(metrics: Sequence[Metric], facts: Facts) -> list[Measured]:
-    try:
-        results = measure_all(metrics, facts)
-    except Exception:
-        results = [_alone(metric, facts) for metric in metrics]
-    return [_finite(metric, result) for metric, result in zip(metrics, results, strict=True)]
-
-
-def _alone(metric: Metric, facts: Facts) -> Measured:
-    try:
-        return measure(metric, facts)
-    except Exception as error:
-        return Measured.failed(told(error), metric.range)
-
-
-def _explained(metric: Metric, result: Measured, evidence: Mapping[str, Evidence]) -> Measured:
-    """A failure with what the call said that brought nothing: "2 verdicts missing (too_long: …)"."""
-    if result.status != "failed":
-        return result
-    why = next((evidence[one].reason for one in questions([metric]) if one in evidence and evidence[one].reason), "")
-    return result if not why or why in result.reason else replace(result, reason=f"{result.reason} ({why})")
-
-
-def _finite(metric: Metric, result: Measured) -> Measured:
-    """A value that is not a number is a failure: a database would keep it as no value with status scored."""
-    if result.value is None or isfinite(result.value):
-        return result
-    return Measured.failed(f"{metric} gave {result.value}", metric.range)
+    return verdict, cause

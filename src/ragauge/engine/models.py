@@ -6,16 +6,17 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ragauge.data.ask import Ask, ModelName, Reply
+from ragauge.data.readability import Controls
 from ragauge.engine.budget import Budget, BudgetReached
 from ragauge.engine.caller import CallCounts, Caller, Purpose, RetryPolicy
 from ragauge.engine.driver import Driving, on_stored
 from ragauge.engine.embed_answers import EmbedAnswers
-from ragauge.engine.judge_batch import BatchResult, JobOutcome, QuestionJob, Work, judging
+from ragauge.engine.judge_batch import JobOutcome, QuestionJob, Work, judging
 from ragauge.engine.pool import Timed
 from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.engine.routing import Answers, StoredReplies
@@ -138,6 +139,13 @@ def counts_of(caller: Caller, calling: Calling) -> CallCounts:
     )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Ended(Generic[T]):
+    """What a generator returned."""
+
+    result: T
+
+
 class Models:
     """Judges batches with a model, all of them on the event loop that it is made in.
 
@@ -167,7 +175,11 @@ class Models:
     @property
     def under_way(self) -> float:
         """What is done of the batches under way, in responses: a batch of a slow model takes minutes."""
-        return sum(self._answered.values()) / max(1, len(self._work.questions))
+        return sum(n for batch, n in self._answered.items() if batch) / max(1, len(self._work.questions))
+
+    def use(self, controls: Controls) -> None:
+        """Judges what comes by these controls."""
+        self._work = replace(self._work, controls=controls)
 
     def judge(self, numbers: Sequence[int]) -> Future[Timed]:
         """Judges responses by number."""
@@ -201,28 +213,32 @@ class Models:
             here.add_done_callback(lambda task: task.cancelled() or task.exception())
         started = time.perf_counter()
         items = await self._apart(lambda: self._store.runs.load(numbers))
-        steps = judging(items, self._work, self._store.evidence)
+        result = await self.drive(judging(items, self._work, self._store.evidence), numbers[0])
+        return Timed(result, time.perf_counter() - started)
+
+    async def drive(self, steps: Generator[list[QuestionJob], list[JobOutcome], T], batch: int = 0) -> T:
+        """Drives a generator of jobs to its end; what it returns. `batch` is the batch's first response, 0 of none."""
         outcomes: list[JobOutcome] | None = None
         size = min(MOST_STORED, 2 * self.size)
         try:
             while True:
                 step = await self._apart(partial(self._step, steps, outcomes))
-                if isinstance(step, BatchResult):
+                if not isinstance(step, list):
                     self.size = size
-                    return Timed(step, time.perf_counter() - started)
+                    return step.result
                 self.caller.counts.reused += sum(one.reused for one in step)
                 asking = [one for one in step if one.outcome is None]
-                self._answered[numbers[0]] = self._answered.get(numbers[0], 0) + len(step) - len(asking)
+                self._answered[batch] = self._answered.get(batch, 0) + len(step) - len(asking)
                 if asking:
                     size = self._least
-                    await _all([self._driven(one, numbers[0]) for one in asking])
+                    await _all([self._driven(one, batch) for one in asking])
                 outcomes = [one.outcome for one in step if one.outcome is not None]     # all are at their ends
         finally:
-            self._answered.pop(numbers[0], None)
+            self._answered.pop(batch, None)
 
     def _step(
-        self, steps: Generator[list[QuestionJob], list[JobOutcome], BatchResult], outcomes: list[JobOutcome] | None
-    ) -> list[Driving] | BatchResult:
+        self, steps: Generator[list[QuestionJob], list[JobOutcome], T], outcomes: list[JobOutcome] | None
+    ) -> list[Driving] | Ended[T]:
         """One step of the generator, its jobs as far as stored replies reach.
 
         Its end is a value, since StopIteration cannot leave a thread.
@@ -230,8 +246,7 @@ class Models:
         try:
             jobs = next(steps) if outcomes is None else steps.send(outcomes)
         except StopIteration as done:
-            result: BatchResult = done.value
-            return result
+            return Ended(done.value)
         return on_stored(jobs, self._stored)
 
     async def _apart(self, work: Callable[[], T]) -> T:
@@ -240,7 +255,7 @@ class Models:
     async def _driven(self, one: Driving, batch: int) -> None:
         """Drives one question about one response to its end."""
         while one.outcome is None:
-            one.take(await self._answer(one.asks, Purpose(self._run_id, one.job.response_no, self._judge_id)))
+            one.take(await self._answer(one.asks, Purpose(self._run_id, one.job.response_no or None, self._judge_id)))
         self._answered[batch] += 1
 
     async def _answer(self, asks: Sequence[Ask], purpose: Purpose) -> list[Reply]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragauge.data.document import IndexListing
+from ragauge.data.readability import Controls
 from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge, gives_scores
 from ragauge.metrics.base import Metric
@@ -51,6 +52,9 @@ class Plan:
         judge: who answers.
         listing: what is in the system's index; None = not known.
         own: printed names of the metrics whose scores the judge gives itself.
+        selection: which responses were asked for.
+        n_controls: pairs of known truth that the judge is asked about first; 0 = shipped ones alone, None = none.
+        controls: what was stored of them when the plan was made.
     """
 
     run_id: str
@@ -65,6 +69,14 @@ class Plan:
     judge: Judge | None = field(default=None, repr=False, compare=False)
     listing: IndexListing | None = field(default=None, repr=False)
     own: frozenset[str] = frozenset()
+    selection: Selection = field(default_factory=Selection, repr=False)
+    n_controls: int | None = None
+    controls: Controls | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the controls that verdicts rest on; "" without any."""
+        return "" if self.controls is None else self.controls.fingerprint
 
     @property
     def pending(self) -> int:
@@ -86,6 +98,7 @@ def plan(
     *,
     judge_repeat: int = 0,
     listing: IndexListing | None = None,
+    controls: int | None = None,
 ) -> Plan:
     """What is to be done for a run, from what the store holds; it only reads.
 
@@ -101,7 +114,9 @@ def plan(
         selection: which responses; None = all, and what failed before stays.
         judge_repeat: 0 for the first asking of the judge; another number asks everything anew beside it.
         listing: what is in the system's index; None = as it was known last. Failures whose cause was found with
-            another one are done again, which asks nothing anew.
+            another one are done again, which asks nothing anew; so are verdicts by other controls or another rule.
+        controls: pairs of known truth that are asked about, at most; 0 = shipped ones alone; None = as many as the
+            judge is asked about by default.
 
     Raises:
         UnknownName: no such run, segment or value.
@@ -115,14 +130,26 @@ def plan(
     judge_id, repeat = (None, 0) if judge is None else (judge.judge_id, judge_repeat)
     columns = columns_of(metrics, judge_id, repeat, own)
     done = store.scores.complete(run_id, columns, failed_too=not selection.retry_failed, among=selection.only)
+    n_controls = _n_controls(judge, controls) if asked else None
+    stored = None if judge_id is None else store.controls.read(run_id, judge_id, repeat)
+    fingerprint = "" if stored is None else stored.fingerprint
+    done -= store.verdicts.outdated(run_id, judge_id, fingerprint, repeat, among=selection.only)
     listing = listing or store.listings.read(run_id)
     if listing is not None:
         done -= store.listings.outdated(run_id, judge_id, listing.fingerprint, repeat)
     todo = Order((number, key) for number, key in order if number not in done) if metrics else Order()
     return Plan(
         run_id, metrics, asked, judge_id, repeat, len(order), len(order) - len(todo), todo.numbers, todo.keys,
-        judge=judge, listing=listing, own=own,
+        judge=judge, listing=listing, own=own, selection=selection, n_controls=n_controls, controls=stored,
     )  # fmt: skip
+
+
+def renew(old: Plan, store: Store) -> Plan:
+    """The same plan, by what the store holds now."""
+    return plan(
+        store, old.run_id, old.metrics, old.judge, old.selection, judge_repeat=old.judge_repeat, listing=old.listing,
+        controls=old.n_controls,
+    )     # fmt: skip
 
 
 def _whose(
@@ -133,6 +160,12 @@ def _whose(
     if judge is None or not (asked or own):
         return None, ()
     return judge, tuple(question for question in asked if judge.answers(question))
+
+
+def _n_controls(judge: Judge | None, requested: int | None) -> int | None:
+    """How many pairs the judge is asked about; None for one that has no default, unless some are requested."""
+    default: int | None = getattr(judge, "n_controls", None)
+    return default if requested is None or (default is None and requested == 0) else requested
 
 
 def columns_of(

@@ -37,5 +37,6 @@ def score_free(store: Store, run_id: str, metrics: Sequence[Metric], numbers: Se
             judged = tuple(one for one in judged if one.response_no not in other)
             store.scores.write(run_id, columns, ((one.response_no, one.measured) for one in judged))
             store.causes.write(run_id, None, {one.response_no: one.cause for one in judged})
+            store.verdicts.write(run_id, None, {one.response_no: one.verdict for one in judged})
         failed |= {one.response_no for one in judged if any(score.status == "failed" for score in one.measured)}
     return failed

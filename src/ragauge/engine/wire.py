@@ -9,6 +9,7 @@ from typing import Any
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.codec import from_plain
 from ragauge.data.identity import plain
+from ragauge.data.verdict import ExampleVerdict
 from ragauge.engine.judge_batch import BatchResult, JudgedResponse
 from ragauge.metrics.base import Measured
 from ragauge.store.evidence import PackedEvidence
@@ -33,11 +34,12 @@ def _judged(one: JudgedResponse) -> list[Any]:
     ]
     measured = [[m.status, m.value, m.numerator, m.denominator, m.low, m.high, m.reason] for m in one.measured]
     causes = [None if cause is None else plain(cause) for cause in (one.cause, one.unjudged)]
-    return [one.response_no, one.mark, evidence, measured, *causes]
+    verdicts = [plain(verdict) for verdict in (one.verdict, one.unjudged_verdict)]
+    return [one.response_no, one.mark, evidence, measured, *causes, *verdicts]
 
 
 def _read(one: list[Any]) -> JudgedResponse:
-    number, mark, evidence, measured, *causes = one
+    number, mark, evidence, measured, *causes, verdict, unjudged_verdict = one
     cause, unjudged = (None if one is None else from_plain(Cause, one) for one in causes)
     return JudgedResponse(
         number,
@@ -46,6 +48,8 @@ def _read(one: list[Any]) -> JudgedResponse:
         cause,
         unjudged,
         mark,
+        from_plain(ExampleVerdict, verdict),
+        from_plain(ExampleVerdict, unjudged_verdict),
     )
 
 

@@ -35,7 +35,7 @@ class Task:
         judge: spec of the judge; None where nothing is asked.
         judge_id: its id, which the judge built from the spec must have.
         judge_repeat: which asking of the judge.
-        run_id: whose responses, and whose listing of the index.
+        run_id: whose responses, whose listing of the index, and whose controls.
     """
 
     store: str
@@ -51,7 +51,7 @@ class Task:
         return json.dumps(asdict(self))
 
     def work(self, store: Store) -> Work:
-        """Builds the judge and the metrics; what is in the index is read from the store."""
+        """Builds the judge and the metrics; what is in the index, and controls, are read from the store."""
         try:
             judge = None if self.judge is None else build_judge(self.judge)
         except UsageError as error:     # it could be built where the evaluation was started
@@ -60,7 +60,8 @@ class Task:
             raise JudgeError(f"the judge {self.judge} is {judge.judge_id} in a worker process, not {self.judge_id}.")
         metrics = tuple(parse(name) for name in self.metrics)
         listing = store.listings.read(self.run_id)
-        return Work(metrics, tuple(self.questions), judge, EmbedAnswers(), self.judge_repeat, listing)
+        controls = None if judge is None else store.controls.read(self.run_id, judge.judge_id, self.judge_repeat)
+        return Work(metrics, tuple(self.questions), judge, EmbedAnswers(), self.judge_repeat, listing, controls)
 
 
 def judge_numbers(numbers: Sequence[int], work: Work, store: Store) -> BatchResult:

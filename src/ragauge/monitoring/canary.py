@@ -93,7 +93,7 @@ class JudgeCanary(DailyLook):
         """What is asked of the judge at one asking: the metrics of the configuration that ask it anything."""
         whole = planner(self._wanted(store))(store, run.run_id)[0]
         asked = [metric for metric in whole.metrics if questions([metric])]
-        return plan(store, run.run_id, asked, whole.judge, judge_repeat=repeat)
+        return plan(store, run.run_id, asked, whole.judge, judge_repeat=repeat, controls=0)
 
     def _wanted(self, store: Store) -> EvaluateOptions:
         most = self._monitor.sample.max_cost

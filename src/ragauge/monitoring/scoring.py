@@ -78,8 +78,9 @@ class TrafficScorer:
     ) -> None:  # fmt: skip
         self._store, self._clock, self._max_cost, self._between = store, clock, policy.max_cost, between
         self._wanted = EvaluateOptions(
-            "", metrics=policy.metrics, judge=policy.judge, store=store.url, workers=1, warn=warn
-        )
+            "", metrics=policy.metrics, judge=policy.judge, store=store.url, workers=1, warn=warn,
+            controls="none",     # shipped ones: pairs of traffic would be others with every trace
+        )     # fmt: skip
         self._plans = planner(self._wanted)
         metrics = select(policy.metrics)
         self._free = [metric for metric in metrics if not questions([metric])]

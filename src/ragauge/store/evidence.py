@@ -110,6 +110,14 @@ class Evidences:
             self._insert(connection, {evidence.key: PackedEvidence.of(evidence)}, numbers)
             return _by_key(connection, [evidence.key])[evidence.key].evidence()
 
+    def store(self, found: Mapping[str, PackedEvidence]) -> None:
+        """Stores evidence by key that belongs to no response; what is there and did not fail stays."""
+        if not found:
+            return
+        with self._database.write() as connection:
+            judges = put_judges(self._database, connection, {packed.judge_id for packed in found.values()})
+            self._insert(connection, found, judges)
+
     def get(self, key: str) -> Evidence | None:
         """Evidence by key."""
         with self._database.read() as connection:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -130,13 +130,21 @@ class Verdicts:
             np.array([places[reason_no] for reason_no in reason], dtype=np.int64), tuple(texts.values()),
         )     # fmt: skip
 
-    def current(self, run_id: str, judge_id: str | None, controls: str = "", judge_repeat: int = 0) -> set[int]:
-        """Numbers of the responses whose verdict was decided by the present rule and with these controls."""
+    def outdated(
+        self, run_id: str, judge_id: str | None, controls: str = "", judge_repeat: int = 0, *,
+        among: Collection[int] | None = None,
+    ) -> set[int]:     # fmt: skip
+        """Numbers of the responses whose verdict was decided by another rule, or with other controls.
+
+        With `among`, of these responses alone.
+        """
         with self._database.read() as connection:
             query = select(table.c.response_no).where(
                 table.c.run_no == run_no(connection, run_id), table.c.judge_no == judge_no(connection, judge_id),
-                table.c.judge_repeat == judge_repeat, table.c.rule == RULE_VERSION, table.c.controls == controls,
+                table.c.judge_repeat == judge_repeat, or_(table.c.rule != RULE_VERSION, table.c.controls != controls),
             )     # fmt: skip
+            if among is not None:
+                return {row[0] for row in rows_among(connection, query, table.c.response_no, sorted(among))}
             return set(connection.execute(query).scalars())
 
 
@@ -149,7 +157,7 @@ class StoredControls:
     def write(self, run_id: str, judge_id: str, found: Controls, judge_repeat: int = 0) -> None:
         """Stores the controls of a run and judge in place of earlier ones."""
         scales = [[*key, plain(scale)] for key, scale in sorted(found.scales.items())]
-        body = pack(canonical({"fingerprint": found.fingerprint, "scales": scales}))
+        body = pack(canonical({"fingerprint": found.fingerprint, "scales": scales, "known_no": dict(found.known_no)}))
         with self._database.write() as connection:
             run = run_no(connection, run_id)
             count_write(connection, run)
@@ -176,7 +184,7 @@ class StoredControls:
             (fact, language, layout): from_plain(ControlScale, scale)
             for fact, language, layout, scale in stored["scales"]
         }
-        return Controls(scales, stored["fingerprint"])
+        return Controls(scales, stored["fingerprint"], stored["known_no"])
 
 
 def _reason_text(verdict: ExampleVerdict) -> str:

@@ -96,6 +96,37 @@ class ExampleView:
 
 
 @dataclass(frozen=True, slots=True)
+class ScaleSummary:
+    """Whether the judge tells pairs known to be true from pairs known to be false.
+
+    Attributes:
+        fact: support, reference, relevance or address.
+        language: ISO 639-1; "und" or "mixed".
+        layout: prose, table or cells.
+        readable: whether it can read such texts.
+        known_yes: mean score of the known-true pairs.
+        known_no: of the known-false pairs.
+        auroc: chance that a known-true pair scores higher.
+        gap: between the medians.
+        yes: scores of known-true pairs.
+        no: scores of known-false pairs.
+        shipped: pairs, of both, of the texts shipped with the package.
+    """
+
+    fact: str
+    language: str
+    layout: str
+    readable: bool
+    known_yes: float
+    known_no: float
+    auroc: float
+    gap: float
+    yes: int
+    no: int
+    shipped: int
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeNote:
     """How the answers were judged and how far that can be trusted.
 
@@ -106,6 +137,8 @@ class JudgeNote:
         uncertain: share of claims whose probability lies in the middle band; None where it does not apply.
         observed: what its verdicts were worth on human labels, in words.
         errors: printed name of a metric -> how far its mean errs on data that nobody labelled; empty = not known.
+        controls: printed name of a metric -> its mean over pairs known to be false; empty = none were asked about.
+        scales: what those pairs and the known-true ones show of what it can read.
     """
 
     judge_id: str
@@ -114,6 +147,8 @@ class JudgeNote:
     uncertain: float | None = None
     observed: str = ""
     errors: Mapping[str, JudgeMeanError] = field(default_factory=dict)
+    controls: Mapping[str, float] = field(default_factory=dict)
+    scales: tuple[ScaleSummary, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

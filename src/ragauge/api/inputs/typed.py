@@ -12,6 +12,8 @@ from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Annotated, Any, ParamSpec, TypeVar, get_origin
 
+from ragauge.errors import UsageError
+
 Given = TypeVar("Given")
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,8 +62,24 @@ Filter = Annotated[
     Mapping[str, str] | None, Typed("Only these: type=multi_hop or tag=golden, comma = and.")
 ]
 Index = Annotated[Any, Typed("What is in the index: a file of document ids, a corpus.jsonl, a table.")]
+Controls = Annotated[
+    int | str | None,
+    Typed(
+        "Pairs of known truth that show what the judge can read: so many, or none. local: 200.", kind=str | None,
+        metavar="N|none",
+    ),
+]     # fmt: skip
 Baseline = Annotated[Any, Typed("Hold the run against this one: a baseline's name, or a run's id or name.")]
 StoredRun = Annotated[Any, Typed("A stored run: id, name or latest.", argument=True)]
+
+
+def parse_controls(controls: int | str | None) -> int | None:
+    """How many control pairs of the run; 0 = none of its own, None = as many as the judge takes by default."""
+    if controls is None or controls == "none":
+        return None if controls is None else 0
+    if not str(controls).isdecimal():
+        raise UsageError(f"controls must be a number of pairs or none, got {controls!r}.")
+    return int(controls)
 
 
 def keywords(options: Callable[P, Given]) -> Callable[[Callable[[Given], T]], Callable[P, T]]:

@@ -84,12 +84,27 @@ def note(
     errors: Mapping[str, JudgeMeanError],
 ) -> JudgeNote:     # fmt: skip
     """What a report says about the judge of a run, which errs so far on it."""
+    from dataclasses import replace
+    from statistics import fmean
+
+    from ragauge.analysis.results.scorecard import ScaleSummary
     from ragauge.engine.judges import JudgeProgress, note_of
 
     if judge_id is None:
         return note_of(None)
     versions = store.evidence.versions(run.run_id, judge_id)
-    return note_of(judge_id, claims, JudgeProgress(store.judges.spec(judge_id) or "", versions, use, errors))
+    found = note_of(judge_id, claims, JudgeProgress(store.judges.spec(judge_id) or "", versions, use, errors))
+    controls = store.controls.read(run.run_id, judge_id)
+    if controls is None:
+        return found
+    scales = tuple(
+        ScaleSummary(
+            *key, scale.is_readable, fmean(scale.yes), fmean(scale.no), scale.auroc, scale.gap, len(scale.yes),
+            len(scale.no), scale.shipped,
+        )
+        for key, scale in sorted(controls.scales.items())
+    )     # fmt: skip
+    return replace(found, controls=controls.known_no, scales=scales)
 
 
 def run_cost(store: Store, run: Run) -> RunCost:

@@ -63,6 +63,11 @@ class CalibratedJudge:
         main, _, _ = self.base.judge_id.partition("#")
         return f"{PREFIX}{main}#{self.file.hash()}"
 
+    @property
+    def n_controls(self) -> int | None:
+        """As many pairs of known truth as its base is asked about."""
+        return getattr(self.base, "n_controls", None)
+
     def version(self, question: str) -> int:
         """The base's version of the question."""
         return self.base.version(question)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from alembic import op
-from sqlalchemy import BigInteger, Column, ForeignKey, Integer, LargeBinary, MetaData, SmallInteger, Table, Text
+from sqlalchemy import BigInteger, Column, ForeignKey, Integer, LargeBinary, MetaData, SmallInteger, Table, Text, text
 
 revision = "0026"
 down_revision = "0025"
@@ -37,6 +37,15 @@ NEW = (
 )
 
 
+# what was judged before verdicts had a rule: not judged (3), by rule 0, so that the next evaluation derives it
+EARLIER = """
+    INSERT INTO verdicts (run_no, response_no, judge_no, judge_repeat, verdict, "right", grounded, rule, controls)
+    SELECT DISTINCT run_no, response_no, judge_no, judge_repeat, 3, 3, 3, 0, '' FROM scores
+"""
+
+
 def upgrade() -> None:
-    """Adds the tables. What was judged before has no verdict: the next evaluation derives it."""
-    metadata.create_all(op.get_bind(), tables=NEW, checkfirst=False)
+    """Adds the tables, and a verdict of no rule for every response that was judged before."""
+    connection = op.get_bind()
+    metadata.create_all(connection, tables=NEW, checkfirst=False)
+    connection.execute(text(EARLIER))

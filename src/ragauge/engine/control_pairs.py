@@ -1,0 +1,242 @@
+"""Draws pairs whose truth is known, from a run's own responses and from the texts shipped with the package.
+
+What is drawn depends on ids and texts alone: neither the order of the examples nor a limit changes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+from ragauge.data.example import Example
+from ragauge.data.identity import digest
+from ragauge.data.readability import MIN_PAIRS, Place
+from ragauge.data.response import Passage, Response
+from ragauge.judging.known_texts import KnownText, known_texts
+from ragauge.text.characters import UNSPACED
+from ragauge.text.language import guess
+from ragauge.text.layout import Layout, layout_of
+from ragauge.text.sentences import split
+from ragauge.text.tokens import words
+
+PairKind = Literal["passages", "address"]     # what is judged: a query, answer and reference beside passages, or alone
+MIN_WORDS = 6           # of a sentence of which half is taken
+MAX_CHARS = 400         # of such a sentence
+CELL_LINES = 4          # neighboring lines that stand for a row where each cell has its own
+N_SHIPPED = 24          # of each kind, from the shipped documents
+N_SHIPPED_PASSAGES = 3  # of a shipped known-no pair
+UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
+CELL_MARKS = re.compile(r"[|\t]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPair:
+    """A pair whose truth is known.
+
+    Attributes:
+        kind: what is judged of it.
+        is_yes: whether the truth is yes.
+        example: with the query and the reference.
+        response: with the answer, and the passages where there are any.
+        place: whose scale its scores belong to.
+        is_shipped: whether it is of the shipped texts.
+    """
+
+    kind: PairKind
+    is_yes: bool
+    example: Example
+    response: Response
+    place: Place
+    is_shipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One response that pairs are drawn from; `doc_ids` holds its documents and the hashes of its texts."""
+
+    key: str     # by which it is drawn
+    example: Example
+    response: Response
+    place: Place
+    doc_ids: frozenset[str]
+    query_words: frozenset[str]
+    words: frozenset[str]
+
+    def is_apart_from(self, other: _Source) -> bool:
+        """Whether the other may stand for what does not belong here: same tenant, language and layout, no document."""
+        mine, theirs = self.example, other.example
+        same_tenant = mine.segments.get("tenant") == theirs.segments.get("tenant")
+        same_cluster = mine.cluster is not None and mine.cluster == theirs.cluster
+        return same_tenant and not same_cluster and self.place == other.place and not self.doc_ids & other.doc_ids
+
+
+def draw_pairs(responses: Iterable[tuple[Example, Response]], n: int) -> list[ControlPair]:
+    """At most n pairs of each kind from a run's responses, half of them known no: of these half random, half near.
+
+    Args:
+        responses: with their examples, one an example.
+        n: how many at most.
+    """
+    sources = sorted((source for pair in responses if (source := _source(*pair))), key=lambda source: source.key)
+    half = n // 2
+    found: list[ControlPair] = []
+    for source, other in _partners(sources, half):
+        example = _example(source.example.query, source.example, other.example.query_id)
+        passages = other.response.passages
+        found.append(ControlPair("passages", False, example, replace(source.response, passages=passages), source.place))
+        if other.response.answer:
+            alone = _example(source.example.query, Example("", ""), other.example.query_id)
+            answer = Response("", answer=other.response.answer)
+            found.append(ControlPair("address", False, alone, answer, source.place))
+    for source in sources[:half]:
+        found += _known_yes(source)
+    return found
+
+
+def shipped_pairs(kind: PairKind, language: str, layout: Layout) -> list[ControlPair]:
+    """24 known-yes and 24 known-no pairs of the shipped texts of a language and layout; [] where there are none."""
+    return [pair for pair in _shipped(language, layout) if pair.kind == kind]
+
+
+@cache
+def _shipped(language: str, layout: Layout) -> tuple[ControlPair, ...]:
+    documents = known_texts(language, layout)
+    place = Place(language, language, layout)
+    return tuple(
+        replace(pair, place=place, is_shipped=True)
+        for number, document in enumerate(documents[:N_SHIPPED])
+        for pair in _of_document(documents, number, document)
+    )
+
+
+def _of_document(documents: Sequence[KnownText], number: int, document: KnownText) -> Iterator[ControlPair]:
+    """A known yes and a known no of each kind; every second known no is beside the other document of its topic."""
+    part, *_ = sorted(document.parts, key=lambda text: digest([document.doc_id, text]))
+    others = [other for other in documents if other.doc_id not in (document.doc_id, document.near_doc_id)]
+    others.sort(key=lambda other: digest([document.doc_id, other.doc_id]))
+    near = [other for other in documents if other.doc_id == document.near_doc_id]
+    strangers = ((near if number % 2 else []) + others)[:N_SHIPPED_PASSAGES]
+    query, place = halve(part), Place("", "", "prose")
+    yes, no = (
+        tuple(Passage(text.doc_id, text.doc_id, text.text) for text in texts) for texts in ([document], strangers)
+    )
+    example = Example(document.doc_id, query, references=(query,))
+    yield ControlPair("passages", True, example, Response("", passages=yes, answer=query), place)
+    wrong = replace(example, references=(flatten(part),))
+    yield ControlPair("passages", False, wrong, Response("", passages=no, answer=flatten(part)), place)
+    alone = Example(document.doc_id, query)
+    yield ControlPair("address", True, alone, Response("", answer=flatten(part)), place)
+    yield ControlPair("address", False, alone, Response("", answer=flatten(strangers[0].parts[0])), place)
+
+
+def _source(example: Example, response: Response) -> _Source | None:
+    """A response that pairs can be drawn from; None of one without passages, or whose texts were not recorded."""
+    if response.error is not None or not response.passages or not response.texts_recorded:
+        return None
+    texts = [passage.text or "" for passage in response.passages]
+    labeled = [doc_id for relevant in example.relevant or () for doc_id in relevant.doc_ids]
+    named = [passage.doc_id for passage in response.passages if passage.doc_id]
+    return _Source(
+        digest([example.query_id, example.query]), example, response, Place.from_texts(example, response),
+        frozenset((*labeled, *named, *map(digest, texts))), frozenset(words(example.query)),
+        frozenset(word for text in texts for word in words(text)),
+    )     # fmt: skip
+
+
+def _partners(sources: Sequence[_Source], n: int) -> list[tuple[_Source, _Source]]:
+    """At most n examples, each with another: half of them with a random one, half with the nearest by words."""
+    pairs: dict[tuple[str, str], tuple[_Source, _Source]] = {}
+
+    def add(most: int, ordered: Sequence[_Source], rank: str) -> None:
+        for source in ordered:
+            if len(pairs) >= most:
+                return
+            others = [other for other in sources if source.is_apart_from(other)]
+            if not others:
+                continue
+            if rank == "near":
+                other = max(others, key=lambda other: (len(source.query_words & other.words), other.key))
+            else:
+                other = min(others, key=lambda other: digest([source.key, other.key]))
+            pairs.setdefault((source.key, other.key), (source, other))
+
+    add(n // 2, sources, "random")
+    add(n, sources[::-1], "near")
+    return list(pairs.values())
+
+
+def _known_yes(source: _Source) -> Iterator[ControlPair]:
+    """Half of a sentence, row or group of cells of one of its passages, beside that passage, and alone."""
+    passages = sorted(source.response.passages or (), key=lambda passage: digest([source.key, passage.text]))
+    for passage in passages:
+        text = passage.text or ""
+        layout = layout_of(text)
+        parts = sorted(_parts(text, layout), key=lambda part: digest([source.key, part]))
+        if not parts:
+            continue
+        part, half, language = parts[0], halve(parts[0]), guess(text)
+        place = Place(language, language, layout)
+        example = replace(_example(half, source.example, "yes"), references=(half,), reference_claims=None)
+        response = Response("", passages=(passage,), answer=half)
+        yield ControlPair("passages", True, example, response, place)
+        if layout == "prose":
+            yield ControlPair("address", True, _example(half, Example("", ""), ""), Response("", answer=part), place)
+        return
+
+
+def _parts(text: str, layout: Layout) -> list[str]:
+    """Sentences of prose, rows of a table, neighboring lines of cells, of six words and more."""
+    if layout == "prose":
+        parts = [sentence.text for sentence in split(text)]
+    else:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        size = 1 if layout == "table" else CELL_LINES
+        parts = ["\n".join(lines[start : start + size]) for start in range(0, len(lines) - size + 1, size)]
+    least = MIN_WORDS if layout == "prose" else 3
+    return [flatten(part) for part in parts if least <= len(words(part)) and len(part) <= MAX_CHARS]
+
+
+def flatten(part: str) -> str:
+    """A row or group of cells as one line without marks between the cells."""
+    return " ".join(CELL_MARKS.sub(" ", part).split())
+
+
+def halve(part: str) -> str:
+    """Half of the words of a sentence, in their order; names and numbers are kept. Without spaces, its first half.
+
+    >>> halve("The library in Marlow Street opens at 10 in the morning from Tuesday to Saturday")
+    'The in Marlow Street at 10 the from Tuesday Saturday'
+    >>> halve("| Adult card | 24 | 15 |")
+    'Adult 24 15'
+    """
+    pieces = flatten(part).split()
+    if len(UNSPACED_CHARACTER.findall(part)) > len(part) / 2:
+        text = " ".join(pieces)
+        end = max(1, (len(text) + 1) // 2)
+        within = re.compile(rf"[^\s{UNSPACED}]*").match(text, end)     # no number or name is cut
+        inside = end < len(text) and not UNSPACED_CHARACTER.match(text[end - 1]) and text[end - 1] != " "
+        return text[: within.end()] if inside and within is not None else text[:end]
+    kept, dropped = [], True
+    for place, piece in enumerate(pieces):
+        name = place > 0 and any(character.isupper() for character in piece)
+        if name or any(character.isdigit() for character in piece):
+            kept.append(piece)
+            continue
+        dropped = not dropped
+        if not dropped:
+            kept.append(piece)
+    return " ".join(kept)
+
+
+def _example(query: str, source: Example, other: str) -> Example:
+    """What a pair asks: the query, the references of an example, and no label of it."""
+    named = f"control:{source.query_id}:{other}"
+    return Example(named, query, references=source.references, reference_claims=source.reference_claims)
+
+
+def missing_kinds(n_yes: int, n_no: int) -> tuple[bool, ...]:
+    """Of which kinds, yes (True) and no (False), there are too few scores for a scale."""
+    return tuple(kind for kind, n in ((True, n_yes), (False, n_no)) if n < MIN_PAIRS)
