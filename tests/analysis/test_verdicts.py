@@ -10,7 +10,7 @@ from tests.analysis.test_attribute import NO_REFERENCE, REFUSAL, UNLABELLED, cas
 from ragauge.analysis.causes.attribute import judge_example
 from ragauge.analysis.causes.verdicts import read_bands
 from ragauge.data.example import Example, Relevant
-from ragauge.data.facts import AgreementFacts, AnswerFacts, Claim, Evidence, FactsOf
+from ragauge.data.facts import Agreement, AgreementFacts, AnswerFacts, Claim, Evidence, FactsOf
 from ragauge.data.readability import Readability
 from ragauge.data.response import Passage, Response
 from ragauge.data.verdict import ExampleVerdict
@@ -29,7 +29,7 @@ def likely(
     level: Any = None if address_p is None else "fully"
     found: dict[str, FactsOf] = {"verify_answer": AnswerFacts(claims, level, False, address_p=address_p)}
     if stated is not None:
-        agrees = tuple("absent" for _ in claims)
+        agrees: tuple[Agreement | None, ...] = ("absent",) * len(claims)
         found["agree"] = AgreementFacts(agrees, (stated >= 0.5,), (stated,) * len(claims), (stated,))
     evidence = {name: Evidence("k", name, 1, "j", "ok", facts) for name, facts in found.items()}
     references = () if stated is None else ("r",)
