@@ -29,8 +29,8 @@ def likely(
     level: Any = None if address_p is None else "fully"
     found: dict[str, FactsOf] = {"verify_answer": AnswerFacts(claims, level, False, address_p=address_p)}
     if stated is not None:
-        agrees: tuple[Agreement | None, ...] = ("absent",) * len(claims)
-        found["agree"] = AgreementFacts(agrees, (stated >= 0.5,), (stated,) * len(claims), (stated,))
+        agrees: list[Agreement | None] = ["absent" for _ in claims]
+        found["agree"] = AgreementFacts(tuple(agrees), (stated >= 0.5,), (stated,) * len(claims), (stated,))
     evidence = {name: Evidence("k", name, 1, "j", "ok", facts) for name, facts in found.items()}
     references = () if stated is None else ("r",)
     response = Response("q", passages=(Passage("p1", "d1", "one"),), answer="c1")
@@ -87,11 +87,12 @@ def test_what_cannot_be_read_is_not_judged() -> None:
     assert (result.verdict, result.grounded) == ("not_judged", "not_judged")
 
 
-def test_half_an_answer_is_unclear_unless_clear() -> None:
-    """Whether an answer addresses the question is a judge's guess; a sure *no* fails, and *fully* proves nothing."""
-    assert decide(likely((0.95,), address_p=(0.3, 0.6, 0.1))).right == "unclear"
-    assert decide(likely((0.95,), address_p=(0.02, 0.03, 0.95))).right == "failed"
+def test_what_seems_off_the_question_is_unclear() -> None:
+    """Whether an answer addresses the question is a judge's guess: a sure *no* is in doubt, *fully* proves nothing."""
+    assert decide(likely((0.95,), address_p=(0.02, 0.03, 0.95))).right == "unclear"
+    assert decide(likely((0.95,), address_p=(0.3, 0.6, 0.1))).right == "not_judged"
     assert decide(likely((0.95,), address_p=(0.9, 0.05, 0.05))).right == "not_judged"
+    assert decide(case(**UNLABELLED, **NO_REFERENCE, address="no").facts()).right == "failed"
 
 
 @pytest.mark.parametrize(("changes", "verdict"), [

@@ -6,6 +6,7 @@ Thresholds on a judge's probabilities are data, written by bench/verdicts.py.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -17,7 +18,7 @@ from ragauge.data.verdict import ExampleVerdict, Verdict, combine
 
 THRESHOLDS = Path(__file__).parent / "verdict_thresholds.json"
 CERTAIN_P = 0.2         # a claim this unlikely that a passage contradicts, or that has made-up specifics, fails alone
-CLEAR_P = 0.9           # from here on an address is clear
+CLEAR_P = 0.9           # an answer this likely to address the question in part or not at all is in doubt
 LABEL = "a label of your own (ragauge label)"
 MODEL = "a model judge (--judge)"
 REFERENCE = "a reference answer"
@@ -62,17 +63,22 @@ def read_bands() -> dict[str, ScoreBand]:
     return {name: ScoreBand(**band) for name, band in json.loads(THRESHOLDS.read_text(encoding="utf-8")).items()}
 
 
-def decide_verdict(context: CauseContext) -> ExampleVerdict:
+def decide_verdict(context: CauseContext, bands: Mapping[str, ScoreBand] | None = None) -> ExampleVerdict:
     """What is known of whether an example failed.
 
     It failed where the system gave an error, a label shows a failure (see `find_label_failure`), or the answer is not
     right or not grounded. A correct refusal never fails.
+
+    Args:
+        context: the example's facts.
+        bands: thresholds by verdict; None = the shipped ones.
     """
+    bands = bands or read_bands()
     if context.response.error is not None:
         return ExampleVerdict("failed", reason="the system failed")
     if context.example.answerable is False and context.refuse:
         return ExampleVerdict("passed", "passed")
-    right, grounded = _decide_right(context), _decide_grounded(context)
+    right, grounded = _decide_right(context, bands["right"]), _decide_grounded(context, bands["grounded"])
     verdicts = right.verdict, grounded.verdict
     labelled, _ = find_label_failure(context)
     if labelled:
@@ -128,7 +134,7 @@ def find_label_failure(context: CauseContext) -> tuple[str, str]:
 # ---- right ----
 
 
-def _decide_right(context: CauseContext) -> SideVerdict:
+def _decide_right(context: CauseContext, band: ScoreBand) -> SideVerdict:
     """Whether the answer is right, by labels, by the reference, or as far as it addresses the question at all."""
     known = context.example.answerable
     if known is not None and context.refuse is known:
@@ -140,7 +146,7 @@ def _decide_right(context: CauseContext) -> SideVerdict:
     if known is False:
         return NOT_JUDGED
     if context.agreement is not None and context.agreement.reference:
-        return _compare_to_reference(context)
+        return _compare_to_reference(context, band)
     return _decide_address(context)
 
 
@@ -158,7 +164,7 @@ def _decide_refusal(context: CauseContext) -> SideVerdict:
     return SideVerdict("unclear", reason, (ANSWERABLE,))
 
 
-def _compare_to_reference(context: CauseContext) -> SideVerdict:
+def _compare_to_reference(context: CauseContext, band: ScoreBand) -> SideVerdict:
     agreement = context.agreement
     if agreement is None:
         return NOT_JUDGED
@@ -169,7 +175,7 @@ def _compare_to_reference(context: CauseContext) -> SideVerdict:
         whole = None not in agreement.reference and None not in agreement.answer
         return PASSED if whole else SideVerdict("unclear", "a verdict on the reference is missing", (MODEL, LABEL))
     recall = fmean(known)
-    verdict = read_bands()["right"].verdict_of(recall)
+    verdict = band.verdict_of(recall)
     if verdict == "failed":
         return SideVerdict(verdict, f"the answer leaves out the reference (expected share stated {recall:.2f})")
     if verdict == "passed":
@@ -179,21 +185,24 @@ def _compare_to_reference(context: CauseContext) -> SideVerdict:
 
 
 def _decide_address(context: CauseContext) -> SideVerdict:
-    """Without a reference an answer to something else or to half of the question is not right; none is by its topic."""
-    level = context.address
-    if level in (None, "fully"):
+    """Without a reference, an answer to something else or to half of the question is not right; none is by its topic.
+
+    A probability leaves it open, since right answers in other words than the question's may seem off it.
+    """
+    if context.address in (None, "fully"):
         return NOT_JUDGED
     reason = "the answer does not fully address the question"
-    probabilities = context.answer.address_p if context.answer is not None else None
-    if probabilities is None or addresses(context)[2] >= CLEAR_P:
+    if context.answer is None or context.answer.address_p is None:
         return SideVerdict("failed", reason)
-    return SideVerdict("unclear", f"{reason}, or so it seems", (LABEL, MODEL, REFERENCE))
+    if max(addresses(context)[1:]) < CLEAR_P:
+        return NOT_JUDGED
+    return SideVerdict("unclear", f"it seems that {reason}", (LABEL, MODEL, REFERENCE))
 
 
 # ---- grounded ----
 
 
-def _decide_grounded(context: CauseContext) -> SideVerdict:
+def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
     """Whether the passages support the answer; not judged of a refusal, or of an answer that claims nothing."""
     answer, claims = context.answer, context.claims
     if answer is None or claims is None or context.refuse:
@@ -206,18 +215,22 @@ def _decide_grounded(context: CauseContext) -> SideVerdict:
     if any(claim.p is None for claim in unsupported):
         return SideVerdict("failed", f"{len(unsupported)} claims without support")
     likely = [claim for claim in claims if claim.p is not None]
-    if any(claim.contradicting and claim.chance <= CERTAIN_P for claim in likely):
-        return SideVerdict("failed", "a passage contradicts a claim")
+    for claim in (claim for claim in likely if claim.chance <= CERTAIN_P):
+        if claim.contradicting:
+            return SideVerdict("failed", f"a passage contradicts claim {claim.n}")
+        if claim.window is not None and claim.window.missing:
+            return SideVerdict("failed", f"no passage has {claim.window.missing[0]} of claim {claim.n}")
     if likely:
-        return _weigh_claims([claim.chance if claim in unsupported or claim.supporting else 1.0 for claim in claims])
+        chances = [claim.chance if claim in unsupported or claim.supporting else 1.0 for claim in claims]
+        return _weigh_claims(chances, band)
     if not context.claims_whole:
         return SideVerdict("unclear", "a verdict on a claim is missing", (MODEL, LABEL))
     return PASSED
 
 
-def _weigh_claims(chances: list[float]) -> SideVerdict:
+def _weigh_claims(chances: list[float], band: ScoreBand) -> SideVerdict:
     mean = fmean(chances)
-    verdict = read_bands()["grounded"].verdict_of(mean)
+    verdict = band.verdict_of(mean)
     if verdict == "failed":
         return SideVerdict(verdict, f"most of the answer is in no passage (expected share supported {mean:.2f})")
     if verdict == "passed":
