@@ -5,7 +5,7 @@ Controls enter no mean, count, segment, list or gate.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -13,10 +13,19 @@ from statistics import fmean
 
 from ragauge.data.facts import AnswerFacts, Evidence, ReferenceFacts, RelevanceFacts
 from ragauge.data.identity import digest
-from ragauge.data.readability import BESIDE_PASSAGES, CONTROLLED_FACTS, Controls, ControlScale, Place, ScaleKey
+from ragauge.data.readability import (
+    BESIDE_PASSAGES,
+    CONTROLLED_FACTS,
+    ControlledFact,
+    Controls,
+    ControlScale,
+    Place,
+    ScaleKey,
+)  # fmt: skip
 from ragauge.engine.control_pairs import ControlPair, PairKind, draw_pairs, missing_kinds, shipped_pairs
 from ragauge.engine.judge_batch import JobOutcome, Questioning, QuestionJob, ResponseWork, Work
 from ragauge.engine.plan import Plan
+from ragauge.judging.inputs import Inputs, inputs_for
 from ragauge.judging.judge import asks_models
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
@@ -31,6 +40,7 @@ MAX_SOURCES = 400     # responses that pairs are drawn from
 AT_A_TIME = 50        # pairs whose evidence is stored in one transaction; responses in memory
 PARTLY = 0.5          # what an answer that addresses the question in part counts
 _SHIPPED: dict[str, PackedEvidence] = {}     # by key; a few thousand at most
+FACT_OF: Mapping[PairKind, ControlledFact] = {"passages": "support", "address": "address"}     # whose key it is
 RATED = ("rate_passages", "rate_sentences", "rate_answer")
 
 
@@ -87,6 +97,27 @@ def ask_controls(plan: Plan, store: Store, work: Work, counts: ControlCounts) ->
             known_no={**plan.controls.known_no, **controls.known_no},
         )     # fmt: skip
     return controls
+
+
+def expected_inputs(plan: Plan, store: Store) -> Iterator[Inputs]:
+    """What `ask_controls` would ask, shipped pairs where the run has too few."""
+    asking = _Asking(store, Work(plan.metrics, plan.questions, plan.judge), ControlCounts())
+    sources = _sources(store, plan.run_id) if plan.n_controls else []
+    pairs = draw_pairs(((item.example, item.response) for item in sources), plan.n_controls or 0)
+    sizes = Counter((pair.kind, pair.place.key(FACT_OF[pair.kind])[1:], pair.is_yes) for pair in pairs)
+    places = {Place.from_texts(item.example, item.response) for item in _responses(store, plan, sources)}
+    missing = {
+        (kind, key, is_yes)
+        for kind, fact in FACT_OF.items() for key in {place.key(fact)[1:] for place in places}
+        for is_yes in missing_kinds(sizes[kind, key, True], sizes[kind, key, False])
+    }     # fmt: skip
+    for kind, (language, layout), is_yes in sorted(missing):
+        pairs += [pair for pair in shipped_pairs(kind, language, layout) if pair.is_yes == is_yes]
+    for pair in pairs:
+        for question in asking.questions_of(pair.kind):
+            inputs = inputs_for(question, pair.example, pair.response, {})
+            if inputs is not None:
+                yield inputs
 
 
 def _sources(store: Store, run_id: str) -> list[Loaded]:
@@ -155,6 +186,10 @@ class _Asking:
             and (fact != "agreement" or "agree" in work.questions)
         )     # fmt: skip
 
+    def questions_of(self, kind: PairKind) -> list[str]:
+        """What is asked about a pair."""
+        return [name for name in self._questions if kind == "passages" or name == "verify_answer"]
+
     def ask(self, pairs: Sequence[ControlPair]) -> Generator[list[QuestionJob], list[JobOutcome], list[_Judged]]:
         """What is found about pairs; what is not stored is asked, and stored some pairs at a time."""
         found: list[_Judged] = []
@@ -164,10 +199,9 @@ class _Asking:
             stored = _Remembered(self._store.evidence) if shipped else self._store.evidence
             questioning = Questioning(self._work, stored)
             jobs: list[QuestionJob] = []
-            for kind in ("passages", "address"):
-                names = [name for name in self._questions if kind == "passages" or name == "verify_answer"]
+            for kind in FACT_OF:
                 asked = [work for pair, work in works if pair.kind == kind]
-                jobs = questioning.begin(names, asked)
+                jobs = questioning.begin(self.questions_of(kind), asked)
                 questioning.end((yield jobs) if jobs else [])
             new = {packed.key: packed for _, work in works for packed in work.packed}
             self._store.evidence.store(new)

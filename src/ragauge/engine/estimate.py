@@ -9,6 +9,7 @@ from typing import Any
 from ragauge.data.ask import Ask, ModelName, Reply, Usage, reply_key
 from ragauge.data.facts import AnswerFacts, Claim, FactsOf
 from ragauge.engine.budget import Price
+from ragauge.engine.controls import expected_inputs, needs_controls
 from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.plan import Plan
 from ragauge.engine.routing import asked_of
@@ -108,6 +109,9 @@ def estimate(plans: Sequence[Plan], store: Store, price: Price = price) -> CostE
     for plan in plans:
         if plan.judge is None or not asks_models(plan.judge):
             continue
+        if needs_controls(plan):
+            for inputs in expected_inputs(plan, store):
+                found.add_new(_unanswered(plan.judge, inputs, 0, store, local), store, seen, price)
         for start in range(0, plan.pending, BATCH):
             wanted: list[tuple[ModelName, Ask]] = []
             for item in store.runs.load(plan.numbers[start : start + BATCH]):
@@ -153,11 +157,21 @@ def _asks(
         inputs = inputs_for(question, item.example, item.response, _guessed(item))
         if inputs is None:
             continue
-        key = evidence_key(judge.judge_id, judge.version(question), inputs, plan.judge_repeat)
-        if question == "agree" or key not in store.evidence.known([key]):
-            for member in members_of(judge):
-                if member.answers(question):
-                    asks += _of_one(member, inputs, plan.judge_repeat, local)
+        asks += _unanswered(judge, inputs, plan.judge_repeat, store, local)
+    return asks
+
+
+def _unanswered(
+    judge: AsksModels, inputs: Inputs, judge_repeat: int, store: Store, local: EmbedAnswers
+) -> list[tuple[ModelName, Ask]]:
+    """What a question asks models first, where no stored evidence answers it."""
+    question = inputs.question
+    key = evidence_key(judge.judge_id, judge.version(question), inputs, judge_repeat)
+    asks: list[tuple[ModelName, Ask]] = []
+    if question == "agree" or key not in store.evidence.known([key]):
+        for member in members_of(judge):
+            if member.answers(question):
+                asks += _of_one(member, inputs, judge_repeat, local)
     return asks
 
 

@@ -1,0 +1,199 @@
+"""Control pairs: how they are drawn, what is asked about them once, and what they say of a judge."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import ragauge as rg
+from ragauge.data.example import Example
+from ragauge.data.facts import RelevanceFacts
+from ragauge.data.response import Passage, Response, Run
+from ragauge.engine.control_pairs import ControlPair, draw_pairs, halve, shipped_pairs
+from ragauge.engine.controls import ControlCounts, ask_controls
+from ragauge.engine.execute import execute
+from ragauge.engine.judge_batch import Work, drive_jobs
+from ragauge.engine.plan import Plan, Selection, plan
+from ragauge.judging.inputs import Inputs
+from ragauge.judging.judge import Asking
+from ragauge.judging.known_texts import languages
+from ragauge.judging.local.judge import LocalJudge
+from ragauge.metrics.catalogue import select
+from ragauge.store.open import Store, open_store
+from ragauge.text.tokens import words
+
+TOPICS = (
+    ("ferry", "The ferry to Skagen leaves the harbour every morning at {n} past seven and takes two hours."),
+    ("orchard", "Growers in the valley pick {n} crates of late apples before the first frost arrives."),
+    ("archive", "The city archive keeps {n} maps of the old walls in a cool room below the tower."),
+    ("choir", "A choir of {n} singers rehearses in the chapel on Tuesday evenings during winter."),
+)
+
+
+def pair_of(n: int, tenant: str = "a") -> tuple[Example, Response]:
+    """A question with its answer and two passages."""
+    topic, sentence = TOPICS[n % len(TOPICS)]
+    text = sentence.format(n=10 + n)
+    texts = [f"{text} Part {part} was written in {1900 + n}." for part in range(2)]
+    passages = tuple(Passage(f"p{n}-{part}", f"d{n}-{part}", text) for part, text in enumerate(texts))
+    example = Example(f"q{n}", f"What is known of {topic} {n}?", references=(text,), segments={"tenant": tenant})
+    return example, Response(f"q{n}", passages=passages, answer=text)
+
+
+PAIRS = [pair_of(n, "ab"[n % 2]) for n in range(24)]
+
+
+class BlindJudge(LocalJudge):
+    """The local judge, to which every passage is relevant."""
+
+    @property
+    def judge_id(self) -> str:
+        return "blind@1"
+
+    def ask(self, inputs: Inputs, judge_repeat: int = 0) -> Asking:
+        facts = yield from super().ask(inputs, judge_repeat)
+        if isinstance(facts, RelevanceFacts):
+            facts = replace(facts, ratings=tuple(replace(one, relevant=True, p=0.99) for one in facts.ratings))
+        return facts
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A store with a run."""
+    return open_store(f"sqlite:///{tmp_path}/store.db")
+
+
+def with_run(store: Store, pairs: list[tuple[Example, Response]] = PAIRS) -> str:
+    """A run of these responses."""
+    return store.runs.import_run(Run("", "r"), pairs).run_id
+
+
+def planned(store: Store, run_id: str, limit: int | None = None, controls: int | None = 16) -> Plan:
+    """A plan of two metrics by the local judge."""
+    metrics = select(["faithfulness", "context_precision"])
+    return plan(store, run_id, metrics, LocalJudge(), Selection(limit), controls=controls)
+
+
+def seen(pairs: list[ControlPair]) -> set[tuple[str, bool, str, str | None]]:
+    """What tells drawn pairs apart."""
+    return {(pair.kind, pair.is_yes, pair.example.query_id, pair.response.answer) for pair in pairs}
+
+
+def test_the_order_of_examples_changes_no_pair() -> None:
+    """The same pairs are drawn in whatever order the examples come; no more than were asked for of a kind."""
+    drawn = draw_pairs(PAIRS, 16)
+    assert seen(drawn) == seen(draw_pairs(PAIRS[::-1], 16)) == seen(draw_pairs(PAIRS[7:] + PAIRS[:7], 16))
+    for kind in ("passages", "address"):
+        assert [sum(pair.is_yes is yes for pair in drawn if pair.kind == kind) for yes in (True, False)] == [8, 8]
+
+
+def test_known_no_pairs_share_no_document_and_no_tenant() -> None:
+    """Passages beside a question come from an example of the same tenant without a common document."""
+    shared = replace(PAIRS[0][1], passages=PAIRS[2][1].passages)
+    tenants = {
+        passage.doc_id: example.segments["tenant"] for example, other in PAIRS for passage in other.passages or ()
+    }
+    documents = {example.query: {passage.doc_id for passage in other.passages or ()} for example, other in PAIRS}
+    drawn = draw_pairs([*PAIRS, (PAIRS[0][0], shared)], 40)
+    known_no = [pair for pair in drawn if pair.kind == "passages" and not pair.is_yes]
+    assert known_no
+    for pair in known_no:
+        found = {passage.doc_id for passage in pair.response.passages or ()}
+        own = next(example for example, _ in PAIRS if example.query == pair.example.query)
+        assert not found & documents[own.query]
+        assert {tenants[doc_id] for doc_id in found} == {own.segments["tenant"]}
+
+
+def test_known_yes_pairs_are_part_of_their_passage() -> None:
+    """The query of a known yes is about half of the words of its passage's sentence, numbers included."""
+    for pair in draw_pairs(PAIRS, 16):
+        if pair.is_yes and pair.kind == "passages":
+            (passage,) = pair.response.passages or ()
+            assert set(words(pair.example.query)) <= set(words(passage.text or ""))
+            assert len(words(pair.example.query)) >= 3
+    assert words(halve("It fell by 12.5 in May and rose by 7 in June"))[-2:] == ["7", "june"]
+
+
+@pytest.mark.parametrize("language", languages())
+def test_shipped_pairs_of_every_language(language: str) -> None:
+    """Of prose, tables and cells there are at least twenty pairs of each truth in every language."""
+    for layout in ("prose", "table", "cells"):
+        pairs = shipped_pairs("passages", language, layout)
+        assert min(sum(pair.is_yes is yes for pair in pairs) for yes in (True, False)) >= 20
+        assert {pair.place.language for pair in pairs} == {language}
+    assert shipped_pairs("passages", "mixed", "prose") == []
+
+
+def test_controls_are_asked_about_once(store: Store) -> None:
+    """A second evaluation asks nothing, and neither a limit nor the order of the examples changes the controls."""
+    with store:
+        run_id = with_run(store)
+        first = planned(store, run_id, limit=4)
+        assert asyncio.run(execute(first, store, workers=1)).done == 4
+        limited = store.controls.read(run_id, LocalJudge().judge_id)
+        assert asyncio.run(execute(planned(store, run_id), store, workers=1)).done == 20
+        again = planned(store, run_id)
+        assert again.pending == 0
+        assert again.controls == limited
+        counts = ControlCounts()
+        drive_jobs(ask_controls(again, store, Work(again.metrics, again.questions, LocalJudge()), counts), Work(()))
+        assert counts.asked == 0 < counts.reused
+        other = with_run(store, PAIRS[::-1])
+        asyncio.run(execute(planned(store, other), store, workers=1))
+        assert store.controls.read(other, LocalJudge().judge_id) == limited
+
+
+def test_other_controls_decide_again_without_asking(store: Store) -> None:
+    """What was decided with other controls is decided again from what is stored."""
+    with store:
+        run_id = with_run(store)
+        asyncio.run(execute(planned(store, run_id), store, workers=1))
+        outcome = asyncio.run(execute(planned(store, run_id, controls=8), store, workers=1))
+        assert (outcome.done, outcome.asked) == (24, 0)
+        assert planned(store, run_id, controls=8).pending == 0
+
+
+def test_a_judge_that_tells_nothing_apart_is_not_read(store: Store) -> None:
+    """Where controls score alike the metric is not read, and other facts are; the means hold no control."""
+    with store:
+        run_id = with_run(store)
+        metrics = select(["faithfulness", "context_precision"])
+        asyncio.run(execute(plan(store, run_id, metrics, BlindJudge(), controls=16), store, workers=1))
+        frame = store.scores.frame(run_id, "blind@1")
+        by_metric = {name: set(part["status"]) for (name,), part in frame.group_by("metric")}
+        assert by_metric == {"faithfulness": {"scored"}, "context_precision": {"not_read"}}
+        assert len(frame) == 2 * len(PAIRS)
+        controls = store.controls.read(run_id, "blind@1")
+        assert controls is not None
+        assert not controls.scales["relevance", "en", "prose"].is_readable
+        assert controls.known_no["context_precision"] == pytest.approx(0.99)
+        assert controls.known_no["faithfulness"] < 0.5
+
+
+OFF_TOPIC = {
+    "ko": [
+        ("서울 지하철은 몇 시에 끊기나요?", "고래는 바다에서 가장 큰 포유동물이다."),
+        ("세탁기 보증 기간은 얼마나 됩니까?", "올해 포도 수확은 구월에 시작되었다."),
+    ],
+    "ar": [
+        ("متى تغلق المكتبة أبوابها مساء؟", "تنمو أشجار الزيتون ببطء في التربة الصخرية."),
+        ("كم تبلغ رسوم الاشتراك السنوي؟", "وصل القطار إلى الميناء قبل العاصفة."),
+    ],
+    "en": [
+        ("When does the notice period begin?", "Penguins nest on bare rock in summer."),
+        ("Who signs the purchase order?", "The glacier lost nine metres of ice."),
+    ],
+}     # fmt: skip
+
+
+@pytest.mark.parametrize("language", OFF_TOPIC)
+def test_nothing_off_topic_passes(language: str, tmp_path: Path) -> None:
+    """An answer that repeats a passage which has nothing to do with the question does not pass."""
+    rows = [
+        {"query": query, "passages": [passage], "answer": passage} for query, passage in OFF_TOPIC[language]
+    ]
+    card = rg.evaluate(rows, store=f"sqlite:///{tmp_path}/s.db", workers=1)
+    assert card.to_dict()["passed_examples"] == 0
