@@ -1,33 +1,41 @@
-"""Whom the local judge blames where it is known who is to blame, and how often it says that it cannot tell.
+"""Whom the local judge blames where it is known who is to blame, by what its control pairs tell of its scores.
 
-python bench/wrong_blame.py [SET ...]     on every set with gold passages; about two minutes
-python bench/wrong_blame.py --write       writes the table in docs/local-judge.md, too
+python bench/wrong_blame.py [SET ...]            every shared set with gold passages, XQuAD in each language
+python bench/wrong_blame.py --filings FILE ...   and FinanceBench's open questions (jsonl), whose pages are cells
+python bench/wrong_blame.py --write              writes the table in docs/local-judge.md, too
 
-Four kinds of examples of every set. *Sound*: gold passages, the right answer; no one is to blame. *Spoilt*: gold
-passages, and the answer of another question or a copy of the right one with something altered; the generator is to
-blame. *Missed*: passages of other questions, and an answer from them; retrieval is to blame, with the gold documents
-labelled and without labels.
+A run answers questions of a set. Of so many in a hundred the gold passages are replaced by three of other documents,
+at random or the nearest by the words of the question, and the answer is a sentence of these: retrieval is to blame.
+The others are answered rightly (nobody is to blame) or with the answer of another question (the generator is).
+Controls are drawn from each run itself: the passages of another example without a shared document are a known no, half
+of them the nearest; half the words of a sentence of an example's own passages are a known yes.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
-from evidence_data import SETS, Asked, asked
-from judge_data import content
-from planted_edits import EDITS
-from planter import Context
+from evidence_data import SETS, Row, tatqa, xquad
+from judge_data import Bm25
 
-from ragauge.analysis.causes.attribute import attribute
+from ragauge.analysis.causes.attribute import judge_example
+from ragauge.analysis.diagnosis.diagnose import diagnose
 from ragauge.analysis.results.scorecard import Cause
+from ragauge.analysis.scores.frames import cause_frame
 from ragauge.data.example import Example, Relevant
-from ragauge.data.facts import Evidence, FactsOf
+from ragauge.data.facts import Evidence, FactsOf, ReferenceFacts, RelevanceFacts
+from ragauge.data.readability import CONTROLLED_FACTS, Controls, ControlScale, ScaleKey
 from ragauge.data.response import Passage, Response
 from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judges import build_judge
@@ -38,97 +46,246 @@ from ragauge.text.sentences import split
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
 MARKS = "<!-- blame, written by bench/wrong_blame.py: begin -->", "<!-- blame: end -->"
+LANGUAGES = ("ar", "de", "el", "es", "hi", "ru", "th", "tr", "vi", "zh")     # beside English
 QUESTIONS = ("verify_answer", "verify_reference", "rate_passages", "agree")
-MOST = 300     # questions of a set
-HEAD = "set | examples | of | failed | blamed on retrieval | on generation | undecided | undecided of the failed"
+SHARES = (0.0, 0.2, 0.5, 1.0)
+N_QUESTIONS, N_CONTROLLED, N_OTHERS, N_POOL = 50, 24, 3, 1_000
+MAX_CHARS = 400     # of a sentence that a known yes is made of
+CLEAR = ControlScale((1.0,) * 20, (0.0,) * 20)     # of facts that no table here is about
+HEAD = (
+    "set | gold, right answers: failed | blamed on retrieval | gold, another answer: on retrieval | on generation | "
+    "random: on retrieval | unclear | nearest: on retrieval | unclear | replaced, 20 and 50 %: on retrieval | "
+    "its gold | labelled, replaced | labelled, gold | headline, all replaced | passes with three more"
+)
 
 
-def facts(judge: Judge, answering: EmbedAnswers, one: Asked, answer: str, passages: Sequence[str], gold: bool) -> Facts:
-    """What the judge finds about one answer; `gold`: the gold documents are labelled."""
-    handed = tuple(Passage(f"p{n}", _name(one, text), text) for n, text in enumerate(passages, 1))
-    labels = tuple(Relevant((_name(one, text),)) for text in one.gold) if gold else None
-    example = Example(one.query_id, one.query, references=(one.reference,), relevant=labels)
-    response = Response(one.query_id, passages=handed, answer=answer)
+class Question(NamedTuple):
+    """A question, what may be handed on for it, and what is found about each answer.
+
+    Attributes:
+        example: with its reference, without labels.
+        passages: kind -> passages; gold, random, nearest, or more: gold with three random ones.
+        evidence: kind and answer (right or wrong) -> what the judge finds.
+    """
+
+    example: Example
+    passages: Mapping[str, tuple[Passage, ...]]
+    evidence: Mapping[tuple[str, str], Facts]
+
+
+def read_filings(path: Path) -> Iterator[Row]:
+    """FinanceBench: questions on pages of filings; the document is the filing."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        yield row["financebench_id"], row["question"], row["answer"], tuple(e["evidence_text"] for e in row["evidence"])
+
+
+def write_cells() -> Iterator[Row]:
+    """TAT-QA with each table written one cell a line, before its paragraphs."""
+    for query_id, query, reference, (table, *paragraphs) in tatqa():
+        cells = "\n".join(cell for line in table.splitlines() for cell in line.split("\t"))
+        yield query_id, query, reference, ("\n".join([cells, *paragraphs]),)
+
+
+SOURCES: dict[str, Callable[[], Iterator[Row]]] = {
+    **SETS, "TAT-QA, cells": write_cells, **{f"XQuAD {code}": partial(xquad, code) for code in LANGUAGES},
+}     # fmt: skip
+
+
+def ask(judge: Judge, embed: EmbedAnswers, example: Example, response: Response, questions: Sequence[str]) -> Facts:
+    """What the judge finds."""
     found: dict[str, FactsOf] = {}
-    evidence: dict[str, Evidence] = {}
-    for question in QUESTIONS:
+    for question in questions:
         inputs = inputs_for(question, example, response, found)
         if inputs is not None:
-            found[question] = drive(judge.ask(inputs), answering)
-            evidence[question] = Evidence("", question, 1, judge.judge_id, "ok", found[question])
+            found[question] = drive(judge.ask(inputs), embed)
+    evidence = {name: Evidence("", name, 1, judge.judge_id, "ok", facts) for name, facts in found.items()}
     return Facts(example, response, evidence)
 
 
-def _name(one: Asked, text: str) -> str:
-    return f"gold{one.gold.index(text)}" if text in one.gold else f"other{one.others.index(text)}"
+def judge_questions(rows: Sequence[Row], judge: Judge, embed: EmbedAnswers) -> list[Question]:
+    """Questions drawn at random, each with what is found about its answers."""
+    rng = Random(7)
+    drawn = rng.sample(rows, min(N_QUESTIONS, len(rows)))
+    by_text = {text: query_id for query_id, *_, gold in rows for text in gold}     # a document is named by a question
+    own = [text for *_, gold in drawn for text in gold]
+    rest = [text for text in by_text if text not in set(own)]
+    pool = list(dict.fromkeys(own + rng.sample(rest, min(N_POOL, len(rest)))))
+    index, judged = Bm25(pool), []
+    for (query_id, query, reference, gold), (*_, wrong, _) in pairwise([*drawn, drawn[0]]):
+        docs = {by_text[text] for text in gold}
+        allowed = [text for text in pool if by_text[text] not in docs]
+        clean = [text for text in allowed if reference.casefold() not in text.casefold()]
+        usable = clean if len(clean) >= N_OTHERS else allowed
+        nearest = [pool[n] for n in index.ranked(query) if pool[n] in set(usable)][:N_OTHERS]
+        random = rng.sample(usable, N_OTHERS)
+        texts = {"gold": gold, "random": random, "nearest": nearest, "more": (*gold, *random)}
+        passages = {
+            kind: tuple(Passage(f"{kind}{n}", by_text[text], text) for n, text in enumerate(some))
+            for kind, some in texts.items()
+        }
+        example, evidence = Example(query_id, query, references=(reference,)), {}
+        for kind, some in passages.items():
+            answers = {"right": reference, "wrong": wrong}
+            if kind in ("random", "nearest"):
+                answers = {"wrong": rng.choice([part.text for part in split(some[0].text or "")] or [some[0].text])}
+            for name, answer in answers.items():
+                response = Response(query_id, passages=some, answer=answer)
+                evidence[kind, name] = ask(judge, embed, example, response, QUESTIONS)
+        judged.append(Question(example, passages, evidence))
+    return judged
 
 
-def kinds(one: Asked, other: str, rng: Random) -> Iterator[tuple[str, str, tuple[str, ...], bool]]:
-    """Kind, answer, passages, whether gold documents are labelled."""
-    yield "sound", one.answer, one.gold, False
-    yield "another answer", other, one.gold, False
-    altered = _altered(one, rng)
-    if altered:
-        yield "altered copy", altered, one.gold, False
-    if one.others:
-        copied = split(one.others[0])
-        answer = copied[rng.randrange(len(copied))].text if copied else one.others[0]
-        yield "missed, labelled", answer, one.others, True
-        yield "missed, no labels", answer, one.others, False
+def halve(sentence: str, rng: Random) -> str:
+    """Half the words of a sentence in their order, names and numbers kept; its first half where no spaces part them."""
+    words = sentence[:MAX_CHARS].split()
+    if len(words) < 6:
+        return sentence[: max(8, len(sentence) // 2)]
+    kept = {n for n, word in enumerate(words) if any(map(str.isdigit, word)) or (n and word[0].isupper())}
+    others = [n for n in range(len(words)) if n not in kept]
+    missing = max(0, (len(words) + 1) // 2 - len(kept))
+    kept |= set(rng.sample(others, min(len(others), missing)))
+    return " ".join(words[n] for n in sorted(kept))
 
 
-def _altered(one: Asked, rng: Random) -> str:
-    """A sentence of the gold passages with one thing altered, by the planter of `planted_edits`; "" where none fits."""
-    sentences = tuple(sentence.text for text in one.gold for sentence in split(text))
-    context = Context(sentences, "\n".join(one.gold), Counter(re.findall(r"\b[a-z]+", " ".join(one.gold))))
-    wanted = set(content(one.answer))
-    for sentence in sorted(sentences, key=lambda text: (-len(wanted.intersection(content(text))), text)):
-        for edit in rng.sample(list(EDITS.values()), len(EDITS)):
-            planted = edit(sentence, context, rng)
-            if planted is not None:
-                return planted.text
-    return ""
+def draw_controls(run: Sequence[tuple[Question, str]], judge: Judge, embed: EmbedAnswers) -> Controls:
+    """The judge's scores of pairs of a run, given as its questions and the kinds of their passages."""
+    rng, scores = Random(3), defaultdict[ScaleKey, tuple[list[float], list[float]]](lambda: ([], []))
+    texts = ["\n".join(passage.text or "" for passage in question.passages[kind]) for question, kind in run]
+    index = Bm25(texts)
+    for question, kind in run[:N_CONTROLLED]:
+        own = question.passages[kind]
+        docs = {passage.doc_id for passage in (*own, *question.passages["gold"])}
+        others = [n for n, (other, how) in enumerate(run) if docs.isdisjoint(p.doc_id for p in other.passages[how])]
+        pairs = []
+        if others:
+            near = next(n for n in index.ranked(question.example.query) if n in set(others))
+            drawn = [run[n] for n in (rng.choice(others), near)]
+            pairs += [(question.example, other.passages[how], 1) for other, how in drawn]
+        parts = [part.text for passage in own for part in split(passage.text or "") if len(part.text) >= 20]
+        if parts:
+            half = halve(rng.choice(parts), rng)
+            pairs.append((Example(question.example.query_id, half, references=(half,)), own, 0))
+        for example, passages, side in pairs:
+            response = Response(example.query_id, passages=passages, answer=example.references[0])
+            facts = ask(judge, embed, example, response, ("verify_reference", "rate_passages"))
+            place = Controls({}).readability_of(example, response)
+            for evidence in facts.evidence.values():
+                match evidence.facts:
+                    case ReferenceFacts() as reference:
+                        found = [claim.chance for claim in reference.claims]
+                        scores["reference", place.language, place.layout][side].extend(found)
+                    case RelevanceFacts() as rated:
+                        known = [rating.chance for rating in rated.ratings if rating.chance is not None]
+                        scores["relevance", place.language, place.layout][side].extend(known if side else [max(known)])
+    return Controls({key: ControlScale(tuple(sorted(yes)), tuple(sorted(no))) for key, (yes, no) in scores.items()})
 
 
-def counted(source: str, judge: Judge, answering: EmbedAnswers) -> dict[str, Counter[str]]:
-    """Kind -> who is blamed -> examples."""
-    drawn, rng = asked(source, MOST, seed=7), Random(7)
-    table: dict[str, Counter[str]] = {}
-    for n, one in enumerate(drawn):
-        other = drawn[(n + 1) % len(drawn)].answer
-        for kind, answer, passages, gold in kinds(one, other, rng):
-            cause = attribute(facts(judge, answering, one, answer, passages, gold))
-            table.setdefault(kind, Counter())[blamed(cause)] += 1
-    return table
-
-
-def blamed(cause: Cause | None) -> str:
-    """The component to blame; "none" = it did not fail, "unnamed" = no row applies."""
+def blame(facts: Facts, controls: Controls, gold: Sequence[Passage] = ()) -> tuple[str, Cause | None]:
+    """The verdict, or the component that a failed example is blamed on; and its cause. Gold: labelled documents."""
+    relevant = tuple(Relevant((doc_id,)) for doc_id in {passage.doc_id for passage in gold}) or None
+    example = replace(facts.example, relevant=relevant)
+    readability = controls.readability_of(example, facts.response)
+    others = {fact: CLEAR for fact in CONTROLLED_FACTS if fact not in ("reference", "relevance")}
+    readability = replace(readability, scales={**others, **readability.scales})
+    verdict, cause = judge_example(replace(facts, example=example, readability=readability))
     if cause is None:
-        return "none"
-    return {"": "unnamed", "data": "retrieval"}.get(cause.component, cause.component)
+        return verdict.verdict, None
+    return {"data": "retrieval"}.get(cause.component, cause.component), cause
 
 
-def line(source: str, kind: str, who: Counter[str]) -> str:
+class Blamed(NamedTuple):
+    """Whom one run's examples are blamed on.
+
+    Attributes:
+        replaced: of each example with replaced passages, whom.
+        right: of each with its gold passages and the right answer.
+        failed: whether each of these fails.
+        wrong: of each with its gold passages and another answer.
+        labelled: replaced, with the gold documents labelled.
+        labelled_gold: gold passages and another answer, with the gold documents labelled.
+        headline: what the first finding names; "" = no finding.
+        passes: of each that failed with another answer, whether it passes with three random passages more.
+    """
+
+    replaced: list[str]
+    right: list[str]
+    failed: list[bool]
+    wrong: list[str]
+    labelled: list[str]
+    labelled_gold: list[str]
+    headline: str
+    passes: list[bool]
+
+
+def run_once(questions: Sequence[Question], share: float, kind: str, judge: Judge, embed: EmbedAnswers) -> Blamed:
+    """One run with a share of its evidence replaced."""
+    replaced = set(Random(5).sample(range(len(questions)), round(share * len(questions))))
+    run = [(question, kind if n in replaced else "gold") for n, question in enumerate(questions)]
+    controls = draw_controls(run, judge, embed)
+    found, causes = Blamed([], [], [], [], [], [], "", []), []
+    for question, how in run:
+        gold, facts = question.passages["gold"], question.evidence[how, "wrong"]
+        who, cause = blame(facts, controls)
+        if how != "gold":
+            causes.append((question.example.query_id, 0, cause))
+            found.replaced.append(who)
+            found.labelled.append(blame(facts, controls, gold)[0])
+            continue
+        right, right_cause = blame(question.evidence["gold", "right"], controls)
+        found.right.append(right)
+        found.failed.append(right_cause is not None)
+        found.wrong.append(who)
+        found.labelled_gold.append(blame(facts, controls, gold)[0])
+        if cause is not None:
+            found.passes.append(blame(question.evidence["more", "wrong"], controls)[0] == "passed")
+    named = [(query_id, repeat, cause) for query_id, repeat, cause in causes if cause is not None]
+    findings = diagnose((), cause_frame(named), len(run), judge_id=judge.judge_id) if named else ()
+    headline = findings[0].cause or "unclear" if findings else ""
+    return found._replace(headline=headline)
+
+
+def share_of(blamed: Sequence[str | bool], who: str | bool) -> str:
+    """Which share is blamed on one; – of none."""
+    return f"{sum(one == who for one in blamed) / len(blamed):.2f}" if blamed else "–"
+
+
+def write_line(source: str, rows: Sequence[Row], judge: Judge, embed: EmbedAnswers) -> str:
     """One row of the table."""
-    n, failed = who.total(), who.total() - who["none"]
-    cells = [f"{who[name] / n:.1%}" for name in ("retrieval", "generation", "undecided")]
-    share = f"{who['undecided'] / failed:.0%}" if failed else "–"
-    return f"{source} | {kind} | {n} | {failed / n:.1%} | {' | '.join(cells)} | {share}"
+    questions = judge_questions(rows, judge, embed)
+    runs = {(kind, share): run_once(questions, share, kind, judge, embed)
+            for kind in ("random", "nearest") for share in SHARES if share or kind == "random"}     # fmt: skip
+    gold, random, nearest = runs["random", 0.0], runs["random", 1.0], runs["nearest", 1.0]
+    mixed = [runs[kind, share] for share in (0.2, 0.5) for kind in ("random", "nearest")]
+    cells = [
+        share_of(gold.failed, True), share_of(gold.right, "retrieval"), share_of(gold.wrong, "retrieval"),
+        share_of(gold.wrong, "generation"),
+        share_of(random.replaced, "retrieval"), share_of(random.replaced, "unclear"),
+        share_of(nearest.replaced, "retrieval"), share_of(nearest.replaced, "unclear"),
+        ", ".join(share_of(run.replaced, "retrieval") for run in mixed),
+        share_of([who for run in mixed for who in run.wrong], "retrieval"),
+        share_of([*random.labelled, *nearest.labelled], "retrieval"), share_of(gold.labelled_gold, "retrieval"),
+        f"{random.headline}, {nearest.headline}", share_of(gold.passes, True),
+    ]     # fmt: skip
+    return " | ".join([source, *cells])
 
 
 def main() -> int:
     """Prints, and writes where asked to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sets", nargs="*", help=", ".join(SETS))
+    parser.add_argument("sets", nargs="*", help=", ".join(SOURCES))
+    parser.add_argument("--filings", type=Path)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    judge, answering = build_judge("local"), EmbedAnswers()
+    judge, embed = build_judge("local"), EmbedAnswers()
     assert judge is not None
-    lines = [HEAD, "---|---|---:|---:|---:|---:|---:|---:"]
-    for source in options.sets or SETS:
-        lines += [line(source, kind, who) for kind, who in counted(source, judge, answering).items()]
-        print("\n".join(lines[-5:]), flush=True)
+    sources = {name: SOURCES[name] for name in options.sets or SOURCES}
+    if options.filings is not None:
+        sources = {"FinanceBench": partial(read_filings, options.filings), **sources}
+    lines = [HEAD, "---|" + "---:|" * (HEAD.count("|") - 2) + "---|---:"]
+    for source, read in sources.items():
+        lines.append(write_line(source, list(read()), judge, embed))
+        print(lines[-1], flush=True)
     if options.write and not options.sets:
         page, (begin, end) = PAGE.read_text(encoding="utf-8"), MARKS
         block = f"{begin}\n\n" + "\n".join(lines) + f"\n\n{end}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 from tests.cli.conftest import Cli
@@ -73,3 +75,20 @@ def test_refusals_with_nothing_to_hold_them_against_are_unclear(cli: Cli, tmp_pa
     assert "declines questions that it could answer" in " ".join(
         cli("evaluate", known, "--judge", "local", "-q").out.split()
     )
+
+
+def test_unclear_failures_head_the_report_with_a_command_that_works(cli: Cli, tmp_path: Path) -> None:
+    """Where most failures are unclear the headline says so and names the cheapest remedy; its command is accepted."""
+    no = "I cannot answer this from the given passages."
+    high = "How high is the Harbour Bridge in Velm?"
+    rows = [asked(f"q{n}", high, no, BRIDGE, BUSES, answerable=True) for n in range(3)]
+    rows += [asked(f"a{n}", WHO, "The Harbour Bridge was designed by Ada Brandt.", BRIDGE) for n in range(2)]
+    report = cli("evaluate", wrote(tmp_path / "dark run.jsonl", *rows), "--judge", "local", "-q").out
+    words = " ".join(report.split())
+    assert "unclear whether retrieval or generation is at fault (3 of 3 failures): gold documents would" in words
+    assert words.index("label the gold documents") < words.index("label 60 answers") < words.index("a model judge")
+    command = re.search(r"ragauge (label draw .*? -o page\.html)", words)
+    assert command is not None
+    page = tmp_path / "page.html"
+    found = cli(*(str(page) if word == "page.html" else word for word in shlex.split(command[1])))
+    assert (found.code, page.exists()) == (0, True), found.err
