@@ -36,6 +36,7 @@ from ragauge.store.scores import Column
 MOST_STATEMENTS = 25
 # what a scorecard is computed from; `store.cards` counts writes to each, or it is never changed
 READ = {
+    "verdicts", "controls",
     "baselines", "calls", "causes", "check_scores", "checks", "draws", "evidence", "example_groups", "examples",
     "judges", "labels", "listings", "metrics", "models", "reasons", "responses", "run_evidence", "run_judges",
     "run_names", "run_notes", "runs", "scores", "studies", "summaries", "texts", "trials",

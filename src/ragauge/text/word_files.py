@@ -20,7 +20,7 @@ def read_words(module: str, name: str) -> dict[str, Any]:
         module: `__file__` of the module that reads them.
         name: of the file, in the folder `words` beside the module, without its ending.
 
-    >>> "not" in read_words(__file__, "tokens")["english"].split()
+    >>> "the" in read_words(__file__, "tokens")["english"].split()
     True
     """
     return tomllib.loads((Path(module).parent / "words" / f"{name}.toml").read_text(encoding="utf-8"))

@@ -69,7 +69,8 @@ def _refuse(answer: str, spoken: Statements, claims: Sequence[Claim]) -> tuple[b
 def is_bare(claim: str, query: str, mode: Mode) -> bool:
     """Whether a claim only answers its question, and says nothing without it: a phrase with no word of the question.
 
-    >>> is_bare("Paris", "Where is it?", "words"), is_bare("It is in Paris.", "Where is it?", "words")
+    >>> query = "Where was Ada born?"
+    >>> is_bare("Paris", query, "words"), is_bare("Ada was born in Paris.", query, "words")
     (True, False)
     """
     own, asked = ({unit for unit in units_of(text, mode) if carries_content(unit, mode)} for text in (claim, query))
