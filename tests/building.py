@@ -13,8 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
+
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.overview import MeanEstimate
+from ragauge.analysis.scores.failed import FailedResponses
+from ragauge.analysis.scores.verdicts import FAILED, PASSED, ResponseVerdicts
 from ragauge.data.example import Example, Relevant
 from ragauge.data.facts import (
     Address,
@@ -251,3 +255,10 @@ def metric_change(
         effect=None, wins=0, ties=0, losses=0, failed=0, verdict=verdict, alone=verdict,
     )     # fmt: skip
     return replace(found, **more)
+
+
+def passed_but(failed: FailedResponses) -> ResponseVerdicts:
+    """Verdicts on all responses: those that did not fail passed."""
+    verdict = np.full(len(failed.index), PASSED, dtype=np.int8)
+    verdict[failed.place] = FAILED
+    return ResponseVerdicts(failed.index, verdict, verdict, verdict, np.zeros(len(verdict), dtype=np.int64), ("",))

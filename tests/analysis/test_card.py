@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.building import answer_facts, claim, evidence, example, passage, reference_facts, response
+from tests.building import answer_facts, claim, evidence, example, passage, passed_but, reference_facts, response
 
-from ragauge.analysis.card import EvaluatedRun, Tables, build, read_metrics, warn
+from ragauge.analysis.card import EvaluatedRun, ExampleOutcomes, Tables, build, read_metrics, warn
 from ragauge.analysis.causes.attribute import attribute
 from ragauge.analysis.ranking.id_match import MOST_SHOWN, MOST_WAITING, IdGatherer, IdMatch
 from ragauge.analysis.results.scorecard import Cause, JudgeNote, ScorecardData, Summary
@@ -22,7 +22,6 @@ from ragauge.analysis.scores.frames import cause_frame, score_frame
 from ragauge.analysis.scores.gather import Visit, gather
 from ragauge.analysis.scores.quality import Quality, pick_worst
 from ragauge.analysis.scores.segments import segments_of
-from ragauge.analysis.scores.verdicts import ResponseVerdicts
 from ragauge.data.example import Example, Relevant
 from ragauge.data.identity import plain
 from ragauge.data.response import Response, Run, Variant
@@ -60,13 +59,13 @@ def card_of(every: Sequence[Facts], run: Run = RUN, about: Mapping[str, Any] = N
         index, ((at, cause) for at, cause in causes if cause is not None), lambda places: dict.fromkeys(places, "so")
     )
     tables = tables_of(scores, (facts.example for facts in every))
-    evaluated, verdicts = EvaluatedRun(run, METRICS, len(every), **about), tables.known.verdicts(failed, None)
-    return build(evaluated, JUDGE, tables, verdicts, failed, **more)
+    evaluated, verdicts = EvaluatedRun(run, METRICS, len(every), **about), passed_but(failed)
+    return build(evaluated, JUDGE, tables, ExampleOutcomes(verdicts, failed), **more)
 
 
-def none_failed(tables: Tables) -> tuple[ResponseVerdicts, FailedResponses]:
+def none_failed(tables: Tables) -> ExampleOutcomes:
     failed = FailedResponses.of(cause_frame([]))
-    return tables.known.verdicts(failed, None), failed
+    return ExampleOutcomes(passed_but(failed), failed)
 
 
 def tables_of(scores: Sequence[Score], examples: Iterable[Example], metrics: Sequence[Metric] = METRICS) -> Tables:
@@ -142,7 +141,7 @@ def test_retrieval_is_not_blamed_for_passages_that_were_handed(variant: Variant)
 def test_nothing_evaluated_yet() -> None:
     """A run with everything pending has an empty card that renders."""
     tables = tables_of([], [])
-    empty = build(EvaluatedRun(Run("r", "n"), METRICS, 0, 9), JUDGE, tables, *none_failed(tables))
+    empty = build(EvaluatedRun(Run("r", "n"), METRICS, 0, 9), JUDGE, tables, none_failed(tables))
     assert (empty.n, empty.pending, empty.failed_examples, empty.findings) == (0, 9, 0, ())
     assert [summary.n for summary in empty.summaries] == [0] * len(METRICS)
     assert empty.warnings == ()
@@ -183,7 +182,7 @@ def test_pending_examples_are_in_no_segment() -> None:
     every = [good(n, segments={"type": "ab"[n % 2]}) for n in range(20)]
     scores = [score(f.example.query_id, "faithfulness", measure_all(METRICS, f)[0]) for f in every[:12]]
     tables = tables_of(scores, (facts.example for facts in every), METRICS[:1])
-    card = build(EvaluatedRun(Run("r", "n"), METRICS[:1], 12, 8), JUDGE, tables, *none_failed(tables))
+    card = build(EvaluatedRun(Run("r", "n"), METRICS[:1], 12, 8), JUDGE, tables, none_failed(tables))
     assert [value[0].n for value in card.segments["type"].values()] == [6, 6]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.building import passed_but
 
 from ragauge.analysis.overview.listing import ListedExtras, choose, cut, listed
 from ragauge.analysis.overview.run_counts import causes_by_segment
@@ -18,16 +19,9 @@ from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.frames import cause_frame, failures, score_frame
 from ragauge.analysis.scores.segments import Segments
 from ragauge.analysis.scores.values import Values
-from ragauge.analysis.scores.verdicts import FAILED, PASSED, ResponseVerdicts
+from ragauge.analysis.scores.verdicts import ResponseVerdicts
 from ragauge.data.score import Score
 from ragauge.metrics.catalogue import parse
-
-
-def verdicts_of(failed: FailedResponses) -> ResponseVerdicts:
-    """Those that did not fail passed."""
-    verdict = np.full(len(failed.index), PASSED, dtype=np.int8)
-    verdict[failed.place] = FAILED
-    return ResponseVerdicts(failed.index, verdict, verdict, verdict, np.zeros(len(verdict), dtype=np.int64), ("",))
 
 
 def run_of(
@@ -40,7 +34,7 @@ def run_of(
     failed = FailedResponses.gathered(
         index, causes, lambda places: {place: f"why {rows[place][0]}" for place in places}
     )
-    return verdicts_of(failed), failed, np.array([np.nan if quality is None else quality for _, _, quality in rows])
+    return passed_but(failed), failed, np.array([np.nan if quality is None else quality for _, _, quality in rows])
 
 
 def test_failed_first_then_the_worst() -> None:

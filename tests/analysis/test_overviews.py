@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.building import answer_facts, claim, evidence, example, passage, reference_facts, response
+from tests.building import answer_facts, claim, evidence, example, passage, passed_but, reference_facts, response
 
 from ragauge.analysis.card import Tables, read_metrics
 from ragauge.analysis.causes.attribute import attribute
@@ -70,7 +70,7 @@ def overview_of(every: Sequence[Facts], visits: Sequence[Visit]) -> Overview:
     causes = ((place, attribute(facts)) for place, facts in enumerate(every))
     known = ((place, cause) for place, cause in causes if cause is not None)
     failed = FailedResponses.gathered(columns.index, known, lambda places: dict.fromkeys(places, "so"))
-    chosen = choose(tables.known.verdicts(failed, None), failed, tables.quality.values())
+    chosen = choose(passed_but(failed), failed, tables.quality.values())
     return beyond.overview(values, chosen, {}, failed, tables.segments, tables.in_segments)
 
 

@@ -17,7 +17,7 @@ import ragauge as rg
 from ragauge.analysis.scores.known import KnownScores
 from ragauge.analysis.scores.quality import Quality
 from ragauge.api.queries import example_index as module
-from ragauge.api.queries.columns import StoredColumns, failed_of, run_answers
+from ragauge.api.queries.columns import StoredColumns, failed_of, stored_verdicts
 from ragauge.api.queries.example_index import example_index
 from ragauge.data.verdict import VERDICTS
 from ragauge.metrics.catalogue import parse
@@ -56,13 +56,13 @@ def test_the_index_is_what_the_scores_say(store: str, name: str, judged: bool) -
         judge = opened.scores.judges(run_id)[0] if judged else None
         found = example_index(opened, run_id, judge)
         index = opened.runs.index(run_id, opened.runs.order(run_id).numbers)
-        quality, known = Quality(index), KnownScores(index, answered=run_answers(opened, run_id))
+        quality, known = Quality(index), KnownScores(index)
         columns = StoredColumns(opened, run_id, judge, index)
         for metric in found.metrics:
             for reader in (quality, known):
                 reader.read(parse(metric), columns.entries(metric))
         failed = failed_of(opened, run_id, judge, index)
-        verdicts = known.verdicts(failed, judge)
+        verdicts = known.verdicts(stored_verdicts(opened, run_id, judge, index), failed, judge)
         whys = [found.whys[why] for why in found.why]
         causes = dict(zip(failed.place.tolist(), failed.cause, strict=True))
     assert found.metrics

@@ -23,6 +23,7 @@ from ragauge.api.compare import comparison_state
 from ragauge.data.ask import ModelName
 from ragauge.data.document import IndexListing
 from ragauge.data.label import Label
+from ragauge.data.verdict import ExampleVerdict
 from ragauge.metrics.base import Measured
 from ragauge.store.calls import Call
 from ragauge.store.cards import CardKey
@@ -40,6 +41,7 @@ READ = {
     "baselines", "calls", "causes", "check_scores", "checks", "draws", "evidence", "example_groups", "examples",
     "judges", "labels", "listings", "metrics", "models", "reasons", "responses", "run_evidence", "run_judges",
     "run_names", "run_notes", "runs", "scores", "studies", "summaries", "texts", "trials",
+    "controls", "verdicts",
 }     # fmt: skip
 OWN = {"cards", "example_indexes", "summary_values", "ragauge_version", "sqlite_master"}
 
@@ -122,6 +124,11 @@ def _cause(store: Store) -> None:
     store.causes.write(run_id, store.scores.judges(run_id)[0], {number: Cause("hallucinated")})
 
 
+def _verdict(store: Store) -> None:
+    run_id, number = _first(store, "changed")
+    store.verdicts.write(run_id, store.scores.judges(run_id)[0], {number: ExampleVerdict("unclear", reason="so")})
+
+
 def _evidence(store: Store) -> None:
     run_id, number = _first(store, "changed")
     (found,) = evidence(relevance_facts(True)).values()
@@ -146,7 +153,8 @@ def _oracle(store: Store) -> None:
 
 
 WRITES: dict[str, Callable[[Store], object]] = {
-    "a score": _score, "a score of the baseline": _score_of_the_baseline, "a cause": _cause, "evidence": _evidence,
+    "a score": _score, "a score of the baseline": _score_of_the_baseline, "a cause": _cause, "a verdict": _verdict,
+    "evidence": _evidence,
     "a call": lambda store: store.calls.add(
         [Call("ab" * 32, "verify_answer", ModelName("p", "m"), "ok", run_id=_first(store, "changed")[0])]
     ),

@@ -12,7 +12,6 @@ import pytest
 from tests.gating.scores import columns, pairs, verdicts_by_id
 
 from ragauge.analysis.scores.arrays import NOT_APPLICABLE, NOT_READ, Columns
-from ragauge.analysis.scores.known import CALL_FAILED
 from ragauge.data.config.reading import read_config
 from ragauge.data.example import Example, Relevant
 from ragauge.data.response import Response, Run
@@ -168,7 +167,7 @@ def test_examples_that_must_pass_tell_whose_calls_failed() -> None:
     unlabelled = check_scores(rule, ids, ids, said(columns([1.0] * 3), {1: LABEL}, absent=[1]))
     assert unlabelled.lost == Lost()
     assert what_next(gated(unlabelled)).startswith("An example without a value cannot pass: label")
-    verdicts = verdicts_by_id(CALL_FAILED, b="unclear")
+    verdicts = verdicts_by_id("a judge call failed: time-out", b="unclear")
     unsure = check_verdicts(replace(rule, metric=None, min=None), ids, {}, verdicts)
     assert RETRIED in what_next(gated(unsure))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ragauge.analysis.causes.attribute import BY_NAME
 from ragauge.analysis.diagnosis.concentration import ANSWERABLE
@@ -88,12 +88,12 @@ class Tables:
 
     def __init__(
         self, index: ResponseIndex, segments: Segments, level: float = 0.95,
-        errors: Mapping[str, JudgeMeanError] = NO_ERRORS, *, answered: bool = False,
+        errors: Mapping[str, JudgeMeanError] = NO_ERRORS,
     ) -> None:     # fmt: skip
         mine = segments.only(index.query_ids)
         shown = mine.tidy()
         self.summaries: tuple[Summary, ...] = ()
-        self.quality, self.known = Quality(index), KnownScores(index, answered=answered)
+        self.quality, self.known = Quality(index), KnownScores(index)
         self.segments = _labelled(shown, mine)
         self.named = mine.named(shown.columns)
         self.level, self.errors = level, errors
@@ -144,12 +144,18 @@ class EvaluatedRun:
     took: Mapping[str, Any] = field(default_factory=dict)
 
 
+class ExampleOutcomes(NamedTuple):
+    """The verdicts on all responses, and why the failed ones failed."""
+
+    verdicts: ResponseVerdicts
+    failed: FailedResponses
+
+
 def build(
     evaluated: EvaluatedRun,
     judge_note: JudgeNote,
     tables: Tables,
-    verdicts: ResponseVerdicts,
-    failed: FailedResponses,
+    outcomes: ExampleOutcomes,
     *,
     worst: Sequence[ExampleView] = (),
     matches: Sequence[IdMatch] = (),
@@ -161,13 +167,13 @@ def build(
         evaluated: the run, what was asked of it, and what is left to do.
         judge_note: who judged.
         tables: after they have read every metric.
-        verdicts: on the responses.
-        failed: the failed responses.
+        outcomes: of the responses.
         worst: the examples to look at first; `pick_worst` says which.
         matches: of labelled with retrieved ids, of documents and of chunks.
         against: what the run is held against, after it has read every metric; None = starting points alone.
     """
     run, metrics, in_segments = evaluated.run, evaluated.metrics, tables.in_segments
+    verdicts, failed = outcomes
     handed = HANDED.get(run.variant, "")
     matches = () if handed else matches     # whatever came was not found by the system
     of_examples = failed.by_example()

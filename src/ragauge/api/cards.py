@@ -18,7 +18,6 @@ from ragauge.api.history import SetFamily, family_of, history_until
 from ragauge.api.kept_cards import CardKeeper, kept_card
 from ragauge.api.queries.columns import (
     StoredColumns,
-    answers_recorded,
     causes_of,
     failed_of,
     passages_cut,
@@ -142,7 +141,7 @@ def card_of(
         scope: which of them.
         baseline: the run to hold it against.
     """
-    from ragauge.analysis.card import EvaluatedRun, build
+    from ragauge.analysis.card import EvaluatedRun, ExampleOutcomes, build
     from ragauge.analysis.scores.quality import pick_worst
     from ragauge.api.queries.costs import note, use_of
 
@@ -160,10 +159,10 @@ def card_of(
     warnings = (*_warnings(store, run), *held.warnings)
     evaluated = EvaluatedRun(run, metrics, len(index.query_ids), max(0, total - done), warnings, scope.took)
     stored = stored_verdicts(store, run.run_id, judge_id, index)
-    verdicts = found.tables.known.verdicts(failed, judge_id, stored)
+    verdicts = found.tables.known.verdicts(stored, failed, judge_id)
     built = build(
         evaluated, note(store, run, judge_id, found.claims.claims, use, found.tables.errors), found.tables,
-        verdicts, failed,
+        ExampleOutcomes(verdicts, failed),
         worst=[view_of(store, run.run_id, *one, judge_id, verdicts.of_response(*one)) for one in worst],
         matches=[one.found() for one in found.matches], against=held.against(),
     )     # fmt: skip
@@ -229,7 +228,6 @@ def _read(
     gather(visits(store, judge_id, index), (segments, *matches, claims, use, beyond))
     tables = Tables(
         index, segments.segments(index.query_ids), errors=judge_errors(judge_id, store, (run.run_id,)),
-        answered=answers_recorded(store, index),
     )
     if held.readers:
         held.within(tables.segments.frame())

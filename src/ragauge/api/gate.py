@@ -275,11 +275,11 @@ class _Gate:
 
         from ragauge.analysis.scores.arrays import FAILED
         from ragauge.analysis.scores.known import KnownScores
-        from ragauge.api.queries.columns import answers_recorded, failed_of, stored_verdicts
+        from ragauge.api.queries.columns import failed_of, stored_verdicts
         from ragauge.metrics.catalogue import parse
 
         failed = np.zeros(len(self._index.query_ids), dtype=bool)
-        known = KnownScores(self._index, answered=answers_recorded(self._store, self._index))
+        known = KnownScores(self._index)
         scores = StoredColumns(
             self._store, self._run.run_id, self._judge_id, self._index, ahead=self._measured, values_only=True
         )
@@ -291,7 +291,7 @@ class _Gate:
         ids = self._index.query_ids
         causes = failed_of(self._store, self._run.run_id, self._judge_id, self._index)
         stored = stored_verdicts(self._store, self._run.run_id, self._judge_id, self._index)
-        return frozenset(ids[at] for at in failed.nonzero()[0]), known.verdicts(causes, self._judge_id, stored)
+        return frozenset(ids[at] for at in failed.nonzero()[0]), known.verdicts(stored, causes, self._judge_id)
 
     def _tags(self) -> dict[str, tuple[str, ...]]:
         """Tag -> ids of its examples, evaluated or not."""

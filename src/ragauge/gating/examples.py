@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.scores.arrays import FAILED, NOT_APPLICABLE, NOT_READ, SCORED
-from ragauge.analysis.scores.known import CALL_FAILED, NOT_JUDGED
+from ragauge.analysis.scores.known import NOT_JUDGED
 from ragauge.errors import nearest
 from ragauge.gating.decide import LEAST, points
 from ragauge.gating.result import FAIL, PASS, UNKNOWN, Check, CheckExample, Lost, Verdict
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 USUAL_METRIC = "recall@5"
 NOT_EVALUATED = "not evaluated"
+JUDGE_CALL_FAILED = "a judge call failed"     # how `causes.verdicts` says it
 
 
 def of_labels(metric: Metric) -> bool:
@@ -209,7 +210,7 @@ def check_verdicts(
         CheckExample(query_id, why=reasons[query_id])
         for query_id in tagged if query_id not in causes and query_id in reasons
     )     # fmt: skip
-    lost = sum(CALL_FAILED in example.why for example in left)
+    lost = sum(JUDGE_CALL_FAILED in example.why for example in left)
     unjudged = sum(never_judged(example.why) for example in left)
     return _check(rule, len(tagged), failing, left, Lost(judge=lost, unjudged=unjudged))
 

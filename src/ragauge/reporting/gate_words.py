@@ -132,7 +132,7 @@ def counted(check: Check) -> str:
     return n + (f" + {failed:,} failed" if failed else "") + more
 
 
-LIMITS = ("max_drop", "min", "max")
+LIMITS, SETTLED_ELSEWHERE = ("max_drop", "min", "max"), ("failed", "examples", "itself", "not_read")
 # what settles a check that the judge's error leaves open: more examples do not
 SETTLED = {
     "level": "More examples do not settle it. A rule of max_drop does with far less, since one judge errs alike on "
@@ -153,10 +153,8 @@ def reason(check: Check) -> str:
     what = drop if check.kind == "max_drop" else "mean" if check.statistic == "mean" else check.statistic
     held = f"the limit ({limit(check)})"
     match check.because:
-        case "not_read":
-            return failures.unread(check)
-        case "few":
-            return unpaired.few(check) if check.unpaired else _few(check)
+        case "few" | "not_read":
+            return unpaired.few(check) if check.unpaired and not check.not_read else _few(check)
         case "nothing" if check.n > 1 and check.statistic == "mean":
             if check.scale == "amount" and not check.estimate:
                 return f"all {check.n} values are 0: nothing tells how far others lie. decide: point needs no interval."
@@ -198,6 +196,8 @@ def reason(check: Check) -> str:
 
 def _few(check: Check) -> str:
     """That there are too few examples, and where the metric does not apply to the others, why."""
+    if check.not_read:
+        return failures.unread(check)
     if check.rectified:
         both = " in both runs" if check.kind == "max_drop" else ""
         return f"{plural(check.n, 'example is', 'examples are')} labelled by people{both}, fewer than {check.min_n}."
@@ -324,8 +324,7 @@ def _more_data(stopped: Sequence[Check]) -> Iterator[str]:
         yield "An example without a value cannot pass: label or evaluate what is named, or take its tag off."
     if any(check.because == "itself" for check in stopped):
         yield "A run is no baseline of itself: change something, run and evaluate again, and gate that run."
-    done = ("failed", "examples", "itself", "not_read")
-    rest = [check for check in stopped if check.because not in done and not check.inapplicable]
+    rest = [check for check in stopped if check.because not in SETTLED_ELSEWHERE and not check.inapplicable]
     if not rest:
         return
     if any(check.because == "few" and check.rectified for check in rest):

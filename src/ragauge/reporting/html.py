@@ -73,7 +73,7 @@ def environment() -> Environment:
         {name: getattr(words, name) for name in (
             "number", "interval", "with_error", "between", "estimate", "counts", "opened", "signed", "difference",
             "share", "by_layer", "left_out", "first_of_layers", "ignored", "correlation",
-            "confidence", "pareto_line", "rectified_means",
+            "confidence", "pareto_line", "rectified_means", "known_no", "unreadable",
         )},
         **{name: getattr(verdict_words, name) for name in (
             "verdict", "first_thing", "outcomes", "verdict_pair", "older_rule", "settled_by", "open_counts",

@@ -41,11 +41,13 @@ from ragauge.reporting.words import (
     ignored,
     interval,
     interval_methods,
+    known_no,
     left_out,
     opened,
     pareto_line,
     rectified_means,
     share,
+    unreadable,
     with_error,
 )  # fmt: skip
 from ragauge.text.messages import command, number, plural, valued
@@ -188,6 +190,7 @@ def _alike(card: ScorecardData) -> Iterator[Wording]:
 
 
 def _under(card: ScorecardData) -> Iterator[str]:
+    yield from filter(None, (known_no(card), *unreadable(card)))
     yield from rectified_means(card)
     if methods := interval_methods(card):
         yield methods

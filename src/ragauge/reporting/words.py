@@ -23,6 +23,7 @@ LAYERS: Mapping[str, str] = {
     "generation": "Generation: was it used faithfully?",
     "end_to_end": "End to end: is the answer right?",
 }
+LAYOUTS: Mapping[str, str] = {"prose": "prose", "table": "tables", "cells": "tables of one cell a line"}
 ARROWS: Mapping[str, str] = {"higher": "", "lower": " ↓", "neither": ""}
 UNNAMED = "unclear"
 SIGNED, LEAST_END = "+\N{MINUS SIGN}", 0.0001     # of a difference: its signs, the least that an end is written as
@@ -121,6 +122,27 @@ def rectified(found: Rectified | None, *, change: bool = False) -> str:
         f"{write(found.mean)} {ends}, corrected by {found.n:,} human labels (mean {write(found.classical)}{worth}) · "
         f"judge alone {write(found.judged)}"
     )
+
+
+def known_no(card: ScorecardData) -> str:
+    """What passages that have nothing to do with the question score on each judged metric; "" where none were asked."""
+    known = card.judge.controls
+    shown = [one.metric for one in card.summaries if one.mean is not None and one.direction == "higher"]
+    scores = [f"{metric} {number(known[metric])}" for metric in shown if metric in known]
+    return f"Unrelated passages and answers score: {', '.join(scores)}." if scores else ""
+
+
+def unreadable(card: ScorecardData) -> list[str]:
+    """What the judge cannot read here, a sentence each, by language and layout."""
+    facts: dict[tuple[str, str], list[str]] = {}
+    for scale in card.judge.scales:
+        if not scale.readable:
+            facts.setdefault((scale.language, scale.layout), []).append(scale.fact)
+    return [
+        f"The judge cannot read {' and '.join(names)} in {LAYOUTS[layout]} (language {line(language)}): such scores "
+        f"are not read. A model judge (--judge), or labels of your own, would tell."
+        for (language, layout), names in facts.items()
+    ]
 
 
 def rectified_means(card: ScorecardData) -> list[str]:

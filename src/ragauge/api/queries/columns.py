@@ -159,8 +159,8 @@ def failed_of(store: Store, run_id: str, judge_id: str | None, index: ResponseIn
 OLDER_RULE = "counted before verdicts were stored"
 
 
-def stored_verdicts(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> ResponseVerdicts | None:
-    """The stored verdicts on the responses of an index; None where none of them has one."""
+def stored_verdicts(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> ResponseVerdicts:
+    """The stored verdicts on the responses of an index; one without any was looked at by an older version."""
     import numpy as np
 
     from ragauge.analysis.scores.verdicts import NOT_JUDGED, ResponseVerdicts
@@ -168,8 +168,6 @@ def stored_verdicts(store: Store, run_id: str, judge_id: str | None, index: Resp
     numbers = index.number.tolist() if len(index) <= FEW else None
     found = store.verdicts.columns(run_id, judge_id, numbers=numbers)
     rows = np.flatnonzero(np.isin(found.number, index.number))
-    if not rows.size:
-        return None
     place = np.searchsorted(index.number, found.number[rows])
 
     def placed(column: npt.NDArray[Any], absent: int) -> npt.NDArray[Any]:
@@ -180,27 +178,13 @@ def stored_verdicts(store: Store, run_id: str, judge_id: str | None, index: Resp
     return ResponseVerdicts(
         index, placed(found.verdict, NOT_JUDGED), placed(found.right, NOT_JUDGED), placed(found.grounded, NOT_JUDGED),
         placed(found.reason, len(found.reasons)), (*(reason for reason, _ in found.reasons), OLDER_RULE),
-        tuple(settled for _, settled in found.reasons), int(placed(found.rule, 0).min()),
+        tuple(settled for _, settled in found.reasons), int(placed(found.rule, 0).min(initial=RULE_VERSION)),
     )     # fmt: skip
 
 
 def rule_version(store: Store, run_id: str, judge_id: str | None, index: ResponseIndex) -> int:
     """Version of the rule that decided which responses of an index failed, the oldest; 0 = no verdict is stored."""
-    stored = stored_verdicts(store, run_id, judge_id, index)
-    return RULE_VERSION if stored is None else stored.rule_version
-
-
-def answers_recorded(store: Store, index: ResponseIndex) -> bool:
-    """Whether the system answered, by the first responses of an index: a retriever alone has no answers."""
-    return any(item.response.answer for item in store.runs.load(index.number[:AT_A_TIME].tolist()))
-
-
-def run_answers(store: Store, run_id: str) -> bool:
-    """Whether the system of a run answered, by the first responses."""
-    return store.of_run(
-        run_id, "answers recorded",
-        lambda: any(item.response.answer for item in store.runs.load(store.runs.first(run_id, AT_A_TIME))),
-    )     # fmt: skip
+    return stored_verdicts(store, run_id, judge_id, index).rule_version
 
 
 def passages_cut(store: Store, run_id: str) -> str:

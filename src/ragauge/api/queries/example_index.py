@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.results.scorecard import Cause
-from ragauge.api.queries.columns import run_answers, stored_verdicts
+from ragauge.api.queries.columns import stored_verdicts
 
 if TYPE_CHECKING:
     from ragauge.analysis.scores.arrays import ResponseIndex
@@ -69,16 +69,16 @@ def _verdicts(
     """The verdicts, by what the database says of metrics that show alike."""
     import numpy as np
 
-    from ragauge.analysis.scores.known import KnownScores, SeenScores, Shows
+    from ragauge.analysis.scores.known import KnownScores, Shows
     from ragauge.metrics.catalogue import parse
 
     families: dict[Shows, list[str]] = {}
     for name in metrics:
         families.setdefault(Shows.of(parse(name)), []).append(name)
-    telling = [shows for shows in families if shows.asked or shows.failure]
-    known = KnownScores(failed.index, answered=run_answers(store, run_id))
+    telling = [shows for shows in families if shows.asked]
+    known = KnownScores(failed.index)
     for shows in telling:
         known.see(shows, None)
-    for at, numbers, statuses in store.example_list.seen(run_id, judge_id, [families[shows] for shows in telling]):
-        known.see(telling[at], SeenScores(np.searchsorted(failed.index.number, numbers), statuses))
-    return known.verdicts(failed, judge_id, stored_verdicts(store, run_id, judge_id, failed.index))
+    for at, numbers, _ in store.example_list.seen(run_id, judge_id, [families[shows] for shows in telling]):
+        known.see(telling[at], np.searchsorted(failed.index.number, numbers))
+    return known.verdicts(stored_verdicts(store, run_id, judge_id, failed.index), failed, judge_id)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.analysis.scores.arrays import ResponseIndex
-from ragauge.api.queries.columns import KEY, causes_of, keys, questions_at, run_answers
+from ragauge.api.queries.columns import KEY, causes_of, keys, questions_at
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def view_of(
     if verdict is None:
         number = store.example_list.number(run_id, query_id, repeat)
         alone = store.runs.index(run_id, [] if number is None else [number])
-        verdict = verdicts_of(store, run_id, judge_id, alone, answered=run_answers(store, run_id)).at(0)
+        verdict = verdicts_of(store, run_id, judge_id, alone).at(0)
     return ExampleView(example, response, evidence, scores, cause, verdict)
 
 
@@ -84,7 +84,7 @@ def replies_of(store: Store, view: ExampleView) -> tuple[JudgeReply, ...]:
 
 
 def verdicts_of(
-    store: Store, run_id: str, judge_id: str | None, index: ResponseIndex, *, answered: bool | None = None
+    store: Store, run_id: str, judge_id: str | None, index: ResponseIndex
 ) -> ResponseVerdicts:     # fmt: skip
     """The verdicts on the responses of an index, by everything that was measured.
 
@@ -93,19 +93,18 @@ def verdicts_of(
         run_id: of it.
         judge_id: whose verdicts; None = nobody's.
         index: the responses.
-        answered: whether the system answered at all; None = what the first of these responses say.
     """
     from ragauge.analysis.scores.known import KnownScores
-    from ragauge.api.queries.columns import StoredColumns, answers_recorded, failed_of, stored_verdicts
+    from ragauge.api.queries.columns import StoredColumns, failed_of, stored_verdicts
     from ragauge.metrics.catalogue import parse
 
     names = store.scores.metrics(run_id, judge_id)
-    known = KnownScores(index, answered=answers_recorded(store, index) if answered is None else answered)
+    known = KnownScores(index)
     scores = StoredColumns(store, run_id, judge_id, index, ahead=names, values_only=True)
     for name in names:
         known.read(parse(name), scores.column(name))
     stored = stored_verdicts(store, run_id, judge_id, index)
-    return known.verdicts(failed_of(store, run_id, judge_id, index), judge_id, stored)
+    return known.verdicts(stored, failed_of(store, run_id, judge_id, index), judge_id)
 
 
 def score_lines(views: Iterable[ExampleView]) -> Iterator[View]:
