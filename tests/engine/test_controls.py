@@ -74,7 +74,7 @@ def with_run(store: Store, pairs: list[tuple[Example, Response]] = PAIRS) -> str
 def planned(store: Store, run_id: str, limit: int | None = None, controls: int | None = 16) -> Plan:
     """A plan of two metrics by the local judge."""
     metrics = select(["faithfulness", "context_precision"])
-    return plan(store, run_id, metrics, LocalJudge(), Selection(limit), controls=controls)
+    return plan(store, run_id, metrics, LocalJudge(), Selection(limit, controls=controls))
 
 
 def seen(pairs: list[ControlPair]) -> set[tuple[str, bool, str, str | None]]:
@@ -161,7 +161,7 @@ def test_a_judge_that_tells_nothing_apart_is_not_read(store: Store) -> None:
     with store:
         run_id = with_run(store)
         metrics = select(["faithfulness", "context_precision"])
-        asyncio.run(execute(plan(store, run_id, metrics, BlindJudge(), controls=16), store, workers=1))
+        asyncio.run(execute(plan(store, run_id, metrics, BlindJudge(), Selection(controls=16)), store, workers=1))
         frame = store.scores.frame(run_id, "blind@1")
         by_metric = {name: set(part["status"]) for (name,), part in frame.group_by("metric")}
         assert by_metric == {"faithfulness": {"scored"}, "context_precision": {"not_read"}}

@@ -73,12 +73,9 @@ def planner(wanted: EvaluateOptions) -> RunPlanner:
         left_out = store.collecting.not_drawn(run_id) if asked and only is None else set()
         if left_out:
             only = set(store.runs.order(run_id).numbers) - left_out
-        selection = Selection(wanted.limit, keep, only, wanted.retry_failed)
+        selection = Selection(wanted.limit, keep, only, wanted.retry_failed, n_controls)
         found = tuple(
-            plan(
-                store, run_id, asked if repeat else metrics, judge, selection, judge_repeat=repeat, listing=listing,
-                controls=n_controls,
-            )
+            plan(store, run_id, asked if repeat else metrics, judge, selection, judge_repeat=repeat, listing=listing)
             for repeat in range(wanted.judge_repeats)
         )
         if not left_out or not free:

@@ -93,7 +93,7 @@ class Readability:
         return scale is not None and scale.is_readable
 
 
-class Place(NamedTuple):
+class TextKind(NamedTuple):
     """What the texts of a response are written in.
 
     Attributes:
@@ -113,7 +113,7 @@ class Place(NamedTuple):
         return ("support" if fact == "agreement" else fact), self.own, "prose"
 
     @classmethod
-    def from_texts(cls, example: Example, response: Response) -> Place:
+    def from_texts(cls, example: Example, response: Response) -> TextKind:
         """The place of a response."""
         texts = [passage.text for passage in response.passages or () if passage.text]
         own = guess(f"{example.query[:MAX_CHARS]}\n{(response.answer or '')[:MAX_CHARS]}")
@@ -139,7 +139,7 @@ class Controls:
 
     def readability_of(self, example: Example, response: Response) -> Readability:
         """What the judge can read of a response."""
-        place = Place.from_texts(example, response)
+        place = TextKind.from_texts(example, response)
         keys = {fact: place.key(fact) for fact in CONTROLLED_FACTS}
         scales = {fact: self.scales[key] for fact, key in keys.items() if key in self.scales}
         return Readability(place.language, place.layout, scales)

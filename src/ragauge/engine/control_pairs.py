@@ -13,7 +13,7 @@ from typing import Literal
 
 from ragauge.data.example import Example
 from ragauge.data.identity import digest
-from ragauge.data.readability import MIN_PAIRS, Place
+from ragauge.data.readability import MIN_PAIRS, TextKind
 from ragauge.data.response import Passage, Response
 from ragauge.judging.known_texts import KnownText, known_texts
 from ragauge.text.characters import UNSPACED
@@ -49,7 +49,7 @@ class ControlPair:
     is_yes: bool
     example: Example
     response: Response
-    place: Place
+    place: TextKind
     is_shipped: bool = False
 
 
@@ -60,7 +60,7 @@ class _Source:
     key: str     # by which it is drawn
     example: Example
     response: Response
-    place: Place
+    place: TextKind
     doc_ids: frozenset[str]
     query_words: frozenset[str]
     words: frozenset[str]
@@ -104,7 +104,7 @@ def shipped_pairs(kind: PairKind, language: str, layout: Layout) -> list[Control
 @cache
 def _shipped(language: str, layout: Layout) -> tuple[ControlPair, ...]:
     documents = known_texts(language, layout)
-    place = Place(language, language, layout)
+    place = TextKind(language, language, layout)
     return tuple(
         replace(pair, place=place, is_shipped=True)
         for number, document in enumerate(documents[:N_SHIPPED])
@@ -119,7 +119,7 @@ def _of_document(documents: Sequence[KnownText], number: int, document: KnownTex
     others.sort(key=lambda other: digest([document.doc_id, other.doc_id]))
     near = [other for other in documents if other.doc_id == document.near_doc_id]
     strangers = ((near if number % 2 else []) + others)[:N_SHIPPED_PASSAGES]
-    query, place = halve(part), Place("", "", "prose")
+    query, place = halve(part), TextKind("", "", "prose")
     yes, no = (
         tuple(Passage(text.doc_id, text.doc_id, text.text) for text in texts) for texts in ([document], strangers)
     )
@@ -140,7 +140,7 @@ def _source(example: Example, response: Response) -> _Source | None:
     labeled = [doc_id for relevant in example.relevant or () for doc_id in relevant.doc_ids]
     named = [passage.doc_id for passage in response.passages if passage.doc_id]
     return _Source(
-        digest([example.query_id, example.query]), example, response, Place.from_texts(example, response),
+        digest([example.query_id, example.query]), example, response, TextKind.from_texts(example, response),
         frozenset((*labeled, *named, *map(digest, texts))), frozenset(words(example.query)),
         frozenset(word for text in texts for word in words(text)),
     )     # fmt: skip
@@ -178,7 +178,7 @@ def _known_yes(source: _Source) -> Iterator[ControlPair]:
         if not parts:
             continue
         part, half, language = parts[0], halve(parts[0]), guess(text)
-        place = Place(language, language, layout)
+        place = TextKind(language, language, layout)
         example = replace(_example(half, source.example, "yes"), references=(half,), reference_claims=None)
         response = Response("", passages=(passage,), answer=half)
         yield ControlPair("passages", True, example, response, place)

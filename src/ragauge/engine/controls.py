@@ -19,8 +19,8 @@ from ragauge.data.readability import (
     ControlledFact,
     Controls,
     ControlScale,
-    Place,
     ScaleKey,
+    TextKind,
 )  # fmt: skip
 from ragauge.engine.control_pairs import ControlPair, PairKind, draw_pairs, missing_kinds, shipped_pairs
 from ragauge.engine.judge_batch import JobOutcome, Questioning, QuestionJob, ResponseWork, Work
@@ -81,7 +81,7 @@ def ask_controls(plan: Plan, store: Store, work: Work, counts: ControlCounts) ->
     fingerprint = f"{n}:{digest([DRAW_VERSION, drawn])[:16]}"
     scales = _Scales()
     scales.add(found)
-    places = {Place.from_texts(item.example, item.response) for item in _responses(store, plan, sources)}
+    places = {TextKind.from_texts(item.example, item.response) for item in _responses(store, plan, sources)}
     for fact, language, layout in sorted({place.key(fact) for place in places for fact in asking.facts}):
         kinds = missing_kinds(*scales.sizes((fact, language, layout)))
         if kinds:
@@ -105,7 +105,7 @@ def expected_inputs(plan: Plan, store: Store) -> Iterator[Inputs]:
     sources = _sources(store, plan.run_id) if plan.n_controls else []
     pairs = draw_pairs(((item.example, item.response) for item in sources), plan.n_controls or 0)
     sizes = Counter((pair.kind, pair.place.key(FACT_OF[pair.kind])[1:], pair.is_yes) for pair in pairs)
-    places = {Place.from_texts(item.example, item.response) for item in _responses(store, plan, sources)}
+    places = {TextKind.from_texts(item.example, item.response) for item in _responses(store, plan, sources)}
     missing = {
         (kind, key, is_yes)
         for kind, fact in FACT_OF.items() for key in {place.key(fact)[1:] for place in places}

@@ -119,17 +119,13 @@ async def execute(
     try:
         plan = await _with_controls(plan, store, models)
     except BaseException as error:
-        if models is not None:
-            models.stop()
-            await models.close()
+        counts = await _stop_models(models)
         if not isinstance(error, BudgetReached):
             raise
-        counts = None if models is None else models.calling()
         return EvaluationOutcome(0, plan.pending, 0, 0, 0, 0.0, 1, calling=counts, stopped=str(error))
     todo = min(plan.pending, plan.pending if limit is None else max(0, limit))
-    pool = models or _pool(plan, store, workers, todo)
-    execution = _Execution(plan, store, pool, todo, progress)
-    ticking = asyncio.create_task(execution.tick()) if pool.slow else None
+    execution = _Execution(plan, store, models or _pool(plan, store, workers, todo), todo, progress)
+    ticking = asyncio.create_task(execution.tick()) if execution.pool.slow else None
     try:
         await execution.run()
     except BudgetReached as end:
@@ -139,7 +135,7 @@ async def execute(
             ticking.cancel()
             await asyncio.gather(ticking, return_exceptions=True)
         try:
-            await pool.close()
+            await execution.pool.close()
         finally:
             execution.close()
     return execution.outcome()
@@ -314,6 +310,15 @@ def _work(plan: Plan) -> Work:
     return Work(
         plan.metrics, plan.questions, plan.judge, EmbedAnswers(), plan.judge_repeat, plan.listing, plan.controls
     )
+
+
+async def _stop_models(models: Models | None) -> CallCounts | None:
+    """Ends all calls to models; the calls so far, None where none can be made."""
+    if models is None:
+        return None
+    models.stop()
+    await models.close()
+    return models.calling()
 
 
 def _models(plan: Plan, store: Store, calling: Calling | None) -> Models | None:

@@ -27,12 +27,15 @@ class Selection:
         keep: segment column, or "tag" -> value; only responses whose examples match all.
         only: numbers of the responses that count; None = all.
         retry_failed: do again what failed before.
+        controls: pairs of known truth that the judge is asked about, at most; 0 = shipped ones alone; None = as many
+            as it is asked about by default.
     """
 
     limit: int | None = None
     keep: Mapping[str, str] = field(default_factory=dict)
     only: Collection[int] | None = None
     retry_failed: bool = False
+    controls: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,6 @@ def plan(
     *,
     judge_repeat: int = 0,
     listing: IndexListing | None = None,
-    controls: int | None = None,
 ) -> Plan:
     """What is to be done for a run, from what the store holds; it only reads.
 
@@ -115,8 +117,6 @@ def plan(
         judge_repeat: 0 for the first asking of the judge; another number asks everything anew beside it.
         listing: what is in the system's index; None = as it was known last. Failures whose cause was found with
             another one are done again, which asks nothing anew; so are verdicts by other controls or another rule.
-        controls: pairs of known truth that are asked about, at most; 0 = shipped ones alone; None = as many as the
-            judge is asked about by default.
 
     Raises:
         UnknownName: no such run, segment or value.
@@ -130,12 +130,11 @@ def plan(
     judge_id, repeat = (None, 0) if judge is None else (judge.judge_id, judge_repeat)
     columns = columns_of(metrics, judge_id, repeat, own)
     done = store.scores.complete(run_id, columns, failed_too=not selection.retry_failed, among=selection.only)
-    n_controls = _n_controls(judge, controls) if asked else None
+    n_controls = _n_controls(judge, selection.controls) if asked else None
     stored = None if judge_id is None else store.controls.read(run_id, judge_id, repeat)
     fingerprint = "" if stored is None else stored.fingerprint
     done -= store.verdicts.outdated(run_id, judge_id, fingerprint, repeat, among=selection.only)
-    listing = listing or store.listings.read(run_id)
-    if listing is not None:
+    if (listing := listing or store.listings.read(run_id)) is not None:
         done -= store.listings.outdated(run_id, judge_id, listing.fingerprint, repeat)
     todo = Order((number, key) for number, key in order if number not in done) if metrics else Order()
     return Plan(
@@ -148,7 +147,6 @@ def renew(old: Plan, store: Store) -> Plan:
     """The same plan, by what the store holds now."""
     return plan(
         store, old.run_id, old.metrics, old.judge, old.selection, judge_repeat=old.judge_repeat, listing=old.listing,
-        controls=old.n_controls,
     )     # fmt: skip
 
 

@@ -26,7 +26,7 @@ from ragauge.api.evaluate import Planned, carried_out, planner
 from ragauge.api.options import EvaluateOptions
 from ragauge.data.response import Response, Run
 from ragauge.engine.arrivals import day_of
-from ragauge.engine.plan import plan
+from ragauge.engine.plan import Selection, plan
 from ragauge.metrics.catalogue import questions
 from ragauge.monitoring.daily import DailyLook
 
@@ -93,7 +93,7 @@ class JudgeCanary(DailyLook):
         """What is asked of the judge at one asking: the metrics of the configuration that ask it anything."""
         whole = planner(self._wanted(store))(store, run.run_id)[0]
         asked = [metric for metric in whole.metrics if questions([metric])]
-        return plan(store, run.run_id, asked, whole.judge, judge_repeat=repeat, controls=0)
+        return plan(store, run.run_id, asked, whole.judge, Selection(controls=0), judge_repeat=repeat)
 
     def _wanted(self, store: Store) -> EvaluateOptions:
         most = self._monitor.sample.max_cost

@@ -170,10 +170,9 @@ def reason(check: Check) -> str:
         case "unchanged":
             return f"the same score on every one of {check.n} examples in both runs."
         case "corrected":
-            interval_ends = ends(check.fail_interval, check)
             return (
-                f"worse by the 90 % interval {ends(check.interval, check)}, but not by {interval_ends}, the interval "
-                "that allows for so many checks."
+                f"worse by the 90 % interval {ends(check.interval, check)}, but not by "
+                f"{ends(check.fail_interval, check)}, the interval that allows for so many checks."
             )
         case "unsupported":
             few = "too few examples, or clusters, differ"

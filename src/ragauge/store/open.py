@@ -313,8 +313,7 @@ def _store(database: Database) -> Store:
     return Store(
         url=database.url,
         texts=Texts(database), sets=Sets(database), runs=Runs(database),
-        imports=Imports(database), collecting=Collecting(database),
-        evidence=Evidences(database),
+        imports=Imports(database), collecting=Collecting(database), evidence=Evidences(database),
         scores=Scores(database),
         causes=Causes(database), verdicts=Verdicts(database), controls=StoredControls(database),
         cards=Cards(database), charts=Charts(database), summaries=Summaries(database),

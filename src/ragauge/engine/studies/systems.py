@@ -20,7 +20,7 @@ from ragauge.data.study import Trial
 from ragauge.engine.collect import Pace, RunToFill, collect
 from ragauge.engine.execute import execute
 from ragauge.engine.models import Calling
-from ragauge.engine.plan import plan
+from ragauge.engine.plan import Selection, plan
 from ragauge.engine.system_caller import Asking
 from ragauge.engine.systems import System, build_system
 from ragauge.errors import UsageError
@@ -256,7 +256,7 @@ class SystemTrial:
 
     async def _judge(self) -> None:
         how = self.how
-        todo = plan(how.store, self.run_id, how.metrics, how.judge, controls=0)     # shipped ones alone
+        todo = plan(how.store, self.run_id, how.metrics, how.judge, Selection(controls=0))     # shipped ones alone
         if not todo.pending:
             return
         outcome = await execute(
