@@ -41,7 +41,6 @@ READ = {
     "baselines", "calls", "causes", "check_scores", "checks", "draws", "evidence", "example_groups", "examples",
     "judges", "labels", "listings", "metrics", "models", "reasons", "responses", "run_evidence", "run_judges",
     "run_names", "run_notes", "runs", "scores", "studies", "summaries", "texts", "trials",
-    "controls", "verdicts",
 }     # fmt: skip
 OWN = {"cards", "example_indexes", "summary_values", "ragauge_version", "sqlite_master"}
 
