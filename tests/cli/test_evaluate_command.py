@@ -34,7 +34,7 @@ def test_small_file_end_to_end(cli: Cli, small: Path) -> None:
     assert found["empty_result_rate"]["mean"] == pytest.approx(1 / 9)
     assert found["refusal_correctness"]["mean"] == 1
     for name, one in found.items():
-        assert one["scored"] + one["undefined"] + one["not_applicable"] + one["failed"] == 10, name
+        assert one["scored"] + one["undefined"] + one["not_applicable"] + one["failed"] + one["not_read"] == 10, name
         assert one["failed"] == 0, name
     assert found["faithfulness"]["undefined"] == 1         # the refusal claims nothing
     assert found["faithfulness"]["not_applicable"] == 1    # passages not recorded
@@ -95,7 +95,7 @@ def test_limit_keeps_every_mean_over_the_same_examples(cli: Cli, small: Path) ->
     some = cli("evaluate", small, "-q", "--limit", "3", "--json").json()
     assert some["n"] == 3
     for name, one in some["metrics"].items():
-        assert one["scored"] + one["undefined"] + one["not_applicable"] + one["failed"] == 3, name
+        assert one["scored"] + one["undefined"] + one["not_applicable"] + one["failed"] + one["not_read"] == 3, name
     stored = cli("report", "--json").json()
     assert (stored["n"], stored["pending"]) == (10, 7)
 
