@@ -46,7 +46,10 @@ def explain_view(store: Store, run: Run, view: ExampleView, metrics: Sequence[st
 
     chosen = None if not metrics else [str(metric) for metric in scored_metrics(metrics, list(view.scores))]
     (ranking,) = of_responses([(view.example, view.response)])
-    facts = Facts(view.example, view.response, view.evidence, ranking)
+    judge_id = next((evidence.judge_id for evidence in view.evidence.values()), None)
+    controls = store.controls.read(run.run_id, judge_id)
+    readability = None if controls is None else controls.readability_of(view.example, view.response)
+    facts = Facts(view.example, view.response, view.evidence, ranking, readability)
     listing = store.listings.read(run.run_id)
     explained = explain(facts, view.scores, chosen, indexed=listing, stored=view.cause)
     return replace(explained, verdict=view.verdict, reason=view.reason)

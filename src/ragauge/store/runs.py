@@ -56,7 +56,8 @@ STEPS = tuple(
         """DELETE FROM evidence
            WHERE NOT EXISTS (SELECT 1 FROM run_evidence WHERE run_evidence.evidence_no = evidence.evidence_no)""",
         """DELETE FROM reasons
-           WHERE reason_no NOT IN (SELECT reason_no FROM scores WHERE reason_no IS NOT NULL)""",
+           WHERE reason_no NOT IN (SELECT reason_no FROM scores WHERE reason_no IS NOT NULL)
+           AND reason_no NOT IN (SELECT reason_no FROM verdicts WHERE reason_no IS NOT NULL)""",
     )
 )
 
