@@ -250,3 +250,18 @@ def test_an_error_is_said_once(project: pytest.Pytester) -> None:
     done.assert_outcomes(errors=1, deselected=5)
     done.stdout.fnmatch_lines(["no provider or module 'cohere'. Known: *"])
     assert "During handling" not in done.stdout.str()
+
+
+def test_an_open_example_skips_and_fails_where_that_is_asked(project: pytest.Pytester) -> None:
+    """`check()` fails on what failed alone: an example that nobody judged is skipped with its reason, or fails."""
+    project.makepyfile(test_it="""
+        import pytest
+
+        @pytest.mark.ragauge("answers.jsonl", metrics="latency")
+        def test_it(ragauge_example):
+            ragauge_example.check()
+    """)
+    done = project.runpytest("--ragauge-judge=none", "-rs")
+    done.assert_outcomes(failed=1, skipped=5)     # labels alone show one failure
+    done.stdout.fnmatch_lines(["run answers (*): 0 examples passed, 1 failed, 5 skipped *", "SKIPPED *q1: not judged: *"])
+    project.runpytest("--ragauge-judge=none", "--ragauge-strict").assert_outcomes(failed=6)
