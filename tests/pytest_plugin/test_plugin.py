@@ -263,5 +263,7 @@ def test_an_open_example_skips_and_fails_where_that_is_asked(project: pytest.Pyt
     """)
     done = project.runpytest("--ragauge-judge=none", "-rs")
     done.assert_outcomes(failed=1, skipped=5)     # labels alone show one failure
-    done.stdout.fnmatch_lines(["run answers (*): 0 examples passed, 1 failed, 5 skipped *", "SKIPPED *q1: not judged: *"])
+    done.stdout.fnmatch_lines([
+        "run answers (*): 0 examples passed, 1 failed, 5 skipped *", "SKIPPED *q1: not judged: *",
+    ])     # fmt: skip
     project.runpytest("--ragauge-judge=none", "--ragauge-strict").assert_outcomes(failed=6)
