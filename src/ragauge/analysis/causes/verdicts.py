@@ -107,7 +107,8 @@ def _without_failure(context: CauseContext, right: SideVerdict, grounded: SideVe
     if both == "not_judged":
         if context.missed is not None and context.response.answer is None:
             return ExampleVerdict("passed")     # retrieval alone, and labels say that it found everything
-        reason = next((finding.reason for finding in (right, grounded) if finding.reason), "nothing asked shows it")
+        why = (finding.reason for finding in (right, grounded) if finding.reason)
+        reason = next(why, "nothing measured here shows it")
         return ExampleVerdict("not_judged", *verdicts, reason)
     return ExampleVerdict(both, *verdicts)
 
@@ -187,14 +188,17 @@ def _compare_to_reference(context: CauseContext, band: ScoreBand) -> SideVerdict
 def _decide_address(context: CauseContext) -> SideVerdict:
     """Without a reference, an answer to something else or to half of the question is not right; none is by its topic.
 
-    A probability leaves it open, since right answers in other words than the question's may seem off it.
+    A probability leaves it open, since right answers in other words than the question's may seem off it. Where no
+    passage is relevant either, an answer that is likelier off the question than on it is unclear.
     """
     if context.address in (None, "fully"):
         return NOT_JUDGED
     reason = "the answer does not fully address the question"
     if context.answer is None or context.answer.address_p is None:
         return SideVerdict("failed", reason)
-    if max(addresses(context)[1:]) < CLEAR_P:
+    off_topic = bool(context.marks) and not any((context.marks or {}).values())
+    fully, *less = addresses(context)
+    if max(less) < CLEAR_P and not (off_topic and fully < sum(less)):
         return NOT_JUDGED
     return SideVerdict("unclear", f"it seems that {reason}", (LABEL, MODEL, REFERENCE))
 
