@@ -91,8 +91,8 @@ def test_what_the_user_said_before_is_not_invented(turn: str, query: str, answer
     """Numbers, names and dates of the user's earlier turns count as given; those of the assistant's do not."""
     response = Response("q", passages=(Passage("p", "d", "It costs 30 euros, 30 Euro, 30ユーロ."),), answer=answer)
     metric = parse("unverified_specifics")
-    for role, missing in (("user", invented), ("assistant", None)):
-        example = Example("q", query, history=(Turn(role, turn),))  # type: ignore[arg-type]
+    for said_by, missing in ((Turn("user", turn), invented), (Turn("assistant", turn), None)):
+        example = Example("q", query, history=(said_by,))
         (score,) = measure_all([metric], Facts(example, response))
         assert score.value is not None
         assert (score.value == 0) == (missing == 0)

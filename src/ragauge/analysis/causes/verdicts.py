@@ -176,13 +176,17 @@ def _compare_to_reference(context: CauseContext, band: ScoreBand) -> SideVerdict
         whole = None not in agreement.reference and None not in agreement.answer
         return PASSED if whole else SideVerdict("unclear", "a verdict on the reference is missing", (MODEL, LABEL))
     recall = fmean(known)
-    verdict = band.verdict_of(recall)
-    if verdict == "failed":
-        return SideVerdict(verdict, f"the answer leaves out the reference (expected share stated {recall:.2f})")
+    return _read_share(recall, band, "the answer leaves out the reference", "the answer may state the reference or not")
+
+
+def _read_share(share: float, band: ScoreBand, failed: str, unclear: str) -> SideVerdict:
+    """The verdict on an expected share, with the words for one that failed and for one that is unclear."""
+    verdict, at = band.verdict_of(share), f"(expected share {share:.2f})"
     if verdict == "passed":
         return PASSED
-    reason = f"the answer may state the reference or not (expected share {recall:.2f})"
-    return SideVerdict(verdict, reason, (LABEL, MODEL))
+    if verdict == "failed":
+        return SideVerdict(verdict, f"{failed} {at}")
+    return SideVerdict(verdict, f"{unclear} {at}", (LABEL, MODEL))
 
 
 def _decide_address(context: CauseContext) -> SideVerdict:
@@ -233,11 +237,5 @@ def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
 
 
 def _weigh_claims(chances: list[float], band: ScoreBand) -> SideVerdict:
-    mean = fmean(chances)
-    verdict = band.verdict_of(mean)
-    if verdict == "failed":
-        return SideVerdict(verdict, f"most of the answer is in no passage (expected share supported {mean:.2f})")
-    if verdict == "passed":
-        return PASSED
-    reason = f"the passages may support the answer or not (expected share {mean:.2f})"
-    return SideVerdict(verdict, reason, (LABEL, MODEL))
+    failed, unclear = "most of the answer is in no passage", "the passages may support the answer or not"
+    return _read_share(fmean(chances), band, failed, unclear)
