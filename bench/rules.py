@@ -1,7 +1,7 @@
 """What each rule of the local judge adds: left out in turn, AUROC on labelled sets, recall of planted edits, time.
 
     python bench/rules.py                     # all rules
-    python bench/rules.py --rules denial kin  # these only
+    python bench/rules.py --rules signs kin   # these only
     python bench/rules.py --sample 100        # items a set (300 else; a third for pairs, a language, a kind of edit)
 
 A rule is left out by patching the judge here; the judge has no switches. Sets: claims of AttributionBench and WiCE with
@@ -162,7 +162,6 @@ def _unmended(*given: Any) -> tabled.TableVerdict:
 
 
 RULES: dict[str, Callable[[], Any]] = {
-    "denial": lambda: patched(support, "denial", lambda *_: ""),
     "another subject": lambda: patched(support, "about_another", lambda *_: False),
     "near-copies": lambda: patched(support, "check", lambda *_: None),
     "stated items": lambda: patched(support.ClaimOverPassages, "least", lambda *_: 0.0),

@@ -28,7 +28,7 @@ from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.judge_scale import SourceScale
 from ragauge.text.specifics import ClaimKind
 
-GENERATION = 5     # raised when the code that scores changes a verdict
+GENERATION = 6     # raised when the code that scores changes a verdict
 
 ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
@@ -84,8 +84,8 @@ LIMITS = (
     "in a paraphrase.",
     "It does not see what a passage implies without saying it, but for amounts that follow by one operation; nor "
     "support in another language than the answer's.",
-    "It knows a denial only at the head of an English sentence ('there is no evidence that …'): what is denied "
-    "elsewhere, doubted, asked or supposed passes as said. A claim spread over two passages is supported by neither.",
+    "What a passage denies, doubts, asks or supposes in other words ('there is no evidence that …') passes as said. A "
+    "claim spread over two passages is supported by neither.",
     "What it calls contradicted is an altered copy; where nobody altered a text on purpose, that is often wrong.",
     "It was measured on English only; elsewhere it compares pieces of words, numbers and dates.",
 )

@@ -18,7 +18,6 @@ from ragauge.data.facts import Window
 from ragauge.judging.judge import plain
 from ragauge.judging.local.align import same_name
 from ragauge.judging.local.checks import Crossed, Opposed, StatedSpan, check
-from ragauge.judging.local.denial import denial
 from ragauge.judging.local.index import Indexed, Mode, haystack, indexed, mode_of
 from ragauge.judging.local.items import Item, items, seen
 from ragauge.judging.local.overlap import FEATURES, Overlap, PreparedClaim, features, overlap, together, wanted
@@ -35,7 +34,6 @@ CLOSE = 0.3             # share of a claim's units, names and numbers included, 
 ABSENT = 0.3            # most that p may be where digits of the claim are nowhere; of such claims about 1 in 10 was
 NOTHING = 0.05          # most that p may be where no word of the claim with content is there
 ANOTHER = 0.45          # most that p may be where the sentence speaks of somebody else; of such claims 1 in 3 was
-DENIED = 0.2            # most that p may be where a sentence only denies the claim
 STATED = 0.85           # least that p is where a sentence states the claim item by item; of such claims 94 % were
 MENTIONED = 1.3         # times p of question and answer together: the most that p of a bare answer is
 MENTIONED_UNSPACED = 2   # the same where words are not told from endings: an own guess, which leaves most unclear
@@ -72,7 +70,6 @@ class ClaimOverPassages:
         passages: the same, ready for comparison.
         modes: how each is compared.
         known: passage -> whether it speaks of somebody else, where that was asked.
-        denials: passage -> the words by which it denies the claim, where that was asked.
     """
 
     claim: str
@@ -84,7 +81,6 @@ class ClaimOverPassages:
     passages: Sequence[Indexed]
     modes: Sequence[Mode]
     known: dict[int, bool] = field(default_factory=dict)
-    denials: dict[int, str] = field(default_factory=dict)
 
     @cached_property
     def signs(self) -> tuple[str, ...]:
@@ -108,13 +104,6 @@ class ClaimOverPassages:
             at = number - 1
             self.known[number] = about_another(self.claim, self.overlaps[at], self.texts[at], self.passages[at])
         return self.known[number]
-
-    def denial(self, number: int) -> str:
-        """The words by which the passage denies the claim; "" where it does not."""
-        if number not in self.denials:
-            at = number - 1
-            self.denials[number] = denial(self.claim, self.wants[at], self.texts[at], self.passages[at])
-        return self.denials[number]
 
     def features(self, numbers: Sequence[int]) -> tuple[float, ...]:
         """Features of the claim against these passages taken together; all of them are compared in one way."""
@@ -154,8 +143,7 @@ class ClaimOverPassages:
         p = min(_judge(self.modes[number - 1]).p(self.features([number])), self.most(number))
         if p > ANOTHER and self.another(number):
             p = ANOTHER
-        p = max(p, self.least(number))
-        return DENIED if p > DENIED and self.denial(number) else p
+        return max(p, self.least(number))
 
     def missing(self, numbers: Sequence[int]) -> tuple[Specific, ...]:
         """Specifics of the claim that none of these passages holds."""
@@ -237,7 +225,7 @@ class PreparedPassages:
             return Weighed(p, able, tuple(against), _window(compared, best))
         if against:
             return _contradicted(compared, p, against)
-        return Weighed(p, window=_window(compared, best), reason=_denied(compared))
+        return Weighed(p, window=_window(compared, best))
 
 
 def _mode(text: str, spoken: Mode) -> Mode:
@@ -257,15 +245,6 @@ def _contradicted(compared: ClaimOverPassages, p: float, against: Mapping[int, O
     reason += "; one is negated" if differing.kind == "negation" else ""
     window = Window(worst, opposed.start, opposed.end, (differing.word,))
     return Weighed(p, (), tuple(against), window, reason)
-
-
-def _denied(compared: ClaimOverPassages) -> str:
-    """Which passage denies the claim by which words: the one that holds most of it; "" where none does."""
-    denying = [number for number, words in compared.denials.items() if words]
-    if not denying:
-        return ""
-    most = max(denying, key=lambda n: (compared.overlaps[n - 1].one.bit_count(), -n))
-    return f"passage {most} denies it: {compared.denials[most]!r}"
 
 
 def _window(compared: ClaimOverPassages, best: int) -> Window | None:
