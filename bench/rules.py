@@ -162,10 +162,8 @@ def _unmended(*given: Any) -> tabled.TableVerdict:
 
 
 RULES: dict[str, Callable[[], Any]] = {
-    "another subject": lambda: patched(support, "about_another", lambda *_: False),
     "near-copies": lambda: patched(support, "check", lambda *_: None),
     "stated items": lambda: patched(support.ClaimOverPassages, "least", lambda *_: 0.0),
-    "crossed statements": lambda: patched(checks, "crossed", lambda _: False),
     "contrast with a reference": lambda: patched(stating, "contrast", lambda *_: ""),
     "digits nowhere": lambda: patched(support, "ABSENT", 1.0),
     "no shared word": lambda: patched(support, "NOTHING", 1.0),

@@ -188,8 +188,6 @@ def test_many_unrelated_passages_change_nothing() -> None:
     [
         ("Lena Ortiz, who founded the company in Porto, won the Harbour Prize in 2011.",
          (FOUNDER, "Tom Baker won the Harbour Prize in 2011. He gave the money away.")),
-        ("The Aldgate hub weighs 300 grams and fits into a coat pocket.",
-         (HUB, "The Brixton drill weighs 300 grams and fits into a coat pocket.")),
         ("Mara Lind opened the Tarn observatory in May 1974 after a long dispute.",
          ("Mara Lind led the Tarn observatory for years.", "In May 1974 Jon Ek opened a gallery after a dispute.")),
     ],
@@ -201,15 +199,6 @@ def test_the_name_of_one_and_the_fact_of_another_support_nothing(claim: str, pas
         assert found.supporting == ()
         assert found.p < stored()["scorers"]["overlap_words"]["threshold"]
     assert weigh(claim, claim, *passages).supporting == (1,)
-
-
-def test_the_fact_of_another_in_the_same_passage_is_no_support() -> None:
-    """Nor is it where both stand in one passage, apart: the sentence with the fact begins with another name."""
-    between = "The jury met in the old customs house. It had nine members. Each had one vote. Nobody abstained."
-    passage = f"Lena Ortiz was shortlisted for her atlas. {between} Tom Baker received the Harbour Prize in 2011."
-    claim = "In 2011 the Harbour Prize was received by Lena Ortiz."
-    assert weigh(claim, passage).supporting == ()
-    assert weigh(claim.replace("Lena Ortiz", "Tom Baker"), passage).supporting == (1,)
 
 
 @pytest.mark.parametrize("text", [*HUB.split(". "), *WARRANTY.split(". "), *FOUNDER.split(". ")])

@@ -2,9 +2,6 @@
 
 Where two short statements say nearly the same and one thing differs: a number, a date, a name, a negation.
 
-Whether a claim takes its beginning from one statement of a sentence and its end from another: "Plan A costs 9 euros and
-plan B costs 19 euros" has every word of "Plan A costs 19 euros" in order, and denies it.
-
 Whether a statement stands in a text word for word, said as it says it.
 """
 
@@ -12,14 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 from ragauge.judging.judge import plain
-from ragauge.judging.local.align import related
 from ragauge.judging.local.differences import (
     AMOUNTS,
-    ARTICLES,
     NEAR_COPY,
     Difference,
     TextAlignment,
@@ -62,20 +56,11 @@ class Opposed(NamedTuple):
     difference: Difference
 
 
-class Crossed(NamedTuple):
-    """Characters [start, end) of a passage with all words of the claim, of which two statements have a part each."""
-
-    start: int
-    end: int
-
-
-def check(
-    claim: str, want: PreparedClaim, text: str, passage: Indexed, mode: Mode
-) -> StatedSpan | Opposed | Crossed | None:
+def check(claim: str, want: PreparedClaim, text: str, passage: Indexed, mode: Mode) -> StatedSpan | Opposed | None:
     """What a passage says in almost the words of the claim; None where it has no near-copy of it.
 
-    A sentence that states the claim counts before one that differs from it, and that before one whose statements the
-    claim mixes up. Outside English only numbers and dates are compared.
+    A sentence that states the claim counts before one that differs from it. Outside English only numbers and dates are
+    compared.
     """
     spans = list(_closest(claim, want, passage))
     if not spans:
@@ -84,7 +69,7 @@ def check(
     known, small = (mine | its for mine, its in zip(seen(claim), seen(text), strict=True))
     row = read(claim, known, small)
     glossed = "(" in claim
-    worst: Opposed | Crossed | None = None
+    worst: Opposed | None = None
     near = False
     for start, end, alone in spans:
         if near and not alone:
@@ -95,28 +80,21 @@ def check(
         if laid is None:
             continue
         near = True
-        leaps = english and crossed(laid)
-        if stated(laid) and not leaps:
+        if stated(laid):
             return StatedSpan(start, end)
-        differs = None if leaps else difference(laid)
-        if english and alone and (leaps or differs is None or differs.kind in LED_ASTRAY):
+        differs = difference(laid)
+        if english and alone and (differs is None or differs.kind in LED_ASTRAY):
             of_part = by_parts(row, parts(text[start:end], passage_items, known, small), NEAR_COPY)
             if of_part is True:
                 return StatedSpan(start, end)
             differs = of_part or differs
-        if leaps and differs is None and not isinstance(worst, Opposed):
-            worst = Crossed(start, end)
-        if (
-            differs is None
-            and not leaps
-            and not glossed
-            and (bare := unglossed(text[start:end], passage_items)) is not None
-        ):
+        bare = unglossed(text[start:end], passage_items) if differs is None and not glossed else None
+        if bare is not None:
             laid = align_texts(row, bare, enough)
             if laid is not None and stated(laid):
                 return StatedSpan(start, end)
             differs = difference(laid) if laid is not None and apart(laid, passage_items) else None
-        if differs and not isinstance(worst, Opposed) and (english or differs.kind in AMOUNTS):
+        if differs and worst is None and (english or differs.kind in AMOUNTS):
             worst = Opposed(start, end, differs)
     return worst
 
@@ -158,50 +136,7 @@ def _held(units: Sequence[str], passage: Indexed) -> dict[int, int]:
     return held
 
 
-FARTHEST = 10     # items that a claim leaps over
 JOINTS = frozenset(["and", "but", "while", "whereas", "though", "although"])
-LOOSE = frozenset(WORDS["loose"].split())
-
-
-def crossed(laid: TextAlignment) -> bool:
-    """Whether the claim leaps, inside the sentence, from one statement into another of the same build.
-
-    What it leaps over holds the rest of the one, then a joint or a mark, and then what the other is about. And either
-    that repeats a word that the claim has before the leap ("costs … and plan B *costs* 19 euros"), or the leap passes
-    an amount of the kind of that on which the claim lands ("*12 euros*, children 5 euros"). Only a claim that copies
-    the sentence but for one short leap is looked at: of other leaps, six in seven were right.
-    """
-    if any(laid.claim[at].content for at in laid.unmatched):
-        return False
-    leaps = [(pair.passage + 1, two.passage) for pair, two in pairwise(laid.pairs) if two.passage - pair.passage > 2]
-    return len(leaps) == 1 and leaps[0][1] - leaps[0][0] <= FARTHEST and _leaps(laid, *leaps[0])
-
-
-def _leaps(laid: TextAlignment, start: int, end: int) -> bool:
-    over, landing = laid.passage[start:end], laid.passage[end]
-    cut = _cut(over, landing)
-    if not cut or not any(word.content for word in over[:cut]):
-        return False
-    about = [word for word in over[cut:] if word.content and word.key not in LOOSE]
-    if not about:
-        return False
-    before = {laid.passage[pair.passage].key for pair in laid.pairs if pair.passage < start}
-    if any(word.key in before for word in over[cut:] if word.kind == "word" and word.key not in LOOSE.union(ARTICLES)):
-        return True
-    amounts = (word for word in over[:cut] if word.kind == "number")
-    return landing.kind == "number" and any(related(amount, landing) == "number" for amount in amounts)
-
-
-def _cut(over: Sequence[Item], landing: Item) -> int:
-    """Where in a stretch the other statement begins: behind its last joint or mark; 0 where none divides it."""
-    if not over or over[-1].end + 1 < landing.start:
-        return 0
-    for at in range(len(over) - 1, 0, -1):
-        if over[at].key in JOINTS:
-            return at + 1
-        if over[at - 1].end + 1 < over[at].start:
-            return at
-    return 0
 
 
 def parts(sentence: str, items: Sequence[Item], known: Collection[str], small: Collection[str]) -> list[Sequence[Item]]:
@@ -225,7 +160,7 @@ def by_parts(claim: Sequence[Item], statements: Sequence[Sequence[Item]], near: 
         laid = align_texts(claim, statement, near)
         if laid is None:
             continue
-        if stated(laid) and not crossed(laid):
+        if stated(laid):
             return True
         if outcome is None and not any(laid.claim[at].content for at in laid.unmatched):
             outcome = difference(laid)

@@ -67,7 +67,6 @@ class Overlap:
         passage: its number, from 1; of several the one that holds most.
         start: first character of its best window.
         end: one past the window's last character.
-        closest: number of its best segment, from 0.
         found: units found anywhere in the passage.
         one: units of its best segment.
         three: units of its best window of three segments.
@@ -84,7 +83,6 @@ class Overlap:
     passage: int
     start: int = 0
     end: int = 0
-    closest: int = 0
     found: int = 0
     one: int = 0
     three: int = 0
@@ -119,11 +117,10 @@ def overlap(claim: PreparedClaim, passage: Indexed, number: int) -> Overlap:
                 held[segment] = held.get(segment, 0) | 1 << bit
     if not hits:
         return Overlap(number, size=passage.size)
-    one = three = five = at = closest = 0
+    one = three = five = at = 0
     for segment in sorted(held):
         mask = held[segment]
-        if mask.bit_count() > one.bit_count():
-            one, closest = mask, segment
+        one = max(one, mask, key=int.bit_count)
         mask |= held.get(segment + 1, 0) | held.get(segment + 2, 0)
         if mask.bit_count() > three.bit_count():
             three, at = mask, segment
@@ -138,7 +135,6 @@ def overlap(claim: PreparedClaim, passage: Indexed, number: int) -> Overlap:
         passage=number,
         start=passage.segments[first].start,
         end=passage.segments[last].end,
-        closest=closest,
         found=hits,
         one=one,
         three=three,

@@ -1,25 +1,21 @@
 """Which passages support a claim, and which contradict it.
 
-Of whom a sentence speaks: the fact of one is no support for a claim about another.
-
 The verdicts on the claims that one sentence makes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, log
 
 from ragauge.data.facts import Window
 from ragauge.judging.judge import plain
-from ragauge.judging.local.align import same_name
-from ragauge.judging.local.checks import Crossed, Opposed, StatedSpan, check
+from ragauge.judging.local.checks import Opposed, StatedSpan, check
 from ragauge.judging.local.index import Indexed, Mode, haystack, indexed, mode_of
-from ragauge.judging.local.items import Item, items, seen
 from ragauge.judging.local.overlap import FEATURES, Overlap, PreparedClaim, features, overlap, together, wanted
 from ragauge.judging.local.signs import held, signs
 from ragauge.judging.local.statements import ClaimPart
@@ -33,7 +29,6 @@ CONTRADICTED = 0.05     # most that p may be beside a near-copy that says anothe
 CLOSE = 0.3             # share of a claim's units, names and numbers included, that a sentence of a near-copy holds
 ABSENT = 0.3            # most that p may be where digits of the claim are nowhere; of such claims about 1 in 10 was
 NOTHING = 0.05          # most that p may be where no word of the claim with content is there
-ANOTHER = 0.45          # most that p may be where the sentence speaks of somebody else; of such claims 1 in 3 was
 STATED = 0.85           # least that p is where a sentence states the claim item by item; of such claims 94 % were
 MENTIONED = 1.3         # times p of question and answer together: the most that p of a bare answer is
 MENTIONED_UNSPACED = 2   # the same where words are not told from endings: an own guess, which leaves most unclear
@@ -69,7 +64,6 @@ class ClaimOverPassages:
         texts: the passages as written.
         passages: the same, ready for comparison.
         modes: how each is compared.
-        known: passage -> whether it speaks of somebody else, where that was asked.
     """
 
     claim: str
@@ -80,7 +74,6 @@ class ClaimOverPassages:
     texts: Sequence[str]
     passages: Sequence[Indexed]
     modes: Sequence[Mode]
-    known: dict[int, bool] = field(default_factory=dict)
 
     @cached_property
     def signs(self) -> tuple[str, ...]:
@@ -88,22 +81,15 @@ class ClaimOverPassages:
         return signs(self.claim)
 
     @cached_property
-    def checks(self) -> tuple[StatedSpan | Opposed | Crossed | None, ...]:
+    def checks(self) -> tuple[StatedSpan | Opposed | None, ...]:
         """Per passage what it says in almost the words of the claim."""
         return tuple(self._checked(overlap, want) for overlap, want in zip(self.overlaps, self.wants, strict=True))
 
-    def _checked(self, overlap: Overlap, want: PreparedClaim) -> StatedSpan | Opposed | Crossed | None:
+    def _checked(self, overlap: Overlap, want: PreparedClaim) -> StatedSpan | Opposed | None:
         if overlap.one.bit_count() < CLOSE * len(want.distinct):
             return None
         at = overlap.passage - 1
         return check(self.claim, want, self.texts[at], self.passages[at], self.modes[at])
-
-    def another(self, number: int) -> bool:
-        """Whether the passage's best sentence speaks of somebody else than the claim."""
-        if number not in self.known:
-            at = number - 1
-            self.known[number] = about_another(self.claim, self.overlaps[at], self.texts[at], self.passages[at])
-        return self.known[number]
 
     def features(self, numbers: Sequence[int]) -> tuple[float, ...]:
         """Features of the claim against these passages taken together; all of them are compared in one way."""
@@ -122,8 +108,6 @@ class ClaimOverPassages:
             return NOTHING if self.passages[at].segments else 0.0
         if isinstance(self.checks[at], Opposed):
             return CONTRADICTED
-        if isinstance(self.checks[at], Crossed):
-            return ANOTHER
         if self.signs and not held(self.signs, self.texts[at]):
             return ABSENT
         if any(specific.kind != "name" and any(map(str.isdigit, specific.text)) for specific in self.lacking[at]):
@@ -141,8 +125,6 @@ class ClaimOverPassages:
     def p(self, number: int) -> float:
         """The probability that a passage supports the claim. No other passage changes it."""
         p = min(_judge(self.modes[number - 1]).p(self.features([number])), self.most(number))
-        if p > ANOTHER and self.another(number):
-            p = ANOTHER
         return max(p, self.least(number))
 
     def missing(self, numbers: Sequence[int]) -> tuple[Specific, ...]:
@@ -253,32 +235,6 @@ def _window(compared: ClaimOverPassages, best: int) -> Window | None:
     every = range(1, len(compared.overlaps) + 1)
     missing = tuple(dict.fromkeys(specific.text for specific in compared.missing(every)))
     return Window(best, overlap.start, overlap.end, missing) if overlap.found or missing else None
-
-
-def about_another(claim: str, overlap: Overlap, text: str, passage: Indexed) -> bool:
-    """Whether the sentence that holds most of a claim says it of somebody else.
-
-    It does when it begins with a name that the claim does not have, a date before it aside, and a name of the claim is
-    not in the window around it. A sentence that begins without a name may go on about whom the one before named.
-    """
-    if not overlap.one:
-        return False
-    known = seen(text)[0]
-    segment = passage.segments[overlap.closest]
-    row = items(text[segment.start : segment.end])
-    first = next((item for item in row if _is_name(item, known) or (item.content and item.kind == "word")), None)
-    if first is None or not _is_name(first, known):
-        return False
-    everywhere = known | seen(claim)[0]     # what opens the claim may have a capital inside a sentence elsewhere
-    own = [item.parts for item in items(claim) if _is_name(item, everywhere)]
-    if not own or any(same_name(name, first.parts) for name in own):
-        return False
-    around = [item.parts for item in (*row, *items(text[overlap.start : overlap.end])) if _is_name(item, known)]
-    return any(not any(same_name(name, other) for other in around) for name in own)
-
-
-def _is_name(name: Item, known: Collection[str]) -> bool:
-    return name.kind == "name" or (name.capital and name.parts[0] in known)
 
 
 LEAST = 1e-4     # a probability is kept so far from 0 and 1 before its odds are taken
