@@ -164,7 +164,6 @@ def _unmended(*given: Any) -> tabled.TableVerdict:
 RULES: dict[str, Callable[[], Any]] = {
     "near-copies": lambda: patched(support, "check", lambda *_: None),
     "stated items": lambda: patched(support.ClaimOverPassages, "least", lambda *_: 0.0),
-    "contrast with a reference": lambda: patched(stating, "contrast", lambda *_: ""),
     "digits nowhere": lambda: patched(support, "ABSENT", 1.0),
     "no shared word": lambda: patched(support, "NOTHING", 1.0),
     "signs": lambda: patched(support, "signs", lambda _: ()),

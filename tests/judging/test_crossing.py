@@ -6,6 +6,7 @@ import pytest
 
 from ragauge.judging.local.support import PreparedPassages, Weighed
 
+
 def weighed(claim: str, passage: str) -> Weighed:
     return PreparedPassages([passage], [claim]).weigh(claim)
 

@@ -1,7 +1,5 @@
 """Whether a passage states a claim, or has a near-copy of it in which one thing differs.
 
-Where two short statements say nearly the same and one thing differs: a number, a date, a name, a negation.
-
 Whether a statement stands in a text word for word, said as it says it.
 """
 
@@ -16,7 +14,6 @@ from ragauge.judging.local.differences import (
     AMOUNTS,
     NEAR_COPY,
     Difference,
-    TextAlignment,
     align_texts,
     apart,
     difference,
@@ -25,7 +22,7 @@ from ragauge.judging.local.differences import (
 from ragauge.judging.local.english import HEDGES, NEGATIONS
 from ragauge.judging.local.index import Indexed, Mode
 from ragauge.judging.local.items import Item, items, read, seen, unglossed
-from ragauge.judging.local.overlap import PreparedClaim, wanted
+from ragauge.judging.local.overlap import PreparedClaim
 from ragauge.text.clauses import clauses
 from ragauge.text.language import guess
 from ragauge.text.sentences import split
@@ -165,40 +162,6 @@ def by_parts(claim: Sequence[Item], statements: Sequence[Sequence[Item]], near: 
         if outcome is None and not any(laid.claim[at].content for at in laid.unmatched):
             outcome = difference(laid)
     return outcome
-
-
-SHARED = 0.3   # share of the longer one's units that both have, numbers and names included, for a closer look
-ALIKE = 0.8    # share of either statement's content that the other holds
-
-
-def contrast(claim: str, reference: str, mode: Mode) -> str:
-    """What differs between near-copies, in words; "" where nothing plainly does.
-
-    Each has to be a near-copy of the other, and where each has something that the other has not they speak of
-    different things. Outside English only numbers and dates are compared.
-
-    >>> contrast("The lid is not made of steel.", "The lid is made of steel.", "words")
-    'one is negated'
-    >>> contrast("Ada wrote the manual in Porto.", "Ada wrote the manual in Leeds.", "words")
-    "'Porto' against 'Leeds'"
-    """
-    own, other = wanted(claim, mode).distinct, wanted(reference, mode).distinct
-    if len(set(own) & set(other)) < SHARED * max(len(own), len(other)):
-        return ""
-    known, small = (left | right for left, right in zip(seen(claim), seen(reference), strict=True))
-    mine, theirs = read(claim, known, small), read(reference, known, small)
-    laid = align_texts(mine, theirs, ALIKE)
-    back = align_texts(theirs, mine, ALIKE)
-    if laid is None or back is None or (_adds(laid) and _adds(back)):
-        return ""
-    differing = difference(laid)
-    if differing is None or (mode != "words" and differing.kind not in AMOUNTS):
-        return ""
-    return "one is negated" if differing.kind == "negation" else f"{differing.claim!r} against {differing.passage!r}"
-
-
-def _adds(laid: TextAlignment) -> bool:
-    return any(laid.claim[at].content for at in laid.unmatched)
 
 
 FEWEST = 3          # words of a statement that may be a part of a sentence; a shorter one has to be the whole

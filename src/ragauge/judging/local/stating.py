@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ragauge.judging.local.checks import contrast
 from ragauge.judging.local.index import Mode, carries_content, units_of
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.short_answers import (
@@ -36,7 +35,7 @@ from ragauge.judging.local.short_answers import (
 from ragauge.judging.local.signs import says, sign_of
 from ragauge.judging.local.slots import POLAR
 from ragauge.judging.local.statements import bare
-from ragauge.judging.local.support import PreparedPassages
+from ragauge.judging.local.support import PreparedPassages, Weighed
 from ragauge.text.code import codes
 from ragauge.text.specifics import EXACT, NAME, Specific, find
 from ragauge.text.versions import asks_label
@@ -150,7 +149,7 @@ class Answer:
         self.answer = bare(answer)
         self.mode = mode
         self.asked = frozenset(plain_units(query))
-        self._altered: dict[tuple[int, str], bool] = {}
+        self._weighed: dict[str, Weighed] = {}
 
     @cached_property
     def said(self) -> list[AnswerClaim]:
@@ -227,8 +226,8 @@ class Answer:
         if not self.said:
             return SILENT
         if not is_short(reference):
-            altered = any(self.alters(n, reference) for n in range(1, len(self.claims) + 1))
-            return ALTERED if altered else differing(self.evidence.weigh(reference).p)
+            weighed = self._weigh(reference)
+            return ALTERED if weighed.contradicting else differing(weighed.p)
         if names_another(self.said[0], (reference, *others), self.query):
             return ANOTHER
         return SHARED if any(self.touches(n, reference) for n in range(len(self.said))) else ELSE
@@ -276,10 +275,9 @@ class Answer:
         """Statements: by overlap with claims that do not alter them, else by what they say beyond the question."""
         if not self.claims:
             return None
-        weighed = self.evidence.weigh(reference)
-        by = {n for n in weighed.supporting if not self.alters(n, reference)}
+        weighed = self._weigh(reference)
         numbers = find(reference, EXACT)
-        by = {n for n in by if self._counts(n, numbers)}
+        by = {n for n in weighed.supporting if self._counts(n, numbers)}
         return Stated(agreeing(weighed.p), frozenset(by)) if by else self._answers(reference)
 
     def _answers(self, reference: str) -> Stated | None:
@@ -299,8 +297,7 @@ class Answer:
             return None
         beside = PreparedPassages([f"{self.claims[n - 1]}\n{self.query}" for n in able], (reference,), self.mode)
         weighed = beside.weigh(reference)
-        by = {able[number - 1] for number in weighed.supporting}
-        by = {n for n in by if not self.alters(n, reference)}
+        by = {able[number - 1] for number in weighed.supporting}.difference(self._weigh(reference).contradicting)
         return Stated(agreeing(weighed.p), frozenset(by)) if by else None
 
     def _content(self, text: str) -> set[str]:
@@ -320,8 +317,10 @@ class Answer:
         return all(there[normal] >= count for normal, count in often.items() if count > 1)
 
     def alters(self, n: int, reference: str) -> bool:
-        """Whether claim n is a near-copy of a reference in which one thing differs."""
-        known = self._altered.get((n, reference))
-        if known is None:
-            known = self._altered[n, reference] = bool(contrast(self.claims[n - 1], reference, self.mode))
-        return known
+        """Whether claim n has a near-copy of a reference in which one thing differs."""
+        return n in self._weigh(reference).contradicting
+
+    def _weigh(self, reference: str) -> Weighed:
+        if reference not in self._weighed:
+            self._weighed[reference] = self.evidence.weigh(reference)
+        return self._weighed[reference]
