@@ -171,7 +171,6 @@ RULES: dict[str, Callable[[], Any]] = {
     "clauses": lambda: patched(statements, "cut_up", lambda _: ()),
     "tables": lambda: patched(tabled.Tabled, "mend", _unmended),
     "derived numbers": lambda: patched(tabled.TablePart, "_implied", lambda *_: None),
-    "numbers of one sentence": lambda: patched(tabled, "spoken", lambda *_: ()),
     "topic of the passages": lambda: patched(verify_reference, "there", lambda *given: given[0]),
     "short answers": lambda: patched(stating, "is_short", lambda _: False),
     "refusals": lambda: _without_files(*refusals.FILES),

@@ -1,7 +1,4 @@
-"""Whether an amount is a number of a table, or follows from its numbers by one operation.
-
-Amounts that follow from the numbers of one sentence by one operation that the question or claim names.
-"""
+"""Whether an amount is a number of a table, or follows from its numbers by one operation."""
 
 from __future__ import annotations
 
@@ -11,10 +8,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ragauge.judging.local.cells import LineCell, Linked, NamedInClaim, TableLine
-from ragauge.judging.local.index import STOPS, units_of
-from ragauge.judging.local.measures import Amount, amounts
-from ragauge.text.sentences import split
-from ragauge.text.tables import TableCell, years
 
 MOST_ROWS = 4           # rows that an operation may be between
 MOST_ENTRIES = 8        # numbers of one row that are summed or averaged
@@ -232,60 +225,3 @@ def _quotient(cell: LineCell, other: LineCell) -> Iterator[Result]:
         formula, parts = f"{a:,g} / {b:,g}", (cell, other)
         yield Result(a / b, False, formula, a * b < 0, parts, pure=True)
         yield Result(a / b * 100, True, formula, a * b < 0, parts, pure=True)
-
-
-LONGEST = 20_000        # characters of a passage that are looked at
-LONGEST_SENTENCE = 600
-MOST_SENTENCES = 200    # of all passages
-HELD = 0.6              # share of the words that name the thing that the sentence has to hold
-FEWEST, MOST = 2, 4     # amounts of a sentence between which an operation is looked for
-_ASKING = "percentag percent chang differ differenc increas decreas ratio averag total sum amount valu proportion year"
-ASKING = frozenset(_ASKING.split())     # words that name the operation, not the thing
-
-
-def spoken(text: str, ask: NamedInClaim, passages: Sequence[str]) -> Iterator[tuple[int, Result]]:
-    """What follows from two numbers or more of one sentence, and the number of its passage.
-
-    Nothing follows where no operation is named, and from sentences that do not speak of the thing asked for.
-
-    Args:
-        text: question and claim.
-        ask: what names the thing, read.
-        passages: their texts, in order.
-    """
-    if not any(words.search(text) for words in (CHANGE, MEAN, RATIO, SUM)):
-        return
-    wanted = {word for word in ask.words if word not in ASKING and not word[0].isdigit()}
-    looked = 0
-    for n, passage in enumerate(passages, 1):
-        for sentence in split(passage[:LONGEST]):
-            looked += 1
-            if looked > MOST_SENTENCES:
-                return
-            sentence_text = sentence.text
-            if (
-                "\t" in sentence_text
-                or len(sentence_text) > LONGEST_SENTENCE
-                or sum(map(str.isdigit, sentence_text)) < FEWEST
-            ):
-                continue
-            own = {unit for unit in units_of(sentence_text, "words") if unit not in STOPS}
-            if wanted and len(wanted & own) >= HELD * len(wanted):
-                part = _part(amounts(sentence_text), years(sentence_text), sentence.start)
-                for result in results(part, (), ask, text) if part is not None else ():
-                    yield n, result
-
-
-def _part(found_amounts: Sequence[Amount], dates: Sequence[int], at: int) -> Linked | None:
-    """The numbers of a sentence as a line of a table, each of its year where there are as many years."""
-    if not FEWEST <= len(found_amounts) <= MOST:
-        return None
-    own = list(dates) if len(dates) == len(found_amounts) else [None] * len(found_amounts)
-    entries = []
-    for row, (amount, year) in enumerate(zip(found_amounts, own, strict=True)):
-        start, end = at + amount.specific.start, at + amount.specific.end
-        entries.append(
-            LineCell(TableCell(row, 0, amount.written * 10.0**amount.shift, amount.percent, start, end), year)
-        )
-    lines = tuple(TableLine(entry.cell.row, entry.cell.row, "", (entry,)) for entry in entries)
-    return Linked((TableLine(None, 0, "", tuple(entries)),), lines, (), 1.0, dated=True)

@@ -12,8 +12,7 @@ from ragauge.data.facts import Strength, Window
 from ragauge.judging.local.cells import NamedInClaim, asked, link
 from ragauge.judging.local.index import STOPS, units_of
 from ragauge.judging.local.measures import Amount, amounts, without
-from ragauge.judging.local.met import EVERY, Met, PassageTable, TablePart, label, ranked, reckoned, signs
-from ragauge.judging.local.reckoned import spoken
+from ragauge.judging.local.met import EVERY, Met, PassageTable, TablePart, label, ranked
 from ragauge.judging.local.support import Weighed
 from ragauge.text.tables import Table, scale_of, tables, years
 
@@ -95,8 +94,6 @@ class Tabled:
         order = list(self._ranked(claim, own))
         readings = [self._spoken_of(claim, own, n) for n in range(READINGS)] if own and self.tables else []
         met = [met for met, right in order if right][:1] or _met(readings, own)
-        if not met and not weighed.supporting and len(own) == 1:
-            met = self._sums(claim, own[0])
         if met and all(way.sure for way in met):
             return _supported(weighed, met)
         if weighed.contradicting and not weighed.supporting:
@@ -134,17 +131,6 @@ class Tabled:
         named = asked(without(claim, numbers))
         dated = named if named.years else replace(named, years=query.years, spans=query.spans, months=query.months)
         return [dated, replace(dated, words=(*query.words, *named.words))]
-
-    def _sums(self, claim: str, amount: Amount) -> list[Met]:
-        """Whether an amount that no passage holds follows from those of one sentence."""
-        rest = without(claim, [amount])
-        text = f"{self.query}\n{claim}"
-        asks = [asked(rest), *([asked(self.query)] if len(_content(rest)) <= FEW else [])]
-        for ask in asks:
-            for n, result in spoken(text, ask, self.texts):
-                if any(each.is_value(result.value, 0, percent=result.percent) for each in signs(amount, result, text)):
-                    return [reckoned(amount, n, result)]
-        return []
 
     def _wrong(
         self, readings: Sequence[Sequence[tuple[TablePart, bool]]], claim: str, numbers: Sequence[Amount]
