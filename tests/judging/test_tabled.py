@@ -160,7 +160,6 @@ def test_amounts_are_read_as_accounts_write_them() -> None:
 SPOKEN = "The ferry line spent $0.9 million on fuel in 2022 and $0.6 million in 2021."
 
 
-
 def test_nothing_follows_where_no_operation_is_named() -> None:
     """A sum that nobody asked for is not implied."""
     assert reference("What did the ferry line spend on fuel in 2022?", "$1.5 million", SPOKEN) < 0.5
