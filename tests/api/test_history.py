@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from tests.engine.tiny_judge import SPEC
 
 import ragauge as rg
 from ragauge.analysis.results.history_rows import HistoryRow
+from ragauge.api.runs import runs_table
+from ragauge.data.verdict import RULE_VERSION
+from ragauge.reporting.verdict_words import count_words
 from ragauge.store.open import open_store
 
 METRICS = "recall@5,mrr,faithfulness,latency"
@@ -244,3 +248,33 @@ def test_a_runs_report_shows_those_before_it(store: str) -> None:
     assert "k: 2 → 3" in page
     assert "k: 2 → 3" in text
     assert "### History" in text
+
+
+def test_lists_count_verdicts_as_the_scorecard(store: str) -> None:
+    """The log, the list of runs and their tables count verdicts as the scorecard; older counts are named, not shown."""
+    card = evaluated(store, "a", {}, wrong=2).card
+    counts = (card.failed_examples, card.unclear_examples, card.passed_examples, card.not_judged_examples)
+    (logged,), (listed,) = rg.log(store=store).history.rows, rg.runs(store=store)
+    assert (*counts, RULE_VERSION) == astuple(logged.counts) == astuple(listed.counts)
+    assert counts[0] == 2
+    words = count_words(logged.counts)
+    (row,) = csv.DictReader(io.StringIO(rg.log(store=store).to_csv()))
+    assert [int(row[name]) for name in ("failed", "unclear", "passed", "not_judged")] == [*counts]
+    assert words in rg.log(store=store).to_markdown()
+    assert words in printed(runs_table(rg.runs(store=store)))
+    with open_store(store) as opened:
+        older = replace(logged.counts, rule_version=1)
+        opened.summaries.write(card.run.run_id, card.judge.judge_id, card.summaries, counts=older)
+    for text in (rg.log(store=store).to_markdown(), printed(runs_table(rg.runs(store=store)))):
+        assert words not in text
+        assert "older rule" in text
+        assert "ragauge evaluate a" in text
+
+
+def printed(shown: Any) -> str:
+    """What a terminal of 160 columns shows."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=160, color_system=None).print(shown)
+    return out.getvalue()

@@ -40,6 +40,7 @@ READ = {
     "verdicts", "controls",
     "baselines", "calls", "causes", "check_scores", "checks", "draws", "evidence", "example_groups", "examples",
     "judges", "labels", "listings", "metrics", "models", "reasons", "responses", "run_evidence", "run_judges",
+    "verdict_counts",
     "run_names", "run_notes", "runs", "scores", "studies", "summaries", "texts", "trials",
 }     # fmt: skip
 OWN = {"cards", "example_indexes", "summary_values", "ragauge_version", "sqlite_master"}

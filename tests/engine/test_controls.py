@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select as select_rows
 
 import ragauge as rg
 from ragauge.data.example import Example
@@ -23,6 +24,7 @@ from ragauge.judging.known_texts import languages
 from ragauge.judging.local.judge import LocalJudge
 from ragauge.metrics.catalogue import select
 from ragauge.store.open import Store, open_store
+from ragauge.store.schema import evidence
 from ragauge.text.tokens import words
 
 TOPICS = (
@@ -144,6 +146,26 @@ def test_controls_are_asked_about_once(store: Store) -> None:
         other = with_run(store, PAIRS[::-1])
         asyncio.run(execute(planned(store, other), store, workers=1))
         assert store.controls.read(other, LocalJudge().judge_id) == limited
+
+
+def test_evidence_of_controls_stays_while_a_run_rests_on_it(store: Store) -> None:
+    """Where one of two runs with the same pairs goes, the other asks nothing again; with both all of it goes."""
+    with store:
+        first, other = with_run(store), store.runs.import_run(Run("", "s", system="s"), PAIRS).run_id
+        for run_id in (first, other):
+            asyncio.run(execute(planned(store, run_id), store, workers=1))
+        store.runs.delete(first)
+        assert asked_again(store, other) == 0
+        store.runs.delete(other)
+        with store._database.read() as connection:
+            assert not connection.execute(select_rows(evidence)).all()
+
+
+def asked_again(store: Store, run_id: str) -> int:
+    """How many questions about the controls of a run are asked once more."""
+    again, counts = planned(store, run_id), ControlCounts()
+    drive_jobs(ask_controls(again, store, Work(again.metrics, again.questions, LocalJudge()), counts), Work(()))
+    return counts.asked
 
 
 def test_other_controls_decide_again_without_asking(store: Store) -> None:

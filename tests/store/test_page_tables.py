@@ -22,7 +22,7 @@ TABLES = ("summary_values", "cards", "charts", "run_tags", "example_groups")
 LATER = (     # of the migrations after it
     "check_log", "evaluations", "inbox", "traces", "trace_batches", "ledger", "series", "alerts", "deliveries", "jobs",
     "tails", "signals", "periods", "silences", "returns", "return_batches", "last_numbers", "example_indexes",
-    "verdicts", "controls",
+    "verdicts", "controls", "verdict_counts", "control_evidence",
 )  # fmt: skip
 COLUMNS = {"runs": ("writes", "confirms", "example_writes"), "judges": ("writes",), "causes": ("name",),
            "responses": ("chance",)}     # fmt: skip

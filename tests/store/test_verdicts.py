@@ -9,7 +9,7 @@ from tests.store.test_listings import with_run
 
 import ragauge.store.verdicts as module
 from ragauge.data.readability import Controls, ControlScale, ScaleKey
-from ragauge.data.verdict import RULE_VERSION, VERDICTS, ExampleVerdict
+from ragauge.data.verdict import RULE_VERSION, VERDICTS, ExampleVerdict, VerdictCounts
 from ragauge.store.open import Store
 from ragauge.store.packing import framed
 
@@ -55,6 +55,18 @@ class VerdictsContract:
         assert read == dict(zip(numbers, ("passed", "unclear", "passed"), strict=True))
         assert [verdict.verdict for _, verdict in store.verdicts.read(run_id, None)] == ["passed"] * 3
         assert next(iter(store.verdicts.read(run_id, "j", 1)))[1] == FAILED
+
+    def test_counts_survive(self, store: Store) -> None:
+        """Counts of a judge are kept with the version of their rule until others are; means alone leave them."""
+        run_id, _ = with_run(store)
+        store.summaries.write(run_id, "j", [], counts=VerdictCounts(3, 2, 1, 0, 1))
+        store.summaries.write(run_id, None, [], counts=VerdictCounts(passed=6))
+        store.summaries.write(run_id, "j", [])
+        kept = store.summaries.counts_of([run_id])
+        assert kept == {(run_id, "j"): VerdictCounts(3, 2, 1, 0, 1), (run_id, ""): VerdictCounts(passed=6)}
+        assert (kept[run_id, "j"].n, kept[run_id, "j"].is_current) == (6, False)
+        store.runs.delete(run_id)
+        assert store.summaries.counts_of([run_id]) == {}
 
     def test_outdated_verdicts(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         """What was decided by another rule or with other controls, by this judge and asking, is outdated."""

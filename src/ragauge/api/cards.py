@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.scores.gather import ClaimsSeen
     from ragauge.analysis.scores.values import Values
     from ragauge.analysis.scores.verdicts import ResponseVerdicts
+    from ragauge.data.verdict import VerdictCounts
     from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
@@ -166,7 +167,8 @@ def card_of(
         worst=[view_of(store, run.run_id, *one, judge_id, verdicts.of_response(*one)) for one in worst],
         matches=[one.found() for one in found.matches], against=held.against(),
     )     # fmt: skip
-    _keep_summaries(store, run, judge_id, () if keep else built.summaries)
+    if not keep:
+        _keep_summaries(store, run, judge_id, built.summaries, verdicts.count())
     beside = _with_other_runs(store, replace(built, use=use), judge_id, (metrics, index, keep), family)
     card = replace(beside, overview=_overview(store, found, verdicts, failed, built))
     if not keep:
@@ -263,12 +265,14 @@ def _evaluated(
     return shown, len(complete)
 
 
-def _keep_summaries(store: Store, run: Run, judge_id: str | None, summaries: Sequence[Summary]) -> None:
+def _keep_summaries(
+    store: Store, run: Run, judge_id: str | None, summaries: Sequence[Summary], counts: VerdictCounts
+) -> None:
     """Keeps the summaries beside those of metrics that were computed before; all of them stand in the new order."""
     known = {summary.metric: summary for summary in store.summaries.read(run.run_id, judge_id)}
     new = {summary.metric: summary for summary in summaries}
     kept = new if known.keys() <= new.keys() else known | new
-    store.summaries.write(run.run_id, judge_id, list(kept.values()))
+    store.summaries.write(run.run_id, judge_id, list(kept.values()), counts=counts)
 
 
 def _warnings(store: Store, run: Run) -> list[str]:

@@ -12,6 +12,7 @@ from ragauge.api.queries.options import LogOptions
 from ragauge.api.queries.renewing import renew_means
 from ragauge.api.results.shown import ShownResult
 from ragauge.data.response import Run
+from ragauge.data.verdict import NOT_COUNTED, VerdictCounts
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -249,15 +250,16 @@ class _LogReading:
             self._names.setdefault(line.run_id, []).append(line.name)
         self._specs: dict[str, str] = {}
         self._summaries: dict[tuple[str, str], tuple[Summary, ...]] = {}
+        self._counts: dict[tuple[str, str], VerdictCounts] = {}
 
     def ahead(self, runs: Iterable[Run]) -> Iterator[Run]:
         """The same runs, of which several are read at once before the first of them is looked at."""
         from ragauge.store.database import chunks
 
         for part in chunks(runs, AT_ONCE):
-            ids = [run.run_id for run in part]
+            ids, store = [run.run_id for run in part], self._store.summaries
             self._store.run_list.prime(ids)
-            self._summaries = self._store.summaries.of_runs(ids)
+            self._summaries, self._counts = store.of_runs(ids), store.counts_of(ids)
             yield from part
 
     def entry(self, run: Run) -> list[LogEntry]:
@@ -281,4 +283,5 @@ class _LogReading:
             {summary.metric: summary for summary in summaries}, store.runs.size(run_id),
             store.run_log.judged_at(run_id, judge_id), spent.known_cost, note.text if note else "",
             tuple(self._names.get(run_id, ())), said_of(store, run_id),
+            self._counts.get((run_id, judge_id or ""), NOT_COUNTED),
         )]     # fmt: skip

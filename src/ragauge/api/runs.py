@@ -369,31 +369,32 @@ def runs_table(rows: Sequence[RunRow], *, study: str = "", studies: Sequence[str
         studies: stored studies, to be named where there is no run.
     """
     from ragauge.reporting.sections import ReportSection, ReportTable, columns
+    from ragauge.reporting.verdict_words import count_words, older_counts
     from ragauge.reporting.words import safe
     from ragauge.reporting.writers.terminal import terminal
     from ragauge.text.messages import number
 
     if not rows:
-        told = "No runs yet. Start with: ragauge evaluate FILE, or ragauge demo."
-        if study:
-            told = f"The study {study} has no trial with a run."
-        elif studies:
+        told = f"The study {study} has no trial with a run."
+        if not study and studies:
             told = f"No runs but the trials of studies. List them with: ragauge runs --study {studies[0]}"
+        elif not study:
+            told = "No runs yet. Start with: ragauge evaluate FILE, or ragauge demo."
         return terminal([ReportSection(lead=(safe(told),))])
     shown: tuple[str, ...] = ("recall@5", "context_recall", "faithfulness", "answer_correctness")
     if study:
         held = [name for name, mean in rows[0].means.items() if mean is not None]
         shown = tuple(name for name in held if all(name in row.means for row in rows))[:TRIAL_MEANS]
-    tagged = any(row.tags for row in rows)
+    tagged, counted = any(row.tags for row in rows), any(row.counts for row in rows)
     listed = []
     for row in rows:
         means = (number(row.means.get(metric)) for metric in shown)
+        there = f"{row.responses:,}" + (f" of {row.planned:,}, {row.state}" if row.state != "finished" else "")
+        texts = [safe(", ".join(row.tags))] * tagged + [count_words(row.counts) or "–"] * counted
         when = row.created_at[:16].replace("T", " ")
-        whole = row.state == "finished"
-        there = f"{row.responses:,}" if whole else f"{row.responses:,} of {row.planned:,}, {row.state}"
-        labels = (safe(", ".join(row.tags)),) if tagged else ()
-        listed.append((safe(row.name), row.run_id, when, *labels, there, *means))
-    name, *heads = columns("name", "run", "created", *(("tags",) if tagged else ()), numbers=("responses", *shown))
-    last = len(heads)
-    heads = [replace(head, room=n if n > last - len(shown) else 0) for n, head in enumerate(heads)]
-    return terminal([ReportSection(table=ReportTable((replace(name, fold=True), *heads), tuple(listed)))])
+        listed.append((safe(row.name), row.run_id, when, *texts, there, *means))
+    texts = ["tags"] * tagged + ["examples"] * counted
+    name, run, *heads = columns("name", "run", "created", *texts, numbers=("responses", *shown))
+    heads = [replace(head, room=n if n > len(heads) + 1 - len(shown) else 0) for n, head in enumerate(heads, 1)]
+    table = ReportTable((replace(name, fold=True), replace(run, whole=True), *heads), tuple(listed))
+    return terminal([ReportSection(table=table, notes=older_counts((row.name, row.counts) for row in rows))])

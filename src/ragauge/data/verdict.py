@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 Verdict = Literal["passed", "unclear", "failed", "not_judged"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -31,6 +33,45 @@ class ExampleVerdict:
     settled_by: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class VerdictCounts:
+    """How many examples have which verdict.
+
+    Attributes:
+        failed: examples that failed.
+        unclear: that were judged, of which it is unclear whether they failed.
+        passed: that passed.
+        not_judged: of which nothing was judged that could show a failure.
+        rule_version: of the rule by which they were decided, the oldest; 0 = some have no stored verdict.
+    """
+
+    failed: int = 0
+    unclear: int = 0
+    passed: int = 0
+    not_judged: int = 0
+    rule_version: int = RULE_VERSION
+
+    @classmethod
+    def from_verdicts(cls, verdicts: Iterable[Verdict], rule_version: int = RULE_VERSION) -> Self:
+        """The counts of some verdicts.
+
+        >>> VerdictCounts.from_verdicts(["passed", "unclear", "passed"])
+        VerdictCounts(failed=0, unclear=1, passed=2, not_judged=0, rule_version=2)
+        """
+        return cls(**Counter(verdicts), rule_version=rule_version)
+
+    @property
+    def n(self) -> int:
+        """Examples counted."""
+        return self.failed + self.unclear + self.passed + self.not_judged
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the present rule decided all of them: counts of two rules are never compared."""
+        return self.rule_version == RULE_VERSION
+
+
+NOT_COUNTED = VerdictCounts(rule_version=0)     # of what was evaluated before counts were kept
 NOTHING_JUDGED = ExampleVerdict("not_judged")
 
 

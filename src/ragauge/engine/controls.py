@@ -73,7 +73,7 @@ def ask_controls(plan: Plan, store: Store, work: Work, counts: ControlCounts) ->
         work: who is asked.
         counts: counts what is asked.
     """
-    asking, n = _Asking(store, work, counts), plan.n_controls or 0
+    asking, n = _Asking(store, plan.run_id, work, counts), plan.n_controls or 0
     sources = _sources(store, plan.run_id) if n else []
     own = draw_pairs(((item.example, item.response) for item in sources), n)
     found = yield from asking.ask(own)
@@ -101,7 +101,7 @@ def ask_controls(plan: Plan, store: Store, work: Work, counts: ControlCounts) ->
 
 def expected_inputs(plan: Plan, store: Store) -> Iterator[Inputs]:
     """What `ask_controls` would ask, shipped pairs where the run has too few."""
-    asking = _Asking(store, Work(plan.metrics, plan.questions, plan.judge), ControlCounts())
+    asking = _Asking(store, plan.run_id, Work(plan.metrics, plan.questions, plan.judge), ControlCounts())
     sources = _sources(store, plan.run_id) if plan.n_controls else []
     pairs = draw_pairs(((item.example, item.response) for item in sources), plan.n_controls or 0)
     sizes = Counter((pair.kind, pair.place.key(FACT_OF[pair.kind])[1:], pair.is_yes) for pair in pairs)
@@ -172,8 +172,8 @@ class _Asking:
         facts: whose scales are needed.
     """
 
-    def __init__(self, store: Store, work: Work, counts: ControlCounts) -> None:
-        self._store, self._work, self._counts = store, work, counts
+    def __init__(self, store: Store, run_id: str, work: Work, counts: ControlCounts) -> None:
+        self._store, self._run_id, self._work, self._counts = store, run_id, work, counts
         needed = {name for name in work.questions if name in ("verify_answer", "verify_reference")}
         if set(RATED) & set(work.questions):
             needed.add("rate_passages")
@@ -204,7 +204,7 @@ class _Asking:
                 jobs = questioning.begin(self.questions_of(kind), asked)
                 questioning.end((yield jobs) if jobs else [])
             new = {packed.key: packed for _, work in works for packed in work.packed}
-            self._store.evidence.store(new)
+            self._store.evidence.add_controls(self._run_id, new)
             if shipped:
                 _SHIPPED.update(new)
             self._counts.asked += questioning.asked

@@ -26,9 +26,11 @@ from ragauge.reporting.sections import (
     columns,
     plain,
 )
+from ragauge.reporting.verdict_words import count_words, older_counts
 from ragauge.reporting.words import between, line
 from ragauge.text.messages import number, plural
 
+COUNTED = ("failed", "unclear", "passed", "not_judged", "rule_version")
 HEADS = {"cost": "cost/question"}
 TITLE = "History"
 SAYS = "This run and those before it over the same set, the newest first."
@@ -42,7 +44,7 @@ MOST_SHOWN = 200     # characters of a value in a table of its own
 BELOW = ReportColumn("", joins="below")
 FACTS = (
     "when", "evaluated_at", "name", "run_id", "set", "set_version", "series", "apart", "variant", "system", "git",
-    "judge", "n", "responses", "before", "changed", "baselines", "note", "judging_cost",
+    "judge", "n", "responses", *COUNTED, "before", "changed", "baselines", "note", "judging_cost",
 )     # fmt: skip
 
 
@@ -101,7 +103,7 @@ def history_csv(history: History) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([plain_cell(name) for name in (*FACTS, *metrics)])
     for row in history.rows:
-        facts = encode(row) | {
+        facts = encode(row) | {column: getattr(row.counts, column, None) for column in COUNTED} | {
             "apart": "; ".join(row.apart), "changed": changed_words(row, len(row.changed)),
             "baselines": " ".join(row.baselines),
         }     # fmt: skip
@@ -123,7 +125,7 @@ def sections(history: History) -> Iterator[ReportSection]:
     if not history.rows:
         yield ReportSection(lead=("No run was evaluated yet. Start with: ragauge evaluate FILE, or ragauge demo.",))
     for name in history.sets:
-        yield ReportSection(name or "set without a name", table=table(history, name))
+        yield ReportSection(name or "set without a name", table=table(history, name), notes=_notes(history, name))
     if history.older:
         yield ReportSection(notes=("Older runs are left out; --limit shows more of them.",), skip=("markdown",))
 
@@ -133,7 +135,12 @@ def of_report(history: History | None) -> Iterator[ReportSection]:
     if history is None:
         return
     for name in history.sets:
-        yield ReportSection(TITLE, lead=(SAYS,), table=table(history, name), skip=("terminal",))
+        shown, notes = table(history, name), _notes(history, name)
+        yield ReportSection(TITLE, lead=(SAYS,), table=shown, notes=notes, skip=("terminal",))
+
+
+def _notes(history: History, name: str) -> tuple[str, ...]:
+    return older_counts((row.run.name, row.counts) for row in history.rows if row.listed == name)
 
 
 def table(history: History, name: str) -> ReportTable:
@@ -142,6 +149,7 @@ def table(history: History, name: str) -> ReportTable:
     many = len({row.series for row in rows}) > 1
     judging = any(row.judging != 0 for row in rows)
     heads = [ReportColumn("run", fold=True), replace(BELOW, whole=True), BELOW]
+    heads.append(ReportColumn("examples", fold=True, room=2))
     heads.append(ReportColumn("what changed", fold=True, room=2, instead=tuple(_instead(row, many) for row in rows)))
     heads += [replace(BELOW, room=2)] * 3
     for column in history.columns:
@@ -187,6 +195,7 @@ def _cells(row: HistoryRow, history: History, many: bool, judging: bool) -> Iter
     yield Phrase(_name(row), "strong", to=("run", run.run_id))
     yield run.created_at[:16].replace("T", " ")
     yield run.git
+    yield count_words(row.counts)
     yield from _remarks(row, many)
     for column in history.columns:
         summary = row.metrics.get(column)
@@ -214,4 +223,5 @@ def _remarks(row: HistoryRow, many: bool) -> tuple[Wording, Wording, Wording, Wo
 
 
 def _instead(row: HistoryRow, many: bool) -> str:
-    return f"{_name(row)}: {'; '.join(filter(None, map(plain, _remarks(row, many))))}"
+    remarks = (count_words(row.counts), *_remarks(row, many))
+    return f"{_name(row)}: {'; '.join(filter(None, map(plain, remarks)))}"

@@ -106,7 +106,7 @@ FORMS: Mapping[str, str] = {
     "HistoryRow": (
         "when=run.created_at evaluated_at name=run.name run_id=run.run_id set=listed set_version=run.set_version "
         "series variant=run.variant system=run.system git=run.git judge=judge_id n responses before=before_id() note "
-        "judging_cost=judging apart baselines changed metrics:log"
+        "judging_cost=judging apart baselines changed counts metrics:log"
     ),
     "History": "columns older rows",
     "log": "mean ci=interval scored undefined not_applicable failed not_read",

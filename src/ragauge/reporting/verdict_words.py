@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ragauge.analysis.results.scorecard import ScorecardData
-from ragauge.data.verdict import RULE_VERSION, ExampleVerdict, Verdict
+from ragauge.data.verdict import RULE_VERSION, ExampleVerdict, Verdict, VerdictCounts
 from ragauge.reporting.words import line, opened
 from ragauge.text.messages import command, plural
 
@@ -13,6 +13,7 @@ from ragauge.text.messages import command, plural
 VERDICTS: Mapping[Verdict, str] = {
     "failed": "failed", "unclear": "unclear", "passed": "passed", "not_judged": "not judged",
 }     # fmt: skip
+OLDER_RULE = "older rule"     # stands for counts that the present rule did not decide
 MOST_REASONS = 3     # that stand beside a count
 ON = {"oracle": "On the labelled passages", "closed_book": "Without passages"}
 
@@ -98,6 +99,21 @@ def _with_reasons(name: str, reasons: Mapping[str, int]) -> Iterator[str]:
         yield f"{sum(reasons.values()):,} {name}" + (f" ({why})" if why else "")
 
 
+def count_words(counts: VerdictCounts | None) -> str:
+    """How many examples have which verdict; "older rule" where the present one did not decide them, "" for None.
+
+    >>> count_words(VerdictCounts(failed=3, unclear=2, passed=1_500)), count_words(VerdictCounts(rule_version=1))
+    ('3 failed · 2 unclear · 1,500 passed', 'older rule')
+    """
+    if counts is None:
+        return ""
+    if not counts.is_current:
+        return OLDER_RULE
+    amounts = {"failed": counts.failed, "unclear": counts.unclear, "passed": counts.passed}
+    amounts |= {"not judged": counts.not_judged} if counts.not_judged else {}
+    return " · ".join(f"{n:,} {name}" for name, n in amounts.items())
+
+
 def verdict_pair(verdicts: ExampleVerdict) -> str:
     """Both verdicts that make up the one on an example, as far as either was judged; "" where neither was.
 
@@ -111,10 +127,19 @@ def verdict_pair(verdicts: ExampleVerdict) -> str:
 
 def older_rule(card: ScorecardData) -> str:
     """That its counts come from an older rule, with the command that renews them; "" where they do not."""
-    if card.rule_version == RULE_VERSION or not card.n:
-        return ""
-    renew = command("evaluate", line(card.run.name))
+    return "" if card.rule_version == RULE_VERSION or not card.n else renew_counts(card.run.name)
+
+
+def renew_counts(run_name: str) -> str:
+    """That the counts of a run come from an older rule, with the command that renews them."""
+    renew = command("evaluate", line(run_name))
     return f"Failed, unclear and passed are counted by an older rule; no run is compared by them. Renew: {renew}"
+
+
+def older_counts(counts: Iterable[tuple[str, VerdictCounts | None]]) -> tuple[str, ...]:
+    """What a list says below it where the present rule did not decide the counts of a run, by the runs' names."""
+    older = [name for name, of_run in counts if of_run is not None and not of_run.is_current]
+    return (f"{OLDER_RULE}: {renew_counts(older[0])}",) if older else ()
 
 
 def settled_by(verdicts: ExampleVerdict) -> str:

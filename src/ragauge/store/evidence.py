@@ -18,6 +18,7 @@ from ragauge.store.packing import pack, unescape, unpack
 from ragauge.store.responses import response_no
 from ragauge.store.schema import evidence as table
 from ragauge.store.schema import judges, responses, run_evidence
+from ragauge.store.verdict_schema import control_evidence
 from ragauge.store.writes import count_write
 
 OK, FAILED, PARTIAL = 0, 1, 2
@@ -110,13 +111,27 @@ class Evidences:
             self._insert(connection, {evidence.key: PackedEvidence.of(evidence)}, numbers)
             return _by_key(connection, [evidence.key])[evidence.key].evidence()
 
-    def store(self, found: Mapping[str, PackedEvidence]) -> None:
-        """Stores evidence by key that belongs to no response; what is there and did not fail stays."""
+    def add_controls(self, run_id: str, found: Mapping[str, PackedEvidence]) -> None:
+        """Stores evidence that belongs to no response, and links the run to it: it stays while one such run does.
+
+        Args:
+            run_id: of the run whose controls rest on it.
+            found: key -> evidence; what is stored and did not fail stays.
+        """
         if not found:
             return
         with self._database.write() as connection:
-            judges = put_judges(self._database, connection, {packed.judge_id for packed in found.values()})
-            self._insert(connection, found, judges)
+            stored = _there(connection, found)
+            new = {key: packed for key, packed in found.items() if key not in stored or _gives_way(stored[key], packed)}
+            if new:
+                numbers = put_judges(self._database, connection, {packed.judge_id for packed in new.values()})
+                self._insert(connection, new, numbers)
+                stored |= _there(connection, new)
+            run = run_no(connection, run_id)
+            links = [{"run_no": run, "evidence_no": row.evidence_no} for row in stored.values()]
+            statement = self._database.insert(control_evidence).on_conflict_do_nothing()
+            for part in chunks(links):
+                connection.execute(statement, part)
 
     def get(self, key: str) -> Evidence | None:
         """Evidence by key."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, ScalarSelect, Select, and_, case, exists, func, or_, select
 
+from ragauge.data.verdict import VerdictCounts
 from ragauge.errors import UnknownName, UsageError
 from ragauge.store.database import Database, chunks, rows_among
 from ragauge.store.evaluations import EvaluationState
@@ -16,6 +17,7 @@ from ragauge.store.names import NOBODY, prime, run_no
 from ragauge.store.page_schema import cards, evaluations, run_tags, summary_values
 from ragauge.store.schema import calls, judges, run_judges, run_notes, runs, sets
 from ragauge.store.study_schema import studies, trials
+from ragauge.store.verdict_schema import verdict_counts
 
 STILL = 55     # seconds without a sign of life after which a run in flight counts as stopped; pages say so within 60
 SORTS = {
@@ -30,12 +32,16 @@ OF_SETS = {"set": sets.c.name, "version": sets.c.version}
 OTHER_FILTERS = ("state", "tag", "metric.NAME.lt", "metric.NAME.gt")
 Condition = ColumnElement[bool]
 _before, _earlier = runs.alias(), runs.alias()
+N_MEAN = 9     # columns that make a mean; those behind them count the verdicts of the same run and judge
 # what `_facts` asks of some runs; the first column is the run's number
 MEANS = select(
     *(summary_values.c[name] for name in (
         "run_no", "metric", "measures", "direction", "kind", "n", "scored", "mean", "low", "high",
-    ))
-).where(summary_values.c.shown == 1).order_by(summary_values.c.run_no, summary_values.c.place)     # fmt: skip
+    )),
+    *(verdict_counts.c[column.name] for column in fields(VerdictCounts)),
+).outerjoin_from(summary_values, verdict_counts, and_(
+    *(verdict_counts.c[name] == summary_values.c[name] for name in ("run_no", "judge_no", "judge_repeat"))
+)).where(summary_values.c.shown == 1).order_by(summary_values.c.run_no, summary_values.c.place)     # fmt: skip
 JUDGES = (
     select(run_judges.c.run_no, judges.c.judge_id)
     .join_from(run_judges, judges, judges.c.judge_no == run_judges.c.judge_no).where(judges.c.judge_id != NOBODY)
@@ -141,6 +147,7 @@ class RunFacts:
         cost: US dollars of the calls to models that were made for it; None where the price of one is unknown.
         evaluation: how far its last one is; None where none was seen.
         before: id of the run before it over the same set, of the same variant and evaluated; "" for none.
+        counts: of the verdicts on its examples, of the judge whose means these are; None where none were counted.
     """
 
     judges: tuple[str, ...]
@@ -151,6 +158,7 @@ class RunFacts:
     cost: float | None
     evaluation: EvaluationState | None
     before: str
+    counts: VerdictCounts | None = None
 
 
 def page(connection: Connection, order: RunOrder) -> list[Row[Any]]:
@@ -351,7 +359,7 @@ def _facts(connection: Connection, run_ids: Sequence[str]) -> dict[str, RunFacts
             found.setdefault(number, []).append(read(values))
         return found
 
-    means = by_run(MEANS, summary_values.c.run_no, lambda values: MeanValue(*values))
+    means = by_run(MEANS, summary_values.c.run_no, _read_mean)
     judged = by_run(JUDGES, run_judges.c.run_no, _first)
     tags = by_run(TAGS, run_tags.c.run_no, _first)
     notes = by_run(NOTES, run_notes.c.run_no, _first)
@@ -361,12 +369,19 @@ def _facts(connection: Connection, run_ids: Sequence[str]) -> dict[str, RunFacts
     before = by_run(BEFORE, runs.c.run_no, _first)
     return {
         run_id: RunFacts(
-            tuple(judged.get(number, ())), tuple(means.get(number, ())), tuple(tags.get(number, ())),
-            _first(notes.get(number, ("",))), _first(tried.get(number, ("",))), _first(costs.get(number, (0.0,))),
-            _first(evaluated.get(number, (None,))), _first(before.get(number, ("",))),
+            tuple(judged.get(number, ())), tuple(mean for mean, _ in means.get(number, ())),
+            tuple(tags.get(number, ())), _first(notes.get(number, ("",))), _first(tried.get(number, ("",))),
+            _first(costs.get(number, (0.0,))), _first(evaluated.get(number, (None,))),
+            _first(before.get(number, ("",))), next((counts for _, counts in means.get(number, ())), None),
         )
         for number, run_id in numbers.items()
     }     # fmt: skip
+
+
+def _read_mean(values: Sequence[Any]) -> tuple[MeanValue, VerdictCounts | None]:
+    """A mean, and the counts of verdicts that stand beside it; None where none were kept."""
+    counts = values[N_MEAN:]
+    return MeanValue(*values[:N_MEAN]), None if counts[0] is None else VerdictCounts(*counts)
 
 
 def _first(values: Sequence[Any]) -> Any:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, Select, and_, case, delete, func, insert
 from ragauge.analysis.results.scorecard import Summary
 from ragauge.data.codec import from_plain
 from ragauge.data.identity import canonical, plain
+from ragauge.data.verdict import VerdictCounts
 from ragauge.errors import UnknownName, UsageError
 from ragauge.store.database import Database, now, rows_among
 from ragauge.store.names import NOBODY, judge_no, put_judges, run_no
@@ -21,7 +22,10 @@ from ragauge.store.packing import pack, unpack
 from ragauge.store.page_schema import run_tags, summary_values
 from ragauge.store.schema import baselines, judges, run_judges, run_notes, runs
 from ragauge.store.schema import summaries as summary_rows
+from ragauge.store.verdict_schema import verdict_counts
 from ragauge.store.writes import count_write
+
+COUNTED = tuple(column.name for column in fields(VerdictCounts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +197,19 @@ class Summaries:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def write(self, run_id: str, judge_id: str | None, summaries: Sequence[Summary], judge_repeat: int = 0) -> None:
-        """Keeps the summaries of a run in place of earlier ones; a store that can only be read stays as it is."""
+    def write(
+        self, run_id: str, judge_id: str | None, summaries: Sequence[Summary], judge_repeat: int = 0, *,
+        counts: VerdictCounts | None = None,
+    ) -> None:     # fmt: skip
+        """Keeps the summaries of a run in place of earlier ones; a store that can only be read stays as it is.
+
+        Args:
+            run_id: of the run.
+            judge_id: who judged; None = nobody.
+            summaries: in the order of the scorecard.
+            judge_repeat: which asking of the judge.
+            counts: of the verdicts on its examples; None = those kept before stay.
+        """
         body = pack(canonical(plain(list(summaries))))
         with self._database.keeping() as connection:     # they follow from the scores: a report can do without them
             if connection is None:
@@ -207,6 +222,11 @@ class Summaries:
                 [{**key, "body": body}],
             )
             _put_values(connection, key, summaries)
+            if counts is not None:
+                row = {**key, **{column: getattr(counts, column) for column in COUNTED}}
+                statement = self._database.insert(verdict_counts)
+                changed = {column: statement.excluded[column] for column in COUNTED}
+                connection.execute(statement.on_conflict_do_update(index_elements=list(key), set_=changed), [row])
 
     def read(self, run_id: str, judge_id: str | None, judge_repeat: int = 0) -> tuple[Summary, ...]:
         """The summaries kept last; () when there are none."""
@@ -239,6 +259,18 @@ class Summaries:
         with self._database.read() as connection:
             rows = rows_among(connection, query, runs.c.run_id, run_ids)
             return {(run_id, judge_id): _unpacked(body) for run_id, judge_id, body in rows}
+
+    def counts_of(self, run_ids: Sequence[str]) -> dict[tuple[str, str], VerdictCounts]:
+        """Run id and judge's ("" = nobody) -> the counts of verdicts kept last of the judge's first asking."""
+        c = verdict_counts.c
+        query = (
+            select(runs.c.run_id, judges.c.judge_id, *(c[column] for column in COUNTED))
+            .join_from(verdict_counts, runs, runs.c.run_no == c.run_no)
+            .join(judges, judges.c.judge_no == c.judge_no).where(c.judge_repeat == 0)
+        )     # fmt: skip
+        with self._database.read() as connection:
+            rows = rows_among(connection, query, runs.c.run_id, run_ids)
+            return {(run_id, judge_id): VerdictCounts(*values) for run_id, judge_id, *values in rows}
 
 
 @lru_cache(maxsize=KEPT)

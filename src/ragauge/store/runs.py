@@ -54,7 +54,8 @@ STEPS = tuple(
         """DELETE FROM texts
            WHERE NOT EXISTS (SELECT 1 FROM run_texts WHERE run_texts.text_no = texts.text_no)""",
         """DELETE FROM evidence
-           WHERE NOT EXISTS (SELECT 1 FROM run_evidence WHERE run_evidence.evidence_no = evidence.evidence_no)""",
+           WHERE NOT EXISTS (SELECT 1 FROM run_evidence WHERE run_evidence.evidence_no = evidence.evidence_no)
+           AND NOT EXISTS (SELECT 1 FROM control_evidence WHERE control_evidence.evidence_no = evidence.evidence_no)""",
         """DELETE FROM reasons
            WHERE reason_no NOT IN (SELECT reason_no FROM scores WHERE reason_no IS NOT NULL)
            AND reason_no NOT IN (SELECT reason_no FROM verdicts WHERE reason_no IS NOT NULL)""",

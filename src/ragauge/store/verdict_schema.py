@@ -1,8 +1,8 @@
-"""The tables of verdicts on examples, and of the control pairs that they rest on."""
+"""The tables of verdicts on examples, of their counts, and of the control pairs that they rest on."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, SmallInteger, Table, Text
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, SmallInteger, Table, Text
 
 from ragauge.store.schema import Key, metadata
 
@@ -27,4 +27,24 @@ controls = Table(
     Column("judge_no", Key, ForeignKey("judges.judge_no"), primary_key=True),
     Column("judge_repeat", Integer, primary_key=True),
     Column("body", LargeBinary, nullable=False),  # packed JSON of scores by fact, language and layout
+)
+
+verdict_counts = Table(
+    "verdict_counts",
+    metadata,
+    Column("run_no", Key, ForeignKey("runs.run_no", ondelete="CASCADE"), primary_key=True),
+    Column("judge_no", Key, ForeignKey("judges.judge_no"), primary_key=True),
+    Column("judge_repeat", Integer, primary_key=True),
+    # examples by verdict, as the last scorecard counts them; the version of the rule, the oldest
+    *(Column(name, Integer, nullable=False) for name in ("failed", "unclear", "passed", "not_judged", "rule_version")),
+    sqlite_with_rowid=False,
+)
+
+control_evidence = Table(
+    "control_evidence",
+    metadata,
+    Column("run_no", Key, ForeignKey("runs.run_no", ondelete="CASCADE"), primary_key=True),
+    Column("evidence_no", Key, ForeignKey("evidence.evidence_no"), primary_key=True),
+    Index("control_evidence_by_evidence", "evidence_no"),
+    sqlite_with_rowid=False,
 )

@@ -12,6 +12,7 @@ from ragauge.analysis.comparison.alike import MeasurementSpec, config_diff, sett
 from ragauge.analysis.results.history_rows import Changed, History, HistoryRow
 from ragauge.analysis.results.summary import Summary
 from ragauge.data.response import Run
+from ragauge.data.verdict import NOT_COUNTED, VerdictCounts
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import questions
 
@@ -33,6 +34,7 @@ class LogEntry:
         note: what somebody wrote about it.
         baselines: names of the baselines that mean this run.
         said: what its system said of itself.
+        counts: of the verdicts on its examples.
     """
 
     run: Run
@@ -45,6 +47,7 @@ class LogEntry:
     note: str = ""
     baselines: tuple[str, ...] = ()
     said: Mapping[str, str] = field(default_factory=dict)
+    counts: VerdictCounts = NOT_COUNTED
 
 
 @dataclass(slots=True)
@@ -103,6 +106,7 @@ def _row(
         entry.run, entry.listed, series, entry.measuring.judge_id or "", n, entry.responses, summaries,
         entry.evaluated_at, entry.judging / n if entry.judging is not None and n else None, entry.note, entry.baselines,
         None if last is None else last.run, () if last is None else tuple(_changed(last, entry)), apart,
+        entry.counts,
     )     # fmt: skip
 
 

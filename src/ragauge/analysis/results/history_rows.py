@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from ragauge.analysis.results.summary import Summary
 from ragauge.data.response import Run
+from ragauge.data.verdict import NOT_COUNTED, VerdictCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class HistoryRow:
         before: the run before it over the same set; None for the first.
         changed: settings that differ from that run's.
         apart: why it cannot be compared with that run, one sentence each; () where it can.
+        counts: of the verdicts on its examples.
     """
 
     run: Run
@@ -62,6 +64,7 @@ class HistoryRow:
     before: Run | None = None
     changed: tuple[Changed, ...] = ()
     apart: tuple[str, ...] = ()
+    counts: VerdictCounts = NOT_COUNTED
 
 
 @dataclass(frozen=True, slots=True)

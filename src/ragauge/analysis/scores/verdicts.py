@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragauge.data.verdict import RULE_VERSION, VERDICTS, ExampleVerdict, Verdict
+from ragauge.data.verdict import RULE_VERSION, VERDICTS, ExampleVerdict, Verdict, VerdictCounts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,6 +86,10 @@ class ResponseVerdicts:
     def counts(self, verdict: Verdict) -> dict[str, int]:
         """Reason -> examples with a verdict for that reason, most frequent first; figures in brackets are left out."""
         return dict(Counter(reason.partition(" (")[0] for reason in self.reasons_of(verdict).values()).most_common())
+
+    def count(self) -> VerdictCounts:
+        """How many examples have which verdict."""
+        return VerdictCounts.from_verdicts((VERDICTS[code] for code in self.of_examples()), self.rule_version)
 
     @property
     def failed(self) -> int:

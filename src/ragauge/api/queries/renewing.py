@@ -15,7 +15,7 @@ def renew_means(store: Store) -> None:
     An evaluation that ends keeps its means itself. A store that can only be read stays as it is.
     """
     for run_id, judge_id in store.run_list.outdated():
-        _renew(store, run_id, judge_id)
+        _renew(store, run_id, judge_id, counted=True)
 
 
 def renew_judged(store: Store, judge_ids: Iterable[str]) -> None:
@@ -35,9 +35,10 @@ def card_metrics(store: Store, run_id: str, judge_id: str | None) -> list[str]:
     return sorted(names, key=lambda name: places.get(name, len(places)))
 
 
-def _renew(store: Store, run_id: str, judge_id: str | None) -> None:
+def _renew(store: Store, run_id: str, judge_id: str | None, *, counted: bool = False) -> None:
+    """Keeps the means anew, and with `counted` the counts of verdicts."""
     from ragauge.analysis.scores.summarize import summarize
-    from ragauge.api.queries.columns import StoredColumns
+    from ragauge.api.queries.columns import StoredColumns, stored_verdicts
     from ragauge.engine.judge_error import judge_errors
     from ragauge.metrics.catalogue import parse
 
@@ -45,4 +46,6 @@ def _renew(store: Store, run_id: str, judge_id: str | None) -> None:
     index = store.runs.index(run_id, store.scores.evaluated(run_id, judge_id, names))
     columns = StoredColumns(store, run_id, judge_id, index, ahead=names).labelled()
     errors = judge_errors(judge_id, store, (run_id,))
-    store.summaries.write(run_id, judge_id, summarize(columns, [parse(name) for name in names], errors=errors))
+    means = summarize(columns, [parse(name) for name in names], errors=errors)
+    counts = stored_verdicts(store, run_id, judge_id, index).count() if counted else None
+    store.summaries.write(run_id, judge_id, means, counts=counts)

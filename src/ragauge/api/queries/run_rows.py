@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.api.queries.bases import Bases, kept_verdict
 from ragauge.api.queries.renewing import renew_means
+from ragauge.data.verdict import NOT_COUNTED, VerdictCounts
 from ragauge.store.run_list import MeanValue, RunFacts, still_since
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class RunRow:
         against: its id; of a run without a verdict the one that would be compared first, "" for none.
         cost: US dollars of the calls to models that were made for it; None where the price of one is unknown.
         note: what somebody wrote about it.
+        counts: of the verdicts on its examples, of the judge whose means these are; None where it was not evaluated.
     """
 
     run_id: str
@@ -79,6 +81,7 @@ class RunRow:
     against: str
     cost: float | None
     note: str
+    counts: VerdictCounts | None
 
 
 def run_rows(store: Store, wanted: RunsOptions) -> list[RunRow]:
@@ -136,7 +139,7 @@ def row_without_verdict(run: Run, facts: RunFacts) -> RunRow:
         run.run_id, run.name, run.created_at, run.set_name, run.set_version, run.system, run.kind, run.variant, run.git,
         facts.tags, facts.study, _state_of(run, facts), run.heartbeat, run.done, run.planned, evaluated, to_evaluate,
         facts.judges, {one.metric: one.mean for one in facts.means}, dict(first_of_layers(facts.means)), "", "", "",
-        facts.cost, facts.note,
+        facts.cost, facts.note, facts.counts or (NOT_COUNTED if facts.means and not facts.study else None),
     )     # fmt: skip
 
 

@@ -12,7 +12,9 @@ from ragauge.api.overview import StoreOverview, overview
 from ragauge.api.queries.run_rows import RunRow
 from ragauge.api.runs import runs
 from ragauge.errors import RagaugeError
+from ragauge.reporting.encoder import encode
 from ragauge.reporting.lists import ServedLinks, question
+from ragauge.reporting.verdict_words import count_words, older_counts
 from ragauge.web.site import Site, asked_of
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ class RunsPage:
             "runs.html", "runs", rows=rows, links=ServedLinks(self.site.root, ""), asked=self.asked,
             named=named, layers=LAYERS, orders=ORDERS, metrics=metrics, states=STATES,
             older=question({**self.asked, "after": self.after}) if self.after else "",
+            count_words=count_words, renew=older_counts((row.name, row.counts) for row in rows),
             shown=[name for name in LAYERS if any(name in row.headline for row in rows)],
             filters=[key for key in self.asked if key not in ("sort", "after")],
         )     # fmt: skip
@@ -88,7 +91,8 @@ def table(site: Site, given: QueryParams) -> tuple[list[str], list[dict[str, Any
         {
             "run_id": row.run_id, "name": row.name, "created_at": row.created_at, "set": row.set, "commit": row.commit,
             "tags": " ".join(row.tags), "state": row.state, "responses": row.responses, "verdict": row.verdict,
-            "baseline": row.baseline, "judging_cost": row.cost, **row.means,
+            "baseline": row.baseline, "judging_cost": row.cost,
+            **({} if row.counts is None else encode(row.counts)), **row.means,
         }
         for row in with_verdicts(
             _found(site, {key: value for key, value in _asked(given).items() if key != "after"}, None), store=site.store
