@@ -105,7 +105,7 @@ def test_every_report_tells_the_gaps(card: ScorecardData, gaps: Gaps) -> None:
 
 def test_a_confirmed_share_stands_beside_the_inferred_one(card: ScorecardData, confirmed: Confirmed) -> None:
     """By hand: Wilson's interval of 8 in 10 is 0.49 to 0.94; a cause without an experiment says nothing."""
-    said = "confirmed in 8 of 10 experiments, 0.80 [0.49, 0.94] (1 refuted, 1 undecided)"
+    said = "confirmed in 8 of 10 experiments, 0.80 [0.49, 0.94] (1 refuted, 1 inconclusive)"
     assert experiments_say(confirmed, "retrieval_miss") == said
     assert experiments_say(confirmed, "noise") == experiments_say(None, "retrieval_miss") == ""
     whole = replace(card, confirmed=confirmed, causes={"retrieval_miss": 40, "noise": 5}, failed_examples=45)

@@ -52,7 +52,7 @@ def explain_view(store: Store, run: Run, view: ExampleView, metrics: Sequence[st
     facts = Facts(view.example, view.response, view.evidence, ranking, readability)
     listing = store.listings.read(run.run_id)
     explained = explain(facts, view.scores, chosen, indexed=listing, stored=view.cause)
-    return replace(explained, verdict=view.verdict, reason=view.reason)
+    return replace(explained, verdict=view.verdict, reason=view.reason, settled_by=view.verdicts.settled_by)
 
 
 def explain_run(

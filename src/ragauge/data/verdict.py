@@ -58,7 +58,7 @@ class VerdictCounts:
         >>> VerdictCounts.from_verdicts(["passed", "unclear", "passed"])
         VerdictCounts(failed=0, unclear=1, passed=2, not_judged=0, rule_version=2)
         """
-        return cls(**Counter(verdicts), rule_version=rule_version)
+        return cls(**Counter[str](verdicts), rule_version=rule_version)
 
     @property
     def n(self) -> int:

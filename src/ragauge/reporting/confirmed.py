@@ -11,11 +11,15 @@ from ragauge.reporting.words import UNNAMED, between, line, safe
 from ragauge.text.messages import command, number, plural
 
 TONES: Mapping[str, Tone] = {"confirmed": "good", "refuted": "bad", "undecided": "unsure"}
+# how the verdict of an experiment is written
+EXPERIMENT_VERDICTS: Mapping[str, str] = {
+    "confirmed": "confirmed", "refuted": "refuted", "undecided": "inconclusive",
+}     # fmt: skip
 MOST_EXAMPLES, MOST_ANSWER = 12, 160
 MEANING = (
     "inferred: failed examples with this cause. experiments: answered again with the passages changed so that the "
-    "answer shows whether the cause is right. share: confirmed among all experiments, what is undecided counting as "
-    "not confirmed; brackets: Wilson's 95 % interval."
+    "answer shows whether the cause is right. share: confirmed among all experiments, what is inconclusive counting "
+    "as not confirmed; brackets: Wilson's 95 % interval."
 )
 
 
@@ -25,7 +29,7 @@ def experiments_say(confirmed: Confirmed | None, cause: str) -> str:
     if tally is None:
         return ""
     rest = [
-        f"{count:,} {name}" for name, count in (("refuted", tally.refuted), ("undecided", tally.undecided)) if count
+        f"{count:,} {name}" for name, count in (("refuted", tally.refuted), ("inconclusive", tally.undecided)) if count
     ]
     beside = f" ({', '.join(rest)})" if rest else ""
     return f"confirmed in {tally.confirmed:,} of {plural(tally.made, 'experiment')}, {confirmed_share(tally)}{beside}"
@@ -40,11 +44,6 @@ def by_example(confirmed: Confirmed | None) -> dict[tuple[str, int], ExperimentO
     """(query_id, repeat) -> what its experiment said."""
     made = confirmed.outcomes if confirmed is not None else ()
     return {(outcome.experiment.query_id, outcome.experiment.repeat): outcome for outcome in made}
-
-
-
-
-
 
 
 def sections(
@@ -72,7 +71,7 @@ def sections(
 
 
 def _table(causes: Sequence[CauseTally]) -> ReportTable:
-    heads = columns("cause", "in", numbers=("inferred", "experiments", "confirmed", "refuted", "undecided", "share"))
+    heads = columns("cause", "in", numbers=("inferred", "experiments", *EXPERIMENT_VERDICTS.values(), "share"))
     rows = []
     for tally in causes:
         counts = (
@@ -86,7 +85,8 @@ def _example_section(outcome: ExperimentOutcome) -> ReportSection:
     made = outcome.experiment
     heading = (
         Phrase(f"{safe(made.query_id)}  ", "faint"), made.cause, Phrase(f" · {made.rule.name}: ", "plain"),
-        Phrase(outcome.verdict, TONES[outcome.verdict]), Phrase(f", {line(outcome.why, MOST_ANSWER)}", "plain"),
+        Phrase(EXPERIMENT_VERDICTS[outcome.verdict], TONES[outcome.verdict]),
+        Phrase(f", {line(outcome.why, MOST_ANSWER)}", "plain"),
     )     # fmt: skip
     before = f"  before: {line(made.answer, MOST_ANSWER) or '–'}  ({line(made.before.sign, MOST_ANSWER)})"
     return ReportSection(heading, lead=(before, f"  after:  {line(outcome.answer, MOST_ANSWER) or '–'}"))

@@ -20,6 +20,7 @@ from ragauge.reporting.sections import (
     Wording,
 )
 from ragauge.reporting.verdict_words import VERDICTS as EXAMPLE_VERDICTS
+from ragauge.reporting.verdict_words import settled_by
 from ragauge.reporting.words import ARROWS, SHORT_LAYERS, line, opened, safe
 from ragauge.text.messages import UNITS, plural
 
@@ -121,7 +122,9 @@ def _cause(explained: ExampleExplained) -> Iterator[ReportSection]:
     if explained.cause is None:
         passed = explained.verdict == "passed"
         sentence = "It passed." if passed else f"It is {EXAMPLE_VERDICTS[explained.verdict]}: {line(explained.reason)}."
-        yield ReportSection(lead=(Phrase(sentence, "good" if passed else "unsure"),))
+        settling = opened(settled_by(explained.settled_by))
+        lead = (Phrase(sentence, "good" if passed else "unsure"), *((f"{settling}.",) if settling else ()))
+        yield ReportSection(lead=lead)
         return
     rows: list[tuple[TableCell, ...]] = []
     for row in explained.rows:

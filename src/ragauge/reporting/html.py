@@ -77,6 +77,7 @@ def environment() -> Environment:
         )},
         **{name: getattr(verdict_words, name) for name in (
             "verdict", "first_thing", "outcomes", "verdict_pair", "older_rule", "settled_by", "open_counts",
+            "count_words",
         )},
         against=comparing.against, compared=comparing.matched, plural=plural, opened_findings=page.OPENED,
         percent=percent,
@@ -84,7 +85,8 @@ def environment() -> Environment:
         labels=dict(words.LABELS), states_of_runs=dict(words.STATES), unnamed=words.UNNAMED,
         verdicts=dict(verdict_words.VERDICTS), signs=dict(examples.MARKS),
         experiments_say=confirmed.experiments_say, confirmed_share=confirmed.confirmed_share,
-        meaning_of_experiments=confirmed.MEANING, heads_of_losses=losses.HEADS, meaning_of_losses=losses.MEANING,
+        meaning_of_experiments=confirmed.MEANING, experiment_verdicts=dict(confirmed.EXPERIMENT_VERDICTS),
+        heads_of_losses=losses.HEADS, meaning_of_losses=losses.MEANING,
         whose=alignment.whose, change_class=page.change_class, pairs=page.pairs, spoken=page.spoken,
         found_in_answer=examples.found_in_answer, found_of_reference=examples.found_of_reference,
         scored=examples.scored, valued=valued, track=scorecard.track, table=table_html, bar=bar_html,

@@ -155,7 +155,7 @@ FORMS: Mapping[str, str] = {
     "ExampleExplained": (
         "schema_version=schema_version() "
         "query_id repeat query answer facts metrics[metric] sign cause=cause_of() rows note verdict "
-        "reason"
+        "reason settled_by"
     ),
     "Worked": (
         "sentence formula symbols items arithmetic status=score.status value=score.value numerator=score.numerator "

@@ -61,7 +61,7 @@ def _outcome(view: ExampleView) -> Iterator[Wording]:
     else:
         reason = f": {safe(view.reason)}" if view.reason else ""
         yield Phrase(f"{VERDICTS[view.verdict]}{reason}", "good" if view.verdict == "passed" else "unsure")
-    for words in (settled_by(view.verdicts), verdict_pair(view.verdicts)):
+    for words in (settled_by(view.verdicts.settled_by), verdict_pair(view.verdicts)):
         if words:
             yield Phrase(words, "faint")
     if view.response.error is not None:

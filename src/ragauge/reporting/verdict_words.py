@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.data.verdict import RULE_VERSION, ExampleVerdict, Verdict, VerdictCounts
@@ -142,9 +142,9 @@ def older_counts(counts: Iterable[tuple[str, VerdictCounts | None]]) -> tuple[st
     return (f"{OLDER_RULE}: {renew_counts(older[0])}",) if older else ()
 
 
-def settled_by(verdicts: ExampleVerdict) -> str:
+def settled_by(means: Sequence[str]) -> str:
     """What would settle an unclear verdict, the cheapest first; "" where nothing would or it is settled."""
-    return f"would be settled by {', or '.join(verdicts.settled_by)}" if verdicts.settled_by else ""
+    return f"would be settled by {', or '.join(means)}" if means else ""
 
 
 def _before(card: ScorecardData) -> str:

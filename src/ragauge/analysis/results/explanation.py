@@ -125,6 +125,7 @@ class ExampleExplained:
         note: where the stored cause is another one, which; "".
         verdict: failed, unclear, passed or not_judged.
         reason: why it is unclear or not judged; "" where it failed or passed.
+        settled_by: what would settle an unclear verdict, the cheapest first; () where it is settled.
     """
 
     query_id: str
@@ -139,6 +140,7 @@ class ExampleExplained:
     note: str = ""
     verdict: Verdict = "not_judged"
     reason: str = ""
+    settled_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

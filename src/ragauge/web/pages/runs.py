@@ -14,7 +14,7 @@ from ragauge.api.runs import runs
 from ragauge.errors import RagaugeError
 from ragauge.reporting.encoder import encode
 from ragauge.reporting.lists import ServedLinks, question
-from ragauge.reporting.verdict_words import count_words, older_counts
+from ragauge.reporting.verdict_words import older_counts
 from ragauge.web.site import Site, asked_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class RunsPage:
             "runs.html", "runs", rows=rows, links=ServedLinks(self.site.root, ""), asked=self.asked,
             named=named, layers=LAYERS, orders=ORDERS, metrics=metrics, states=STATES,
             older=question({**self.asked, "after": self.after}) if self.after else "",
-            count_words=count_words, renew=older_counts((row.name, row.counts) for row in rows),
+            renew=older_counts((row.name, row.counts) for row in rows),
             shown=[name for name in LAYERS if any(name in row.headline for row in rows)],
             filters=[key for key in self.asked if key not in ("sort", "after")],
         )     # fmt: skip
