@@ -4,8 +4,9 @@ python bench/verdicts.py --extra FOLDER --cache FOLDER      prints the tables; m
 python bench/verdicts.py ... --write                        writes the shipped thresholds, and the table of the docs
 
 Of a band the lower threshold is the highest at which at most `MAX_FAILED` of what people accept fails, the upper one
-the lowest at which at most `MAX_PASSED` of what they reject passes, as means over families of
-sets. Each family is judged with thresholds of the others. Sets with gold passages fit nothing.
+the lowest at which at most `MAX_PASSED` of what they reject passes, as means over families of sets. An answer passes
+whose mean reaches the upper threshold and of which no claim is below the lower one. Each family is judged with
+thresholds of the others. Sets with gold passages fit nothing.
 """
 
 from __future__ import annotations
@@ -15,24 +16,23 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from verdict_data import JudgedCase, judged_cases
 
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.verdicts import THRESHOLDS, ScoreBand, decide_verdict, read_bands
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+Scores = Mapping[tuple[bool, str, str], Sequence[Sequence[float]]]     # (accepted, family, set) -> scores of answers
 PAGE = Path(__file__).resolve().parents[1] / "docs/local-judge.md"
 BEGIN, END = "<!-- verdicts, written by bench/verdicts.py: begin -->", "<!-- verdicts: end -->"
-MAX_FAILED, MAX_PASSED = 0.13, 0.17     # of what people accept, and reject, over the sets that are fitted on
-STEPS = np.round(np.arange(0.05, 1.0, 0.01), 2)
+MAX_FAILED = {"grounded": 0.11, "right": 0.10}     # of what people accept, over the sets that are fitted on
+MAX_PASSED = {"grounded": 0.18, "right": 0.10}     # of what they reject
+STEPS = [step / 100 for step in range(5, 100)]
 BASE_RATE = 0.3                         # share that people reject, for which the precision is given
 KINDS = {"claims": "without references", "rag": "without references", "reference": "with references",
          "conversation": "with references", "gold": "gold passages"}     # fmt: skip
@@ -79,43 +79,42 @@ def _some(total: float) -> float:
     return total if total > 0 else float("nan")
 
 
-def score_of(judged: JudgedCase, verdict: str) -> float | None:
-    """What the band of a verdict is laid over; None where there is nothing."""
+def scores_of(judged: JudgedCase, verdict: str) -> list[float]:
+    """What the band of a verdict is laid over: a score of each claim."""
     context = CauseContext(judged.facts)
     if verdict == "grounded":
-        return fmean(claim.chance for claim in context.claims) if context.claims else None
-    known = [p for p in context.agreement.reference_p if p is not None] if context.agreement else []
-    return fmean(known) if known else None
+        return [claim.chance for claim in context.claims or ()]
+    return [p for p in context.agreement.reference_p if p is not None] if context.agreement else []
 
 
-def mean_share(
-    scores: Mapping[tuple[bool, str, str], Sequence[float]], accepted: bool, test: Callable[[Floats], Flags]
-) -> float:
-    """The share of the accepted or rejected that passes a test: the mean over families of the mean over their sets."""
+def mean_share(scores: Scores, accepted: bool, band: ScoreBand, verdict: str) -> float:
+    """The share of the accepted or rejected with a verdict: the mean over families of the mean over their sets."""
     shares: dict[str, list[float]] = {}
-    for (is_accepted, family, _), own in scores.items():
+    for (is_accepted, family, _), rows in scores.items():
         if is_accepted is accepted:
-            shares.setdefault(family, []).append(float(test(np.array(own)).mean()))
+            shares.setdefault(family, []).append(fmean(band.verdict_of(row) == verdict for row in rows))
     return fmean(fmean(own) for own in shares.values())
 
 
 def fit_band(rows: Sequence[JudgedCase], verdict: str) -> ScoreBand:
     """The thresholds of a verdict by the sets that show it: `grounded` those without references, `right` the others."""
     kinds = ("claims", "rag") if verdict == "grounded" else ("reference", "conversation")
-    scores: dict[tuple[bool, str, str], list[float]] = {}
+    scores: dict[tuple[bool, str, str], list[list[float]]] = {}
     for row in rows:
-        score = score_of(row, verdict) if row.case.kind in kinds else None
-        if score is not None:
-            scores.setdefault((row.case.accepted, row.case.family, row.case.source), []).append(score)
+        own = scores_of(row, verdict) if row.case.kind in kinds else []
+        if own:
+            scores.setdefault((row.case.accepted, row.case.family, row.case.source), []).append(own)
     if {accepted for accepted, *_ in scores} != {True, False}:
         return read_bands()[verdict]     # no other set shows it
-    failed = [mean_share(scores, True, lambda own, step=step: own < step) for step in STEPS]
-    passed = [mean_share(scores, False, lambda own, step=step: own >= step) for step in STEPS]
-    low = max((float(step) for step, share in zip(STEPS, failed, strict=True) if share <= MAX_FAILED), default=0.05)
-    high = min((float(step) for step, share in zip(STEPS, passed, strict=True) if share <= MAX_PASSED), default=0.99)
-    if low > high:     # the judge tells them apart so well that nothing is unclear
-        low = high = round((low + high) / 2, 2)
-    return ScoreBand(low, high)
+    failed, passed = MAX_FAILED[verdict], MAX_PASSED[verdict]
+    low = _first(reversed(STEPS), lambda step: mean_share(scores, True, ScoreBand(step, step), "failed") <= failed)
+    high = _first(STEPS, lambda step: mean_share(scores, False, ScoreBand(low, step), "passed") <= passed)
+    return ScoreBand(low, max(low, high))
+
+
+def _first(steps: Iterable[float], holds: Callable[[float], bool]) -> float:
+    """The first threshold that keeps the bound, in the order of going easier on the judge."""
+    return next(step for step in steps if holds(step))
 
 
 def fit_bands(rows: Sequence[JudgedCase]) -> dict[str, ScoreBand]:

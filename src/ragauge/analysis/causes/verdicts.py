@@ -6,7 +6,7 @@ Thresholds on a judge's probabilities are data, written by bench/verdicts.py.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import addresses
 from ragauge.data.verdict import ExampleVerdict, Verdict, combine
+from ragauge.text.layout import layout_of
 
 THRESHOLDS = Path(__file__).parent / "verdict_thresholds.json"
 CERTAIN_P = 0.2         # a claim this unlikely that a passage contradicts, or that has made-up specifics, fails alone
@@ -22,27 +23,33 @@ CLEAR_P = 0.9           # an answer this likely to address the question in part 
 LABEL = "a label of your own (ragauge label)"
 MODEL = "a model judge (--judge)"
 REFERENCE = "a reference answer"
+WORKED_OUT = "the answer agrees with the reference, but the judge does not find it in the tables passed"
 ANSWERABLE = "whether it can be answered (answerable), or its gold documents (relevant)"
 
 
 class ScoreBand(NamedTuple):
-    """Where a score fails and passes; between them it is unclear.
+    """Where a mean over claims fails and passes; between them it is unclear.
 
     Attributes:
-        fail_below: a lower score fails.
-        pass_from: such a score or a higher one passes.
+        fail_below: a lower mean fails, and a claim below it keeps an answer from passing.
+        pass_from: such a mean or a higher one passes.
     """
 
     fail_below: float
     pass_from: float
 
-    def verdict_of(self, score: float) -> Verdict:
-        """The verdict on a score.
+    def verdict_of(self, scores: Sequence[float]) -> Verdict:
+        """The verdict on the scores of one or more claims.
 
-        >>> ScoreBand(0.35, 0.6).verdict_of(0.5)
+        >>> ScoreBand(0.35, 0.6).verdict_of([0.9, 0.8])
+        'passed'
+        >>> ScoreBand(0.35, 0.6).verdict_of([0.9, 0.9, 0.1])     # most of it is right, a part is not
         'unclear'
         """
-        return "failed" if score < self.fail_below else "passed" if score >= self.pass_from else "unclear"
+        mean = fmean(scores)
+        if mean < self.fail_below:
+            return "failed"
+        return "passed" if mean >= self.pass_from and min(scores) >= self.fail_below else "unclear"
 
 
 class SideVerdict(NamedTuple):
@@ -78,7 +85,10 @@ def decide_verdict(context: CauseContext, bands: Mapping[str, ScoreBand] | None 
         return ExampleVerdict("failed", reason="the system failed")
     if context.example.answerable is False and context.refuse:
         return ExampleVerdict("passed", "passed")
-    right, grounded = _decide_right(context, bands["right"]), _decide_grounded(context, bands["grounded"])
+    right = _decide_right(context, bands["right"])
+    grounded = _decide_grounded(context, bands["grounded"])
+    if grounded.verdict == "failed" and right.verdict == "passed" and _may_be_worked_out(context):
+        grounded = SideVerdict("unclear", WORKED_OUT, (LABEL, MODEL))
     verdicts = right.verdict, grounded.verdict
     labelled, _ = find_label_failure(context)
     if labelled:
@@ -91,6 +101,12 @@ def decide_verdict(context: CauseContext, bands: Mapping[str, ScoreBand] | None 
         of = len(context.reference or ())
         return ExampleVerdict("failed", *verdicts, f"{len(unmet)} of {of} reference claims in no passage")
     return _without_failure(context, right, grounded)
+
+
+def _may_be_worked_out(context: CauseContext) -> bool:
+    """Whether a table is among the passages of a judge with probabilities: sums and shares of cells it overlooks."""
+    likely = all(claim.p is not None for claim in context.claims or ())
+    return likely and any(layout_of(passage.text) != "prose" for passage in context.response.passages or ())
 
 
 def _without_failure(context: CauseContext, right: SideVerdict, grounded: SideVerdict) -> ExampleVerdict:
@@ -175,18 +191,22 @@ def _compare_to_reference(context: CauseContext, band: ScoreBand) -> SideVerdict
             return SideVerdict("failed", "the answer leaves out or contradicts the reference")
         whole = None not in agreement.reference and None not in agreement.answer
         return PASSED if whole else SideVerdict("unclear", "a verdict on the reference is missing", (MODEL, LABEL))
-    recall = fmean(known)
-    return _read_share(recall, band, "the answer leaves out the reference", "the answer may state the reference or not")
+    stated = _read_scores(known, band, "the answer leaves out the reference", "the answer may leave out the reference")
+    if stated.verdict == "passed" and context.wrong:
+        return SideVerdict("unclear", "the answer may contradict the reference", (LABEL, MODEL))
+    return stated
 
 
-def _read_share(share: float, band: ScoreBand, failed: str, unclear: str) -> SideVerdict:
-    """The verdict on an expected share, with the words for one that failed and for one that is unclear."""
-    verdict, at = band.verdict_of(share), f"(expected share {share:.2f})"
+def _read_scores(scores: Sequence[float], band: ScoreBand, failed: str, unclear: str) -> SideVerdict:
+    """The verdict on the scores of claims, with the words for one that failed and for one that is unclear."""
+    verdict, at = band.verdict_of(scores), f"expected share {fmean(scores):.2f}"
     if verdict == "passed":
         return PASSED
     if verdict == "failed":
-        return SideVerdict(verdict, f"{failed} {at}")
-    return SideVerdict(verdict, f"{unclear} {at}", (LABEL, MODEL))
+        return SideVerdict(verdict, f"{failed} ({at})")
+    low = sum(score < band.fail_below for score in scores)
+    doubt = f"{low} of {len(scores)} claims doubtful, {at}" if low and len(scores) > 1 else at
+    return SideVerdict(verdict, f"{unclear} ({doubt})", (LABEL, MODEL))
 
 
 def _decide_address(context: CauseContext) -> SideVerdict:
@@ -230,12 +250,9 @@ def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
             return SideVerdict("failed", f"no passage has {claim.window.missing[0]} of claim {claim.n}")
     if likely:
         chances = [claim.chance if claim in unsupported or claim.supporting else 1.0 for claim in claims]
-        return _weigh_claims(chances, band)
+        failed, unclear = "most of the answer is in no passage", "the passages may not support the whole answer"
+        return _read_scores(chances, band, failed, unclear)
     if not context.claims_whole:
         return SideVerdict("unclear", "a verdict on a claim is missing", (MODEL, LABEL))
     return PASSED
 
-
-def _weigh_claims(chances: list[float], band: ScoreBand) -> SideVerdict:
-    failed, unclear = "most of the answer is in no passage", "the passages may support the answer or not"
-    return _read_share(fmean(chances), band, failed, unclear)
