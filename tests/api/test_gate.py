@@ -151,7 +151,7 @@ def test_what_nothing_could_show_does_not_pass(tmp_path: Path, metrics: str) -> 
     rg.evaluate(wrong, metrics=metrics, judge=SPEC, store=url, name="wrong", workers=1)
     found = rg.gate("wrong", rules=must, store=url)
     assert (found.verdict, found.exit_code) == ("not_enough_data", 4)
-    assert "q0 (not judged: nothing asked shows it" in found.to_markdown()
+    assert "q0 (not judged: nothing measured here shows it" in found.to_markdown()
     rg.evaluate(rg.open_run("wrong", store=url), metrics="faithfulness", judge=SPEC, store=url, workers=1)
     assert rg.gate("wrong", rules=must, store=url).verdict == "fail"
 

@@ -40,7 +40,9 @@ def store_at(folder: Path) -> str:
 def consistent(card: rg.Scorecard) -> None:
     """Counts sum to n, means lie in range, and nothing failed."""
     for summary in card.summaries.values():
-        assert summary.scored + summary.undefined + summary.not_applicable + summary.failed == summary.n == card.card.n
+        valued = summary.scored + summary.undefined + summary.not_applicable
+        assert valued + summary.failed + summary.not_read == summary.n == card.card.n
+        assert summary.not_read <= 0.02 * summary.n, summary.metric     # English all through
         assert summary.failed == 0, (summary.metric, summary.reasons)
         if summary.mean is not None and summary.kind != "amount":
             assert 0 <= summary.mean <= 1

@@ -59,7 +59,7 @@ def test_a_calibrated_judge_learns_what_people_mean(cli: Cli, run: Path, tmp_pat
     )
     assert card["judge"].startswith("calibrated:local:overlap-")
     calibrated = rg.evaluate("towers", judge="calibrated:judge.json", metrics="faithfulness")["faithfulness"].mean
-    local = rg.evaluate("towers", judge="local", metrics="faithfulness")["faithfulness"].mean
+    local = rg.evaluate("towers", judge="local", metrics="faithfulness")["faithfulness"].judge_mean
     assert calibrated is not None
     assert local is not None
     assert abs(calibrated - people) < 0.05 < abs(local - people)

@@ -28,7 +28,9 @@ MAX_CHARS = 400         # of such a sentence
 CELL_LINES = 4          # neighboring lines that stand for a row where each cell has its own
 N_SHIPPED = 24          # of each kind, from the shipped documents
 N_SHIPPED_PASSAGES = 3  # of a shipped known-no pair
+MAX_SHARED = 0.7        # of the words of the shorter of two texts: with more, neither is a known no for the other
 UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
+HAS_DIGIT = re.compile(r"\d")
 CELL_MARKS = re.compile(r"[|\t]+")
 
 
@@ -71,6 +73,10 @@ class _Source:
         same_tenant = mine.segments.get("tenant") == theirs.segments.get("tenant")
         same_cluster = mine.cluster is not None and mine.cluster == theirs.cluster
         return same_tenant and not same_cluster and self.place == other.place and not self.doc_ids & other.doc_ids
+
+    def resembles(self, other: _Source) -> bool:
+        """Whether the texts are so alike, in words, that one may well hold what the other holds."""
+        return len(self.words & other.words) >= MAX_SHARED * min(len(self.words), len(other.words))
 
 
 def draw_pairs(responses: Iterable[tuple[Example, Response]], n: int) -> list[ControlPair]:
@@ -155,13 +161,13 @@ def _partners(sources: Sequence[_Source], n: int) -> list[tuple[_Source, _Source
             if len(pairs) >= most:
                 return
             others = [other for other in sources if source.is_apart_from(other)]
-            if not others:
-                continue
             if rank == "near":
-                other = max(others, key=lambda other: (len(source.query_words & other.words), other.key))
+                others.sort(key=lambda other: (len(source.query_words & other.words), other.key), reverse=True)
             else:
-                other = min(others, key=lambda other: digest([source.key, other.key]))
-            pairs.setdefault((source.key, other.key), (source, other))
+                others.sort(key=lambda other: digest([source.key, other.key]))
+            other = next((other for other in others if not source.resembles(other)), None)
+            if other is not None:
+                pairs.setdefault((source.key, other.key), (source, other))
 
     add(n // 2, sources, "random")
     add(n, sources[::-1], "near")
@@ -207,6 +213,8 @@ def flatten(part: str) -> str:
 def halve(part: str) -> str:
     """Half of the words of a sentence, in their order; names and numbers are kept. Without spaces, its first half.
 
+    Two numbers keep the word between them, or they would read as one.
+
     >>> halve("The library in Marlow Street opens at 10 in the morning from Tuesday to Saturday")
     'The in Marlow Street at 10 the from Tuesday Saturday'
     >>> halve("| Adult card | 24 | 15 |")
@@ -219,16 +227,19 @@ def halve(part: str) -> str:
         within = re.compile(rf"[^\s{UNSPACED}]*").match(text, end)     # no number or name is cut
         inside = end < len(text) and not UNSPACED_CHARACTER.match(text[end - 1]) and text[end - 1] != " "
         return text[: within.end()] if inside and within is not None else text[:end]
-    kept, dropped = [], True
-    for place, piece in enumerate(pieces):
-        name = place > 0 and any(character.isupper() for character in piece)
-        if name or any(character.isdigit() for character in piece):
-            kept.append(piece)
-            continue
-        dropped = not dropped
-        if not dropped:
-            kept.append(piece)
-    return " ".join(kept)
+    kept, dropped = [0] if pieces else [], False
+    for place, piece in enumerate(pieces[1:], 1):
+        if HAS_DIGIT.search(piece):
+            if kept[-1] == place - 2 and HAS_DIGIT.search(pieces[place - 2]):
+                kept.append(place - 1)
+            kept.append(place)
+        elif piece.lower() != piece:
+            kept.append(place)
+        else:
+            dropped = not dropped
+            if not dropped:
+                kept.append(place)
+    return " ".join(pieces[place] for place in kept)
 
 
 def _example(query: str, source: Example, other: str) -> Example:

@@ -90,6 +90,8 @@ def _ignored(seen: CauseContext) -> Verdict:
         return None     # a passage on the topic is no evidence yet
     if not seen.claims_whole:
         return Lack(seen.lack("verify_answer.support"))
+    if not all(seen.is_no("support", claim.p) for claim in seen.claims or ()):
+        return Lack("whether the answer takes anything from the passages")
     if seen.evidence:
         held = counted("passage", seen.evidence)
         text = f"the answer uses none of the {seen.n} passages, though the evidence is in {held}"
@@ -106,14 +108,17 @@ def _hallucinated(seen: CauseContext) -> Verdict:
     """
     if _unread(seen):
         return Lack(seen.lack("verify_answer.refuse"))     # a refusal stands in no passage
-    if seen.bare:
-        numbered = [claim.n for claim in seen.bare]
-        vague = any(claim.reason == NOT_SUPPORTED for claim in seen.bare)
+    bare = tuple(claim for claim in seen.bare if seen.is_no("support", claim.p))
+    if bare:
+        numbered = [claim.n for claim in bare]
+        vague = any(claim.reason == NOT_SUPPORTED for claim in bare)
         how = "not supported, by labels that do not say whether contradicted" if vague else "in no passage"
-        text = f"{_share(seen, seen.bare)} {how} ({counted('claim', numbered)})"
+        text = f"{_share(seen, bare)} {how} ({counted('claim', numbered)})"
         known = seen.missed is not None or seen.reference is not None or seen.rated_plainly
-        mends, p = Counterfactual(claims=frozenset(numbered)), evidence.unsupported(seen.bare)
+        mends, p = Counterfactual(claims=frozenset(numbered)), evidence.unsupported(bare)
         return Why(text, "judge" if known else "guess", mends, "" if known else EVIDENCE, p)
+    if seen.bare:
+        return Lack("whether the answer takes anything from the passages")
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
 
 

@@ -164,7 +164,14 @@ def _decide_right(context: CauseContext, band: ScoreBand) -> SideVerdict:
         return NOT_JUDGED
     if context.agreement is not None and context.agreement.reference:
         return _compare_to_reference(context, band)
-    return _decide_address(context)
+    address = _decide_address(context)
+    return _unread(context, "agree") if address == NOT_JUDGED else address
+
+
+def _unread(context: CauseContext, fact: str) -> SideVerdict:
+    """Not judged, with the reason where the judge was asked and cannot read the texts."""
+    asked = fact.partition(".")[0] in context.facts.evidence
+    return SideVerdict("not_judged", context.lack(fact)) if asked and not context.reads(fact) else NOT_JUDGED
 
 
 def _decide_refusal(context: CauseContext) -> SideVerdict:
@@ -234,13 +241,13 @@ def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
     """Whether the passages support the answer; not judged of a refusal, or of an answer that claims nothing."""
     answer, claims = context.answer, context.claims
     if answer is None or claims is None or context.refuse:
-        return NOT_JUDGED
+        return NOT_JUDGED if context.refuse else _unread(context, "verify_answer.support")
     if not answer.claims:
         return SideVerdict("not_judged", "the answer claims nothing that could be checked")
     if answer.refuse is None and answer.unread:
         return SideVerdict("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
     unsupported = (*context.bare, *context.against)     # without claims in the words of a reference that is there
-    if any(claim.p is None for claim in unsupported):
+    if any(not claim.p for claim in unsupported):     # a plain verdict, or people who all agree
         return SideVerdict("failed", f"{len(unsupported)} claims without support")
     likely = [claim for claim in claims if claim.p is not None]
     for claim in (claim for claim in likely if claim.chance <= CERTAIN_P):
@@ -251,8 +258,11 @@ def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
     if likely:
         chances = [claim.chance if claim in unsupported or claim.supporting else 1.0 for claim in claims]
         failed, unclear = "most of the answer is in no passage", "the passages may not support the whole answer"
-        return _read_scores(chances, band, failed, unclear)
+        weighed = _read_scores(chances, band, failed, unclear)
+        if weighed.verdict != "passed":
+            return weighed
     if not context.claims_whole:
-        return SideVerdict("unclear", "a verdict on a claim is missing", (MODEL, LABEL))
+        reasons = (claim.reason for claim in answer.claims if claim.status == "failed" and claim.reason)
+        return SideVerdict("unclear", next(reasons, "a verdict on a claim is missing"), (MODEL, LABEL))
     return PASSED
 
