@@ -137,11 +137,12 @@ class PreparedPassages:
     """The passages of one response, made ready once for all claims."""
 
     def __init__(self, passages: Sequence[str], claims: Sequence[str], mode: Mode | None = None) -> None:
-        spoken = mode or mode_of(claims)
-        if mode is None and spoken == "words" and all(guess(claim[:SAMPLE]) == "und" for claim in claims):
-            spoken = mode_of((*claims, *passages))
+        spoken = mode_of(claims)
+        claims_tell = spoken != "words" or any(guess(claim[:SAMPLE]) != "und" for claim in claims)
         self.texts = tuple(passages)
-        self.modes = tuple(mode or _mode(text, spoken) for text in passages)
+        self.modes = tuple(
+            mode or _mode(text, spoken if claims_tell else mode_of((*claims, text))) for text in passages
+        )
         self.passages: list[Indexed] = [indexed(*pair) for pair in zip(passages, self.modes, strict=True)]
         self.haystacks: list[Haystack] = [haystack(text) for text in passages]
 
