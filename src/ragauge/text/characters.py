@@ -41,23 +41,14 @@ def _ranges(codes: list[int]) -> str:
 
 
 class Mark(NamedTuple):
-    """Characters [start, end) of a text, read as something.
+    """Characters [start, end) of a text, read as something."""
 
-    Attributes:
-        kind: number, date, name, percent or quote.
-        start: first character.
-        end: one past the last.
-        normal: canonical form.
-        unit: what a number counts, "" where nothing says so.
-        other: canonical form of the other way to read it, "" where there is one way only.
-    """
-
-    kind: str
-    start: int
-    end: int
-    normal: str
-    unit: str = ""
-    other: str = ""
+    kind: str     # number, date, name, percent or quote
+    start: int     # first character
+    end: int     # one past the last
+    normal: str     # canonical form
+    unit: str = ""     # what a number counts, "" where nothing says so
+    other: str = ""     # canonical form of the other way to read it, "" where there is one way only
 
 
 SAME = {"．": ".", "，": ",", "：": ":", "％": "%", "﹪": "%", "٪": "%", "٫": ".", "٬": ",", "＄": "$", "￥": "¥"}

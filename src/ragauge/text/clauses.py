@@ -42,19 +42,12 @@ SAYING = frozenset(_SAYING.split())
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One statement of a sentence.
+    """One statement of a sentence."""
 
-    Attributes:
-        text: the statement; a subject or antecedent that the cut took away is put back.
-        own: the same without what was put back.
-        start: first character of the clause's own part of the sentence.
-        end: one past its last; what is inserted in it lies between.
-    """
-
-    text: str
-    own: str
-    start: int
-    end: int
+    text: str     # the statement; a subject or antecedent that the cut took away is put back
+    own: str     # the same without what was put back
+    start: int     # first character of the clause's own part of the sentence
+    end: int     # one past its last; what is inserted in it lies between
 
 
 def clauses(sentence: str) -> tuple[Clause, ...]:

@@ -36,21 +36,13 @@ ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
 
 
 class Tail(NamedTuple):
-    """What a number's neighbours to the right say.
+    """What a number's neighbours to the right say."""
 
-    Attributes:
-        end: where the number itself ends: behind its multiplier, its ordinal ending and its per cent.
-        shift: the power of ten to multiply by.
-        other: the power of ten in the other reading, None where there is one reading.
-        unit: see `units`.
-        percent: whether it is a percentage.
-    """
-
-    end: int
-    shift: int = 0
-    other: int | None = None
-    unit: str = ""
-    percent: bool = False
+    end: int     # where the number itself ends: behind its multiplier, its ordinal ending and its per cent
+    shift: int = 0     # the power of ten to multiply by
+    other: int | None = None     # the power of ten in the other reading, None where there is one reading
+    unit: str = ""     # see `units`
+    percent: bool = False     # whether it is a percentage
 
 
 def spelled(names: Iterable[str]) -> str:

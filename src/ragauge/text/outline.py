@@ -15,22 +15,14 @@ CODE_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A heading or a sentence.
+    """A heading or a sentence."""
 
-    Attributes:
-        text: `whole[start:end]`; of a heading, its words without the marks.
-        start: first character.
-        end: one past the last character.
-        left: where a piece that begins with this unit begins: before the mark of a heading or list item.
-        level: 1 to 6 for a heading, 0 for a sentence.
-        headings: the headings that a sentence stands under, outermost first; a heading's own are those above it.
-    """
-
-    text: str
-    start: int
-    end: int
-    left: int
-    level: int
+    text: str     # `whole[start:end]`; of a heading, its words without the marks
+    start: int     # first character
+    end: int     # one past the last character
+    left: int     # where a piece that begins with this unit begins: before the mark of a heading or list item
+    level: int     # 1 to 6 for a heading, 0 for a sentence
+    # the headings that a sentence stands under, outermost first; a heading's own are those above it
     headings: tuple[str, ...]
 
 

@@ -73,24 +73,15 @@ DIGITS, DIGITS_OR_NOT = re.compile(r"[0-9]+"), re.compile(r"[0-9]+|[^0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Specific:
-    """One checkable detail: `text` is characters [start, end) of the whole.
+    """One checkable detail: `text` is characters [start, end) of the whole."""
 
-    Attributes:
-        kind: number, date, name, percent or quote.
-        text: as written.
-        start: first character.
-        end: one past the last.
-        normal: canonical form: equal for equal meaning.
-        unit: what a number counts ("GB", "days", "$"); "" where nothing says so.
-        other: canonical form of the other reading where the spelling has two ("03/04/2024", "1.234"); else "".
-    """
-
-    kind: Kind
-    text: str
-    start: int
-    end: int
-    normal: str
-    unit: str = ""
+    kind: Kind     # number, date, name, percent or quote
+    text: str     # as written
+    start: int     # first character
+    end: int     # one past the last
+    normal: str     # canonical form: equal for equal meaning
+    unit: str = ""     # what a number counts ("GB", "days", "$"); "" where nothing says so
+    # canonical form of the other reading where the spelling has two ("03/04/2024", "1.234"); else ""
     other: str = ""
 
 
@@ -149,16 +140,12 @@ def _apart(taken: list[Mark], more: list[Mark]) -> list[Mark]:
 
 @dataclass(frozen=True, slots=True)
 class Haystack:
-    """Texts made ready to be searched for many specifics.
+    """Texts made ready to be searched for many specifics."""
 
-    Attributes:
-        exact: canonical numbers, dates and percentages, less exact dates included.
-        places: folded word -> its places, ascending, over all the texts; texts lie far apart.
-        capital: places of words with a capital; shouted: folded words that occur in capitals throughout.
-    """
-
-    exact: frozenset[str]
+    exact: frozenset[str]     # canonical numbers, dates and percentages, less exact dates included
+    # folded word -> its places, ascending, over all the texts; texts lie far apart
     places: Mapping[str, Sequence[int]]
+    # places of words with a capital; shouted: folded words that occur in capitals throughout
     capital: frozenset[int]
     shouted: frozenset[str]
 

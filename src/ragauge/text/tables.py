@@ -46,45 +46,27 @@ PERCENT = re.compile(r"%|\bper\s?cent|\bpercentage", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A number of a table.
+    """A number of a table."""
 
-    Attributes:
-        row, column: numbers from 0; rows of headers are not counted.
-        value: as written, negative in parentheses; a dash is 0.
-        percent: whether it is a percentage, by its sign, its column or its row.
-        start: first character in the text.
-        end: one past the last.
-    """
-
-    row: int
+    row: int     # row, column: numbers from 0; rows of headers are not counted
     column: int
-    value: float
-    percent: bool
-    start: int
-    end: int
+    value: float     # as written, negative in parentheses; a dash is 0
+    percent: bool     # whether it is a percentage, by its sign, its column or its row
+    start: int     # first character in the text
+    end: int     # one past the last
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, read.
+    """A table, read."""
 
-    Attributes:
-        labels: of each row.
-        sections: per row, the line without numbers that it stands under; "" where there is none.
-        headers: of each column, all its lines joined; that of the labels is the first.
-        caption: what stands over the table and in its corner.
-        cells: its numbers, by row and column.
-        scale: the power of ten that its amounts are to be multiplied by; None where nothing says so.
-        unscaled: rows that the scale is not for, such as amounts per share.
-    """
-
-    labels: tuple[str, ...]
-    sections: tuple[str, ...]
-    headers: tuple[str, ...]
-    caption: str
-    cells: tuple[TableCell, ...]
-    scale: int | None
-    unscaled: frozenset[int]
+    labels: tuple[str, ...]     # of each row
+    sections: tuple[str, ...]     # per row, the line without numbers that it stands under; "" where there is none
+    headers: tuple[str, ...]     # of each column, all its lines joined; that of the labels is the first
+    caption: str     # what stands over the table and in its corner
+    cells: tuple[TableCell, ...]     # its numbers, by row and column
+    scale: int | None     # the power of ten that its amounts are to be multiplied by; None where nothing says so
+    unscaled: frozenset[int]     # rows that the scale is not for, such as amounts per share
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ which "|" joins.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,18 @@ def read_words(module: str, name: str) -> dict[str, Any]:
     True
     """
     return tomllib.loads((Path(module).parent / "words" / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def read_patterns(module: str, name: str) -> dict[str, re.Pattern[str]]:
+    """The regular expressions of a file by name, without regard to case; {NAME} is what [parts] has for it."""
+    read = read_words(module, name)
+    parts = read.get("parts", {})
+
+    def filled(text: str) -> str:
+        return re.sub(r"\{([A-Z]+)\}", lambda match: filled(parts[match[1]]), join_lines(text))
+
+    return {key: re.compile(filled(text), re.IGNORECASE) for key, text in read["patterns"].items()}
 
 
 def join_lines(alternatives: str) -> str:

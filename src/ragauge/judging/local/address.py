@@ -20,6 +20,7 @@ from ragauge.judging.local.statements import Statements, bare
 from ragauge.judging.local.weights import Leveller, leveller
 from ragauge.text.specifics import NAME, find
 from ragauge.text.tokens import words
+from ragauge.text.word_files import read_patterns
 
 Levels = tuple[float, float, float]     # P(fully), P(partly), P(no)
 
@@ -51,35 +52,11 @@ LACKS = {
 }  # fmt: skip
 
 _ENDS = re.compile(r"[.!?。！？।۔]\W*$")
-_YES_NO = re.compile(r"^\W*(?:yes|no|true|false|ja|nein|oui|non|s[ií]|no|sim|não|是|不是|はい|いいえ)\b", re.IGNORECASE)
-_ASKS = re.compile(
-    r"^\W*(?:(?!\d)\w+\W+){0,3}?(?:who|whom|whose|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could"
-    r"|will|would|should|has|have|had|may|must|tell|give|name|list|explain|describe)\b",
-    re.IGNORECASE,
-)
-# "why, and until when": the word that stands before the asking one is no part of it
-_PART = re.compile(
-    r"\?+\s+(?=\S)|,?\s+and\s+(?:(?:at|by|for|from|in|on|since|to|until|with)\s+)?"
-    r"(?=(?:who|whom|whose|what|when|where|which|why|how)\b)",
-    re.IGNORECASE,
-)
+FORMS = read_patterns(__file__, "address")
 
 
-# a task about the text at hand names no topic that an answer could miss
-_TASK = re.compile(
-    r"^\W*(?:please |could you |can you )?(?:summari[sz]e|paraphrase|translate|rewrite|rephrase|shorten|tl;?dr"
-    r"|(?:give|write|provide)(?: me| us)? (?:an? |the )?(?:\w+ )?(?:summary|abstract|overview|gist|translation)"
-    r"|what (?:is|does) (?:this|the) (?:article|text|passage|document|page|story) (?:about|say))\b",
-    re.IGNORECASE,
-)
 
 
-# asks for a sign: then one alone is an answer
-_SIGN = re.compile(
-    r"\b(?:characters?|symbols?|signs?|operators?|punctuation|separators?|delimiters?|brackets?|prefix|suffix|sigil"
-    r"|terminators?|placeholders?|wildcards?)\b",
-    re.IGNORECASE,
-)
 
 
 class Addressed(NamedTuple):
@@ -105,11 +82,12 @@ def address(query: str, stated: Statements, answer: str, cosine: float | None, m
     if stated.refuses:
         return Addressed("no", (0.0, 0.0, 1.0))
     if not stated.claims:
-        says = wanted_kind(query) in ("yes or no", None) and _YES_NO.match(bare(answer)) is not None
-        says = says or (sign_of(answer) != "" and (answer.strip()[:1] in "`'\"" or _SIGN.search(query) is not None))
+        says = wanted_kind(query) in ("yes or no", None) and FORMS["yes_no"].match(bare(answer)) is not None
+        if sign_of(answer):
+            says = says or answer.strip()[:1] in "`'\"" or FORMS["sign"].search(query) is not None
         return Addressed("fully", (1.0, 0.0, 0.0)) if says else Addressed("no", (0.0, 0.0, 1.0))
     query, shown = query[:LONGEST_QUERY], stated.shown[:LOOKED_AT]
-    if _TASK.match(query):
+    if FORMS["task"].match(query):
         return Addressed("fully", (1.0, 0.0, 0.0))
     if not any(carries_content(unit, mode) for unit in units_of(query, mode)):
         return Addressed("fully", (1.0, 0.0, 0.0))
@@ -178,7 +156,7 @@ def _slot(query: str, shown: str, answer: str) -> dict[str, float]:
     if asked is None:
         return {}
     if asked == "yes or no":
-        return {"yes_no" if _YES_NO.match(bare(answer[:200])) else "not_yes_no": 1.0}
+        return {"yes_no" if FORMS["yes_no"].match(bare(answer[:200])) else "not_yes_no": 1.0}
     if not holds(asked, query, shown, few=brief(shown, "words")):
         return {LACKS[asked]: 1.0}
     return {"holds_manner": 1.0} if asked in ("reason", "manner", "comparison") else {}
@@ -224,7 +202,8 @@ def _every_part(query: str, answer: str) -> bool:
     By the kind of thing that it asks for, where that is plain and no other part asks for the same, else by a word of
     its own.
     """
-    parts = [part for part in _PART.split(query)[:MOST_PARTS] if part and _ASKS.match(part)]     # "…? I heard so."
+    parts = FORMS["part"].split(query)[:MOST_PARTS]
+    parts = [part for part in parts if part and FORMS["asks"].match(part)]     # "…? I heard so."
     if len(parts) < 2:
         return True
     units = [{unit for unit in units_of(part, "words") if carries_content(unit, "words")} for part in parts]
@@ -233,7 +212,7 @@ def _every_part(query: str, answer: str) -> bool:
         if kind is not None and kind in PLAIN and not holds(kind, query, answer):
             return False
         alone = kind in PLAIN and kinds.count(kind) == 1
-        if own and not alone and own.isdisjoint(there) and not (kind == "yes or no" and _YES_NO.match(answer)):
+        if own and not alone and own.isdisjoint(there) and not (kind == "yes or no" and FORMS["yes_no"].match(answer)):
             return False
     return True
 

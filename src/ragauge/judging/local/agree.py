@@ -27,23 +27,14 @@ MOST_LONG = 16     # other accepted answers that are no phrases and are looked a
 
 @dataclass(frozen=True, slots=True)
 class ComparedClaim:
-    """One answer claim beside the reference.
+    """One answer claim beside the reference."""
 
-    Attributes:
-        found: its support by the reference claims and the longer accepted answers.
-        against: per reference claim, whether it is an altered copy of it.
-        states: the probability of what it states; None where it states nothing.
-        copied: whether it stands in the reference word for word.
-        touches: whether it may be a form of a short reference.
-        denied: whether it begins with yes where the reference begins with no, or the other way round.
-    """
-
-    found: Weighed
-    against: Sequence[bool]
-    states: float | None
-    copied: bool
-    touches: bool
-    denied: bool = False
+    found: Weighed     # its support by the reference claims and the longer accepted answers
+    against: Sequence[bool]     # per reference claim, whether it is an altered copy of it
+    states: float | None     # the probability of what it states; None where it states nothing
+    copied: bool     # whether it stands in the reference word for word
+    touches: bool     # whether it may be a form of a short reference
+    denied: bool = False     # whether it begins with yes where the reference begins with no, or the other way round
 
     @property
     def verdict(self) -> Agreement:

@@ -46,19 +46,12 @@ DATES = re.compile(r"\b(?:FY|F|CY)?\s?['â€™]?(?:19|20)\d\d\b|\b(?:FY|F|CY)\s?['â
 
 @dataclass(frozen=True, slots=True)
 class NamedInClaim:
-    """What a question or claim names.
+    """What a question or claim names."""
 
-    Attributes:
-        words: stems of its words with content, in order.
-        years: its years, in order.
-        spans: whether it names the years between the first and the last as well.
-        months: names of months.
-    """
-
-    words: tuple[str, ...]
-    years: tuple[int, ...]
-    spans: bool
-    months: frozenset[str] = frozenset()
+    words: tuple[str, ...]     # stems of its words with content, in order
+    years: tuple[int, ...]     # its years, in order
+    spans: bool     # whether it names the years between the first and the last as well
+    months: frozenset[str] = frozenset()     # names of months
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,38 +64,24 @@ class LineCell:
 
 @dataclass(frozen=True, slots=True)
 class TableLine:
-    """Cells of one thing over time, or over columns of one kind.
+    """Cells of one thing over time, or over columns of one kind."""
 
-    Attributes:
-        row: whose row it is; None = a column, whose rows are years.
-        place: where the words that name it stand in the question.
-        header: what the columns say beside their years.
-        entries: in the table's order.
-    """
-
-    row: int | None
-    place: int
-    header: str
-    entries: tuple[LineCell, ...]
+    row: int | None     # whose row it is; None = a column, whose rows are years
+    place: int     # where the words that name it stand in the question
+    header: str     # what the columns say beside their years
+    entries: tuple[LineCell, ...]     # in the table's order
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """The part of a table that a question speaks of.
+    """The part of a table that a question speaks of."""
 
-    Attributes:
-        best: lines of what is named best; several where nothing tells them apart.
-        named: one line for each thing that is named, in the order of the question.
-        sides: where several kinds of columns are named, the best row's line of each, in the order of the question.
-        covered: share of the best label that is named, by weight.
-        dated: every year asked for has a column or a row of its own, or none is asked for.
-    """
-
-    best: tuple[TableLine, ...]
-    named: tuple[TableLine, ...]
+    best: tuple[TableLine, ...]     # lines of what is named best; several where nothing tells them apart
+    named: tuple[TableLine, ...]     # one line for each thing that is named, in the order of the question
+    # where several kinds of columns are named, the best row's line of each, in the order of the question
     sides: tuple[TableLine, ...]
-    covered: float
-    dated: bool
+    covered: float     # share of the best label that is named, by weight
+    dated: bool     # every year asked for has a column or a row of its own, or none is asked for
 
 
 @lru_cache(maxsize=256)

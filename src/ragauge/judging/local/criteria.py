@@ -16,9 +16,8 @@ from ragauge.data.ask import Reply
 from ragauge.data.facts import CoverFacts
 from ragauge.judging.inputs import CoverAspects, CoverCriteria
 from ragauge.judging.judge import Asking
-from ragauge.judging.local import criteria_words as known
-from ragauge.judging.local.checkable import checked
-from ragauge.judging.local.criteria_words import DENIALS, KINDS, Act
+from ragauge.judging.local.checkable import checked, holds, names_money
+from ragauge.judging.local.english import NEGATIONS
 from ragauge.judging.local.index import STOPS, Mode, mode_of
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.relevance import PreparedQuestion, chosen, embed, language_of
@@ -28,14 +27,30 @@ from ragauge.judging.local.statements import bare, statements
 from ragauge.judging.local.stating import YES_NO
 from ragauge.judging.similarity import cosine_scale, standard_table
 from ragauge.text.sentences import split
-from ragauge.text.specifics import EXACT, NAME, find
+from ragauge.text.specifics import DATE, EXACT, NAME, PERCENT, find
 from ragauge.text.tokens import stem, words
+from ragauge.text.word_files import read_patterns, read_words
+
+WORDS, FORMS = read_words(__file__, "criteria"), read_patterns(__file__, "criteria")
 
 LONGEST = 500            # characters of a criterion that are read
 MOST_SENTENCES = 200     # of an answer that are looked at
 MOST_ALL = 3             # words of a statement of which none may be missing
 ENOUGH = 0.75            # share of more words that has to be there
 FEWEST_LETTERS = 4       # of what words of one family are made of
+
+ACTS = [(key.split("_")[1], form) for key, form in FORMS.items() if key.startswith("act_")]
+CUED = ("urge", "promise", "warn")     # acts that show in certain words
+DENIALS = NEGATIONS.union(WORDS["denials"].split())
+POSSIBLE, META = (frozenset(plain_units(WORDS[kind])) for kind in ("possible", "meta"))
+_KINDS: dict[str, Callable[[str], bool]] = {
+    "money": lambda text: names_money(text) or holds(text, PERCENT),
+    "date": lambda text: holds(text, DATE) or FORMS["day"].search(text) is not None,
+    "year": lambda text: FORMS["year"].search(text) is not None,
+    "amount": lambda text: holds(text, EXACT),
+    "name": lambda text: holds(text, NAME),
+}
+KINDS = {unit: _KINDS[kind] for kind, nouns in WORDS["kinds"].items() for unit in plain_units(nouns)}
 
 
 class PreparedAnswer:
@@ -53,9 +68,9 @@ class PreparedAnswer:
         self.answer = answer
         self.relevant = relevant
         self.asked = frozenset(plain_units(query))
-        self.sentences = [known.ONE.sub("1", bare(sentence.text)) for sentence in split(answer)[:MOST_SENTENCES]]
-        clauses = [part.strip() for sentence in self.sentences for part in known.TURNS.split(sentence) if part.strip()]
-        self.clauses = [AnswerClaim(clause) for clause in clauses]
+        self.sentences = [FORMS["one"].sub("1", bare(sentence.text)) for sentence in split(answer)[:MOST_SENTENCES]]
+        clauses = [part.strip() for sentence in self.sentences for part in FORMS["turns"].split(sentence)]
+        self.clauses = [AnswerClaim(clause) for clause in clauses if clause]
         self.said = [AnswerClaim(sentence) for sentence in self.sentences]
 
     def all(self, criteria: Sequence[str]) -> tuple[bool | None, ...]:
@@ -64,21 +79,21 @@ class PreparedAnswer:
 
     def meets(self, criterion: str) -> bool | None:
         """Whether the answer meets a criterion; None where that takes reading."""
-        core = known.ONE.sub("1", known.SUBJECT.sub("", criterion[:LONGEST].strip()).strip(" ."))
-        neither = known.NEITHER.search(core)
+        core = FORMS["one"].sub("1", FORMS["subject"].sub("", criterion[:LONGEST].strip()).strip(" ."))
+        neither = FORMS["neither"].search(core)
         if neither is not None:
             head, last = core[: neither.start()], core[neither.end() :]
             return _every([self.meets(f"does not {head} {part}") for part in (neither[1], last)])
         parts = _conjuncts(core) if checked(core, "") is None else [core]
         if len(parts) > 1:
             return _every([self.meets(part) for part in parts])
-        denied = known.DENIED.match(core)
+        denied = FORMS["denied"].match(core)
         if denied is None:
             return self._does(core)
         rest = core[denied.end() :]
         if not _opens(rest) and denied["noun"]:
             rest = f"mentions {rest}"
-        elif not _opens(rest) and checked(rest, self.answer) is None and not known.POLAR.match(rest):
+        elif not _opens(rest) and checked(rest, self.answer) is None and not FORMS["polar"].match(rest):
             return None
         done = self._does(rest)
         return None if done is None else not done
@@ -88,23 +103,24 @@ class PreparedAnswer:
         exact = checked(core, self.answer)
         if exact is not None:
             return exact
-        polar = known.POLAR.match(core)
+        polar = FORMS["polar"].match(core)
         if polar is not None:
             return self._polar() == ("yes" if polar[1].lower() in ("yes", "affirmative") else "no")
-        act, content = (None, "") if known.TONE.match(core) else _taken(core)
-        if act is None or known.COUNTED.match(content):
+        act, content = (None, "") if FORMS["tone"].match(core) else _taken(core)
+        if act is None or FORMS["counted"].match(content):
             return None
-        if known.EMPTY.match(content):
-            return any(_cued(act, clause.text) for clause in self.clauses) if act in known.CUES else None
+        if FORMS["empty"].match(content):
+            return any(_cued(act, clause.text) for clause in self.clauses) if act in CUED else None
         return self._acts(act, content)
 
-    def _acts(self, act: Act, content: str) -> bool | None:
+    def _acts(self, act: str, content: str) -> bool | None:
         if act == "explain":
             return self._explains(content)
-        if act == "state" or (act == "mention" and known.CLAUSE.search(content) and not known.RELATIVE.search(content)):
+        stating = FORMS["clause"].search(content) and not FORMS["relative"].search(content)
+        if act == "state" or (act == "mention" and stating):
             return self._states(content)
         if act == "mention":
-            return self._mentions(content) or (None if known.DESCRIBED.search(content) else False)
+            return self._mentions(content) or (None if FORMS["described"].search(content) else False)
         return any(
             _cued(act, clause.text) and self._holds(clause, content, ()) for clause in [*self.clauses, *self.said]
         )
@@ -121,7 +137,7 @@ class PreparedAnswer:
         """Any of the alternatives, with all of its parts, each within one sentence."""
         if any(all(any(claim.says(part) for claim in self.said) for part in each) for each in readings(content)):
             return True
-        text = known.BOTH.sub("", content)
+        text = FORMS["both"].sub("", content)
         return any(
             all(self._named(part) for part in EACH.split(sentence) if part.strip())
             for sentence in EITHER.split(text)
@@ -136,9 +152,9 @@ class PreparedAnswer:
         numbers = find(part, EXACT)
         if not all(claim.counts(number) for number in numbers):
             return False
-        units, every = _core(known.RELATIVE.sub("", part)), _core(part)
+        units, every = _core(FORMS["relative"].sub("", part)), _core(part)
         kinds = [unit for unit in units if unit in KINDS]
-        others = [unit for unit in every if unit not in KINDS and unit not in known.META]
+        others = [unit for unit in every if unit not in KINDS and unit not in META]
         if all(_where(claim, unit) for unit in units) and (len(kinds) < len(units) or not others):
             return bool(units or numbers)
         if any(unit not in KINDS and not _where(claim, unit) for unit in units) and not kinds:
@@ -152,7 +168,7 @@ class PreparedAnswer:
         """Whether a clause says it, with the same numbers and names, denied where it is denied and only there."""
         denied = _denies(content)
         numbers, named = find(content, EXACT), find(content, NAME)
-        units = [unit for unit in _core(content) if unit not in known.POSSIBLE]
+        units = [unit for unit in _core(content) if unit not in POSSIBLE]
         if numbers:
             units = [unit for unit in units if unit not in KINDS]
         units = [unit for unit in units if unit not in self.asked] or units
@@ -177,7 +193,7 @@ class PreparedAnswer:
                 or not carries(kind, claim.text)
             ):
                 continue
-            if known.HOW_TO.match(content) and _denies(claim.text):
+            if FORMS["how_to"].match(content) and _denies(claim.text):
                 continue
             if n in about or (units and sum(bool(_where(claim, unit)) for unit in units) >= ENOUGH * len(units)):
                 return True
@@ -189,33 +205,33 @@ def _every(verdicts: Sequence[bool | None]) -> bool | None:
     return False if False in verdicts else None if None in verdicts else True
 
 
-def _cued(act: Act, text: str) -> bool:
+def _cued(act: str, text: str) -> bool:
     """Whether a clause recommends, promises or warns, and does not do the opposite."""
-    match = known.CUES[act].search(text)
+    match = FORMS[act].search(text)
     if match is None:
-        return act == "urge" and known.IMPERATIVE.match(text) is not None
+        return act == "urge" and FORMS["imperative"].match(text) is not None
     beside = [*words(text[: match.start()])[-3:], *words(text[match.end() :])[:1]]
     return act == "warn" or not any(word in DENIALS or word.endswith("n't") for word in beside)
 
 
 def _opens(text: str) -> bool:
-    return any(pattern.match(text) for _, pattern in known.ACTS)
+    return any(pattern.match(text) for _, pattern in ACTS)
 
 
-def _taken(core: str) -> tuple[Act | None, str]:
+def _taken(core: str) -> tuple[str | None, str]:
     """What a criterion asks to be done, and with what; None where it begins with a verb that is not known."""
-    for act, pattern in known.ACTS:
+    for act, pattern in ACTS:
         match = pattern.match(core)
         if match is not None:
-            return act, known.MANNER.sub("", core[match.end() :].strip(" .,"))
-    if known.CLAUSE.search(core):
+            return act, FORMS["manner"].sub("", core[match.end() :].strip(" .,"))
+    if FORMS["clause"].search(core):
         return "state", core
-    return (None, core) if known.UNKNOWN.match(core) else ("mention", core)
+    return (None, core) if FORMS["unknown"].match(core) else ("mention", core)
 
 
 def _conjuncts(core: str) -> list[str]:
     """Criteria joined by "and", where each begins with what the answer does."""
-    cuts = [match for match in known.JOINED.finditer(core) if _begins(core[match.end() :])]
+    cuts = [match for match in FORMS["joined"].finditer(core) if _begins(core[match.end() :])]
     parts, start = [], 0
     for cut in cuts:
         parts.append(core[start : cut.start()])
@@ -224,7 +240,7 @@ def _conjuncts(core: str) -> list[str]:
 
 
 def _begins(text: str) -> bool:
-    return _opens(text) or known.DENIED.match(text) is not None or checked(text, "") is not None
+    return _opens(text) or FORMS["denied"].match(text) is not None or checked(text, "") is not None
 
 
 def _core(text: str) -> list[str]:
@@ -232,7 +248,7 @@ def _core(text: str) -> list[str]:
     rest = list(text)
     for specific in find(text, EXACT):
         rest[specific.start : specific.end] = " " * (specific.end - specific.start)
-    plain = [known.PERIODS.get(unit, unit) for unit in plain_units("".join(rest))]
+    plain = [WORDS["periods"].get(unit, unit) for unit in plain_units("".join(rest))]
     units = {stem(word) for mark in find(text, EXACT) for word in (mark.unit, mark.unit.removesuffix("s"))}
     return [unit for unit in dict.fromkeys(plain) if unit not in units and unit not in STOPS and unit not in DENIALS]
 
@@ -247,7 +263,7 @@ def _where(claim: AnswerClaim, unit: str) -> bool:
 
 @lru_cache(maxsize=8_192)
 def _root(word: str) -> str:
-    left = known.ENDINGS.sub("", word)
+    left = FORMS["endings"].sub("", word)
     return left[:-1] if len(left) > FEWEST_LETTERS and left[-1:] == left[-2:-1] else left
 
 

@@ -35,19 +35,12 @@ FLIPS: frozenset[str] = frozenset(["antonym", "quantifier", "comparative"])
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a claim says, and what the sentence says in its place, both as written.
+    """What a claim says, and what the sentence says in its place, both as written."""
 
-    Attributes:
-        kind: in what they differ.
-        claim: the claim's words, enough of them to be understood.
-        passage: the sentence's words.
-        word: the claim's differing word or words alone.
-    """
-
-    kind: Kind
-    claim: str
-    passage: str
-    word: str
+    kind: Kind     # in what they differ
+    claim: str     # the claim's words, enough of them to be understood
+    passage: str     # the sentence's words
+    word: str     # the claim's differing word or words alone
 
 
 @dataclass(frozen=True)

@@ -34,18 +34,12 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """A text made ready for comparison.
+    """A text made ready for comparison."""
 
-    Attributes:
-        segments: in order; those without a unit are left out.
-        places: unit -> numbers of the segments that hold it, ascending.
-        size: units in all.
-        kin: first letters of a word -> numbers of the segments with a word that begins so; words only.
-    """
-
-    segments: tuple[Segment, ...]
-    places: Mapping[str, Sequence[int]]
-    size: int
+    segments: tuple[Segment, ...]     # in order; those without a unit are left out
+    places: Mapping[str, Sequence[int]]     # unit -> numbers of the segments that hold it, ascending
+    size: int     # units in all
+    # first letters of a word -> numbers of the segments with a word that begins so; words only
     kin: Mapping[str, Collection[int]] = field(default_factory=dict)
 
 

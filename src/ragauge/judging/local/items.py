@@ -40,35 +40,20 @@ SHORT_FORMS = {"st": "saint", "mt": "mount", "ft": "fort"}
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One piece of a sentence: characters [start, end).
+    """One piece of a sentence: characters [start, end)."""
 
-    Attributes:
-        kind: what it is.
-        text: as written.
-        start: first character.
-        end: one past the last.
-        key: what it is compared by.
-        stem: the second form to compare by: "found" may be of "find" or of "found".
-        content: whether it says something by itself.
-        parts: words of a name; readings of a date.
-        measure: of a number.
-        figure: of a number, without its unit.
-        capital: a word that may be a name: only its place may ask for the capital.
-        label: a number that only tells things of a kind apart: Hub 3.
-    """
-
-    kind: Literal["word", "name", "number", "date"]
-    text: str
-    start: int
-    end: int
-    key: str
-    stem: str
-    content: bool
-    parts: tuple[str, ...] = ()
-    measure: Measure | None = None
-    figure: str = ""
-    capital: bool = False
-    label: bool = False
+    kind: Literal["word", "name", "number", "date"]     # what it is
+    text: str     # as written
+    start: int     # first character
+    end: int     # one past the last
+    key: str     # what it is compared by
+    stem: str     # the second form to compare by: "found" may be of "find" or of "found"
+    content: bool     # whether it says something by itself
+    parts: tuple[str, ...] = ()     # words of a name; readings of a date
+    measure: Measure | None = None     # of a number
+    figure: str = ""     # of a number, without its unit
+    capital: bool = False     # a word that may be a name: only its place may ask for the capital
+    label: bool = False     # a number that only tells things of a kind apart: Hub 3
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -32,23 +32,14 @@ MONEY = frozenset("$€£¥₹")
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """An amount of a claim.
+    """An amount of a claim."""
 
-    Attributes:
-        written: its value without its multiplier.
-        shift: the power of ten of its multiplier; 0 without one.
-        step: what the last digit that is written counts, likewise without it.
-        percent: whether it is a percentage.
-        money: whether it has a currency.
-        specific: where it stands.
-    """
-
-    written: float
-    shift: int
-    step: float
-    percent: bool
-    money: bool
-    specific: Specific
+    written: float     # its value without its multiplier
+    shift: int     # the power of ten of its multiplier; 0 without one
+    step: float     # what the last digit that is written counts, likewise without it
+    percent: bool     # whether it is a percentage
+    money: bool     # whether it has a currency
+    specific: Specific     # where it stands
 
     def is_value(self, value: float, scale: int | None, *, percent: bool = False) -> bool:
         """Whether it is a value of a table, rounded to the digits that are written.
@@ -150,19 +141,12 @@ YEAR_ENDS = re.compile(     # what may follow a year, and no number of things
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number as it stands in a text.
+    """A number as it stands in a text."""
 
-    Attributes:
-        values: its canonical forms; two where the spelling has two readings.
-        unit: canonical; "" where none is known.
-        rough: called rough by the words before it.
-        year: written and placed as a year is.
-    """
-
-    values: tuple[str, ...]
-    unit: str
-    rough: bool
-    year: bool = False
+    values: tuple[str, ...]     # its canonical forms; two where the spelling has two readings
+    unit: str     # canonical; "" where none is known
+    rough: bool     # called rough by the words before it
+    year: bool = False     # written and placed as a year is
 
 
 def unit_after(text: str, end: int) -> tuple[str, int]:

@@ -5,24 +5,14 @@ Questions that compare the numbers of a table: in which year it was highest, how
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ragauge.data.facts import Strength
 from ragauge.judging.local.cells import LineCell, Linked, NamedInClaim, TableLine, asked
 from ragauge.judging.local.measures import Amount, amounts
-from ragauge.judging.local.reckoned import CHANGE, FALLING, LOSSES, MEAN, PART, RISING, WHOLE, Result, results
+from ragauge.judging.local.reckoned import FORMS, Result, results
 from ragauge.text.tables import Table
-
-_HIGH = "larger|largest|higher|highest|greater|greatest|more|most|biggest|bigger|maximum|best"
-HIGH = re.compile(rf"\b(?:{_HIGH})\b", re.IGNORECASE)
-LOW = re.compile(r"\b(?:lower|lowest|smaller|smallest|less|least|fewer|fewest|minimum)\b", re.IGNORECASE)
-WHICH = re.compile(r"\b(?:which|what)\s+(?:fiscal |financial |calendar )?(?:year|period)\b|\bwhen\b", re.IGNORECASE)
-MANY = re.compile(r"\bhow many (?:fiscal |financial )?(?:years|periods|times)\b", re.IGNORECASE)
-_ABOVE = r"exceed\w*|above|over|more than|greater than|higher than|larger than|at least"
-ABOVE = re.compile(rf"\b(?:{_ABOVE})\b", re.IGNORECASE)
-BELOW = re.compile(r"\b(?:below|under|less than|lower than|smaller than|fewer than|at most)\b", re.IGNORECASE)
 
 
 def first(line: TableLine, query: str, ask: NamedInClaim) -> LineCell | None:
@@ -30,8 +20,9 @@ def first(line: TableLine, query: str, ask: NamedInClaim) -> LineCell | None:
 
     Losses and the like are ranked by their size; where signs differ, by value.
     """
-    high, low = HIGH.search(query), LOW.search(query)
-    if not WHICH.search(query) or bool(high) == bool(low) or ABOVE.search(query) or BELOW.search(query):
+    high, low = FORMS["high"].search(query), FORMS["low"].search(query)
+    limited = FORMS["above"].search(query) or FORMS["below"].search(query)
+    if not FORMS["which"].search(query) or bool(high) == bool(low) or limited:
         return None
     entries = _dated(line, ask)
     if len(entries) < 2 or len({entry.year for entry in entries}) < len(entries):
@@ -52,8 +43,8 @@ def count(line: TableLine, query: str, ask: NamedInClaim, limit: float | None) -
         ask: the same, read.
         limit: in the table's scale; None = the question has none.
     """
-    above, below = ABOVE.search(query), BELOW.search(query)
-    if not MANY.search(query) or bool(above) == bool(below) or limit is None:
+    above, below = FORMS["above"].search(query), FORMS["below"].search(query)
+    if not FORMS["many"].search(query) or bool(above) == bool(below) or limit is None:
         return None
     entries = _dated(line, ask)
     return sum(e.cell.value > limit if above else e.cell.value < limit for e in entries) if entries else None
@@ -66,42 +57,28 @@ def _dated(line: TableLine, ask: NamedInClaim) -> list[LineCell]:
 
 MOST_WHOLES = 3
 EVERY = -1              # not one thing that is named, but any
-ALL = re.compile(r"\b(?:total|sum|combined|altogether|together|cumulative|aggregate)\b", re.IGNORECASE)
-EACH = re.compile(r"\b(?:respective|respectively|each)\b", re.IGNORECASE)
-TO = re.compile(r"\b(?:to|at|from)\s+(?:about |approximately |roughly |almost |nearly )?[$€£¥₹(]*\s?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """How an amount is borne out: characters [start, end) of a passage, and how it is reckoned from them.
-
-    Attributes:
-        sure: False where it is only if the table has the multiplier that the claim says.
-    """
+    """How an amount is borne out: characters [start, end) of a passage, and how it is reckoned from them."""
 
     passage: int
     start: int
     end: int
     strength: Strength
     reason: str = ""
-    sure: bool = True
+    sure: bool = True     # False where it is only if the table has the multiplier that the claim says
 
 
 @dataclass(frozen=True, slots=True)
 class PassageTable:
-    """A table of a passage.
+    """A table of a passage."""
 
-    Attributes:
-        passage: its number.
-        table: as read.
-        scales: powers of ten that its numbers may be meant in.
-        told: whether its passage tells the scale; else any multiplier may be meant, and that is not sure.
-    """
-
-    passage: int
-    table: Table
-    scales: tuple[int, ...]
-    told: bool
+    passage: int     # its number
+    table: Table     # as read
+    scales: tuple[int, ...]     # powers of ten that its numbers may be meant in
+    told: bool     # whether its passage tells the scale; else any multiplier may be meant, and that is not sure
 
     def holds(self, amount: Amount, value: float, row: int, *, percent: bool) -> bool | None:
         """Whether an amount is a number of this row: True, None where it is if the scale is right, else False.
@@ -118,21 +95,13 @@ class PassageTable:
 
 @dataclass(frozen=True, slots=True)
 class TablePart:
-    """The part of a table that a claim speaks of.
+    """The part of a table that a claim speaks of."""
 
-    Attributes:
-        own: the table.
-        part: its lines.
-        ask: what is named.
-        query: the question.
-        text: question and claim.
-    """
-
-    own: PassageTable
-    part: Linked
-    ask: NamedInClaim
-    query: str
-    text: str
+    own: PassageTable     # the table
+    part: Linked     # its lines
+    ask: NamedInClaim     # what is named
+    query: str     # the question
+    text: str     # question and claim
 
     def met(self, amount: Amount, ask: NamedInClaim, nth: int | None) -> Met | None:
         """How an amount is met; None where it is not.
@@ -153,7 +122,7 @@ class TablePart:
                 continue
             for entry in line.entries:
                 cell = entry.cell
-                loss = amount.written >= 0 > cell.value and LOSSES.search(f"{name} {self.text}")
+                loss = amount.written >= 0 > cell.value and FORMS["losses"].search(f"{name} {self.text}")
                 each = [amount, amount.flipped()] if loss else [amount]
                 held = [self.own.holds(sign, cell.value, cell.row, percent=cell.percent) for sign in each]
                 if _in_time(entry, ask) and held != [False] * len(held):
@@ -186,7 +155,7 @@ def ranked(
         told: years of the claim.
         numbers: its amounts.
     """
-    if not (WHICH.search(query) or MANY.search(query)):
+    if not (FORMS["which"].search(query) or FORMS["many"].search(query)):
         return
     line = part.best[0]
     top = first(line, query, ask) if len(told) == 1 and not numbers else None
@@ -227,7 +196,7 @@ def label(table: Table, line: TableLine) -> str:
 def signs(amount: Amount, result: Result, text: str) -> list[Amount]:
     """The readings of an amount's sign: "fell by 5" is −5 unless it is said to rise as well."""
     claim = text.rpartition("\n")[2]
-    if FALLING.search(claim) and not RISING.search(claim):
+    if FORMS["falling"].search(claim) and not FORMS["rising"].search(claim):
         return [amount.flipped() if amount.written > 0 else amount]
     return [amount, amount.flipped()] if result.signs else [amount]
 
@@ -249,9 +218,10 @@ def _in_time(entry: LineCell, ask: NamedInClaim) -> bool:
 
 def _asks_more(text: str, label: str, *, percent: bool) -> bool:
     """Whether a question or claim speaks of what only an operation gives, and the row is not that itself."""
-    if len(asked(text).years) > 1 and ALL.search(text) and not ALL.search(label) and not EACH.search(text):
+    summed = FORMS["all"].search(text) and not FORMS["all"].search(label)
+    if len(asked(text).years) > 1 and summed and not FORMS["each"].search(text):
         return True
-    asking = (CHANGE, MEAN) if percent else (CHANGE, MEAN, PART)
+    asking = (FORMS["change"], FORMS["mean"]) if percent else (FORMS["change"], FORMS["mean"], FORMS["part"])
     return any(words.search(text) and not words.search(label) for words in asking)
 
 
@@ -259,7 +229,7 @@ def _asking(text: str, amount: Amount) -> str:
     """What a statement says an amount is: "the change was 5"; nothing where it says that something changed to it."""
     claim = text.rpartition("\n")[2]
     start = claim.find(amount.specific.text)
-    return "" if TO.search(claim[:start]) or len(amounts(claim)) > 1 else claim
+    return "" if FORMS["to"].search(claim[:start]) or len(amounts(claim)) > 1 else claim
 
 
 def _wholes(table: Table, part: Linked) -> list[TableLine]:
@@ -270,7 +240,7 @@ def _wholes(table: Table, part: Linked) -> list[TableLine]:
     columns = {entry.cell.column: entry.year for entry in line.entries}
     totals = []
     for row, label in enumerate(table.labels):
-        if WHOLE.search(label) and row != line.row:
+        if FORMS["whole"].search(label) and row != line.row:
             cells = [cell for cell in table.cells if cell.row == row and cell.column in columns]
             entries = tuple(LineCell(cell, columns[cell.column]) for cell in cells)
             totals.append(TableLine(row, 0, line.header, entries))

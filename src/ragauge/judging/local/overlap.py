@@ -40,60 +40,34 @@ Runs = Mapping[tuple[str, ...], int]
 
 @dataclass(frozen=True, slots=True)
 class PreparedClaim:
-    """A claim made ready.
+    """A claim made ready."""
 
-    Attributes:
-        units: its units in order.
-        content: those with content in order.
-        distinct: those with content, each once.
-        bigrams: its pairs of neighbouring units, numbered; a claim of one unit has itself.
-        trigrams: its threes likewise.
-        pairs: its pairs of neighbouring units with content likewise.
-    """
-
-    units: tuple[str, ...]
-    content: tuple[str, ...]
-    distinct: tuple[str, ...]
-    bigrams: Runs
-    trigrams: Runs
-    pairs: Runs
+    units: tuple[str, ...]     # its units in order
+    content: tuple[str, ...]     # those with content in order
+    distinct: tuple[str, ...]     # those with content, each once
+    bigrams: Runs     # its pairs of neighbouring units, numbered; a claim of one unit has itself
+    trigrams: Runs     # its threes likewise
+    pairs: Runs     # its pairs of neighbouring units with content likewise
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """What one passage holds of a claim, or several taken together. Sets of what the claim has are bit masks.
+    """What one passage holds of a claim, or several taken together. Sets of what the claim has are bit masks."""
 
-    Attributes:
-        passage: its number, from 1; of several the one that holds most.
-        start: first character of its best window.
-        end: one past the window's last character.
-        found: units found anywhere in the passage.
-        one: units of its best segment.
-        three: units of its best window of three segments.
-        five: units of its best window of five.
-        kin: units of its best window of three, those included of which it holds another word of the family.
-        rouge_l: longest common subsequence with the window, as a share of the claim's units.
-        rouge_l_content: the same of the units with content.
-        bigrams: the claim's pairs of neighbours that the window holds.
-        trigrams: the same of threes.
-        pairs: the same of pairs of neighbouring units with content.
-        size: units in the passage.
-    """
-
-    passage: int
-    start: int = 0
-    end: int = 0
-    found: int = 0
-    one: int = 0
-    three: int = 0
-    five: int = 0
-    kin: int = 0
-    rouge_l: float = 0.0
-    rouge_l_content: float = 0.0
-    bigrams: int = 0
-    trigrams: int = 0
-    pairs: int = 0
-    size: int = 0
+    passage: int     # its number, from 1; of several the one that holds most
+    start: int = 0     # first character of its best window
+    end: int = 0     # one past the window's last character
+    found: int = 0     # units found anywhere in the passage
+    one: int = 0     # units of its best segment
+    three: int = 0     # units of its best window of three segments
+    five: int = 0     # units of its best window of five
+    kin: int = 0     # units of its best window of three, those included of which it holds another word of the family
+    rouge_l: float = 0.0     # longest common subsequence with the window, as a share of the claim's units
+    rouge_l_content: float = 0.0     # the same of the units with content
+    bigrams: int = 0     # the claim's pairs of neighbours that the window holds
+    trigrams: int = 0     # the same of threes
+    pairs: int = 0     # the same of pairs of neighbouring units with content
+    size: int = 0     # units in the passage
 
 
 @lru_cache(maxsize=512)

@@ -2,66 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from ragauge.judging.local.cells import LineCell, Linked, NamedInClaim, TableLine
+from ragauge.text.word_files import read_patterns
 
 MOST_ROWS = 4           # rows that an operation may be between
 MOST_ENTRIES = 8        # numbers of one row that are summed or averaged
-_LOSSES = "loss|used|expense|cost|deficit|decreas|less|outflow|paid|payment|repay|impair|provision|benefit|charge"
-_LOSSES += "|deduct|allowance|depreci|amorti|write|reduc|negative|tax|liabilit|repurchas|purchas|capital exp"
-_CHANGE = r"chang(?:e|es|ed)|differ(?:ence|ences|ed|s)?|increas(?:e|es|ed|ing)|decreas(?:e|es|ed|ing)|growth"
-_CHANGE += r"|gr[eo]w(?:s|n)?|variance|declin(?:e|ed|es)|rise|risen|rose|fall|fell|drop(?:ped)?|reduc(?:tion|ed)"
-_CHANGE += r"|movement|fluctuation|increment|how much (?:more|less|higher|lower|larger|greater|better)"
-_RATIO = r"ratio|proportion|portion|share|fraction|divided|per cent|percent|percentage|per|times|as a|multiple|weight"
-_RATIO += r"|over|margin|rate|accounts? for|cover(?:age|ed)?|turnover|constitutes?|represents?|return"
-_SUM = "total|sum|combined|altogether|together|aggregate|cumulative|in all|overall|both"
-_SHARE = "percent|percentage|per cent|proportion|share|portion|fraction"
-# words of a question or claim that ask for an operation
-CHANGE = re.compile(rf"\b(?:{_CHANGE})\b", re.IGNORECASE)
-MEAN = re.compile(r"\b(?:average|averaged|averaging|mean)\b", re.IGNORECASE)
-RATIO = re.compile(rf"\b(?:{_RATIO})\b|%", re.IGNORECASE)
-SUM = re.compile(rf"\b(?:{_SUM})\b", re.IGNORECASE)
-AND = re.compile(r"\band\b", re.IGNORECASE)
-PART = re.compile(r"\b(?:ratio|proportion|percentage|per cent|percent)\b", re.IGNORECASE)     # what no amount is
-# words that tell which way round it goes
-FALLING = re.compile(r"\b(?:decreas\w*|declin\w*|fell|fall|drop\w*|reduc\w*|lower|shrank|worse)\b", re.IGNORECASE)
-RISING = re.compile(r"\b(?:increas\w*|gr[eo]w\w*|rose|rise|higher|more|up|gain\w*|improv\w*)\b", re.IGNORECASE)
-EITHER = re.compile(
-    r"\bdiffer\w*|\bhow much (?:more|less|higher|lower)|\bvarianc\w*|\bbetween .{1,200} and\b", re.IGNORECASE
-)
-DIRECTED = re.compile(r"\b(?:change|increase|decrease)", re.IGNORECASE)
-OF_WHOLE = re.compile(rf"\b(?:{_SHARE}|part) of\b", re.IGNORECASE)
-AS_SHARE = re.compile(
-    rf"\bas an? (?:{_SHARE}|ratio|multiple)\b|\b(?:over|to|divided by|out of|among|relative to|against)\b",
-    re.IGNORECASE,
-)
-LOSSES = re.compile(rf"\b(?:{_LOSSES})", re.IGNORECASE)     # written as negative or as positive
-WHOLE = re.compile(r"^\W*(?:grand |sub-?)?total\b", re.IGNORECASE)
+FORMS = read_patterns(__file__, "reckoned")
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A value that follows from numbers of a table by one operation.
+    """A value that follows from numbers of a table by one operation."""
 
-    Attributes:
-        value: percentages in hundredths.
-        percent: whether it is one.
-        formula: the operation, in figures.
-        signs: whether its sign may be either.
-        entries: the numbers it is made of.
-        pure: whether it has no unit, so that the table's scale is none of its.
-    """
-
-    value: float
-    percent: bool
-    formula: str
-    signs: bool
-    entries: tuple[LineCell, ...]
-    pure: bool = False
+    value: float     # percentages in hundredths
+    percent: bool     # whether it is one
+    formula: str     # the operation, in figures
+    signs: bool     # whether its sign may be either
+    entries: tuple[LineCell, ...]     # the numbers it is made of
+    pure: bool = False     # whether it has no unit, so that the table's scale is none of its
 
 
 def results(part: Linked, wholes: Sequence[TableLine], ask: NamedInClaim, text: str) -> Iterator[Result]:
@@ -74,9 +36,9 @@ def results(part: Linked, wholes: Sequence[TableLine], ask: NamedInClaim, text: 
         text: question and claim.
     """
     lines, named, sides, asked, spans = part.best, part.named, part.sides, ask.years, ask.spans
-    change, mean = CHANGE.search(text), MEAN.search(text)
-    share = RATIO.search(text) is not None
-    summed = SUM.search(text) or (AND.search(text) and not (change or mean or share))
+    change, mean = FORMS["change"].search(text), FORMS["mean"].search(text)
+    share = FORMS["ratio"].search(text) is not None
+    summed = FORMS["sum"].search(text) or (FORMS["and"].search(text) and not (change or mean or share))
     several = [line for line in named[: 2 * MOST_ROWS] if line.entries]
     for line in lines[:MOST_ROWS]:
         if change:
@@ -86,7 +48,7 @@ def results(part: Linked, wholes: Sequence[TableLine], ask: NamedInClaim, text: 
         if share:
             yield from _over_time(line, asked)
     for each in (*_columns(several, asked), *_columns(sides[:MOST_ROWS], asked)):
-        if change or EITHER.search(text):
+        if change or FORMS["either"].search(text):
             yield from _apart(each)
         if mean or summed:
             yield from _gathered(each, mean=mean is not None)
@@ -117,8 +79,8 @@ def _chosen(line: TableLine, asked: tuple[int, ...], *, spans: bool) -> Sequence
 
 def _changes(line: TableLine, asked: tuple[int, ...], text: str) -> Iterator[Result]:
     """From the earlier to the later; as an amount, and in per cent of the earlier."""
-    either = bool(EITHER.search(text)) and DIRECTED.search(text) is None
-    either = either or (FALLING.search(text) is not None and RISING.search(text) is None)
+    either = bool(FORMS["either"].search(text)) and FORMS["directed"].search(text) is None
+    either = either or (FORMS["falling"].search(text) is not None and FORMS["rising"].search(text) is None)
     for old, new in _pairs(line, asked):
         a, b = old.cell.value, new.cell.value
         percent = old.cell.percent and new.cell.percent
@@ -210,8 +172,8 @@ def _apart(entries: Sequence[LineCell]) -> Iterator[Result]:
 
 def _shares(entries: Sequence[LineCell], text: str) -> Iterator[Result]:
     """What is named first over what is named later; "the percentage of A that is B" the other way round."""
-    turned = OF_WHOLE.search(text) is not None
-    straight = not turned or AS_SHARE.search(text) is not None
+    turned = FORMS["of_whole"].search(text) is not None
+    straight = not turned or FORMS["as_share"].search(text) is not None
     for one, other in combinations(entries[:MOST_ROWS], 2):
         if straight:
             yield from _quotient(one, other)

@@ -34,21 +34,14 @@ VOWEL_SIGNS = re.compile("[\u0640\u064b-\u0652]")     # of Arabic, with the stro
 
 @dataclass(frozen=True, slots=True)
 class Declining:
-    """The wordings of some languages.
+    """The wordings of some languages."""
 
-    Attributes:
-        hint: what every refusal in them has somewhere; without it none is looked for.
-        plain_hint: the same for a sentence of ASCII in small letters, at a fifth of the time; None where none fits.
-        lacking: declining for want of knowledge.
-        conduct: declining by a rule of conduct.
-        wrapping: what may stand beside.
-    """
-
-    hint: re.Pattern[str]
+    hint: re.Pattern[str]     # what every refusal in them has somewhere; without it none is looked for
+    # the same for a sentence of ASCII in small letters, at a fifth of the time; None where none fits
     plain_hint: re.Pattern[str] | None
-    lacking: re.Pattern[str]
-    conduct: re.Pattern[str]
-    wrapping: re.Pattern[str]
+    lacking: re.Pattern[str]     # declining for want of knowledge
+    conduct: re.Pattern[str]     # declining by a rule of conduct
+    wrapping: re.Pattern[str]     # what may stand beside
 
 
 def is_refusal(sentence: str) -> bool:

@@ -25,17 +25,11 @@ DECIMALS = re.compile(rf"\b({'|'.join(_COUNTS)}) decimal", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class AskedForm:
-    """In what form a question asks for an amount.
+    """In what form a question asks for an amount."""
 
-    Attributes:
-        scale: the power of ten that it names ("in USD millions"); None without one.
-        percent: whether it names per cent.
-        decimals: to how many decimals it asks to round; None without.
-    """
-
-    scale: int | None = None
-    percent: bool = False
-    decimals: int | None = None
+    scale: int | None = None     # the power of ten that it names ("in USD millions"); None without one
+    percent: bool = False     # whether it names per cent
+    decimals: int | None = None     # to how many decimals it asks to round; None without
 
     @classmethod
     def of(cls, query: str) -> AskedForm:
@@ -55,21 +49,13 @@ class AskedForm:
 
 @dataclass(frozen=True, slots=True)
 class AmountReading:
-    """What an amount may mean.
+    """What an amount may mean."""
 
-    Attributes:
-        value: in units.
-        step: what its last written digit counts.
-        named: whether its scale or per cent is written beside it or named in the question.
-        percent: whether it is per cent.
-        told: whether the question has said that it is in this scale.
-    """
-
-    value: float
-    step: float
-    named: bool
-    percent: bool = False
-    told: bool = False
+    value: float     # in units
+    step: float     # what its last written digit counts
+    named: bool     # whether its scale or per cent is written beside it or named in the question
+    percent: bool = False     # whether it is per cent
+    told: bool = False     # whether the question has said that it is in this scale
 
     @property
     def whole(self) -> bool:

@@ -55,21 +55,13 @@ GLUED = re.compile(r"^([^\W\d_]{3,})\d{1,2}$")      # a footnote's number
 
 @dataclass(frozen=True, slots=True)
 class ReferencePart:
-    """One member of a short reference.
+    """One member of a short reference."""
 
-    Attributes:
-        words: stems of its words with content, numbers left out; of all its words where none has any.
-        numbers: its numbers, dates and percentages.
-        joined: its words in one.
-        compound: whether that is long enough to be looked for as it is.
-        codes: its identifiers of code, which have to stand there as they are.
-    """
-
-    words: tuple[str, ...]
-    numbers: tuple[Specific, ...]
-    joined: str
-    compound: bool = True
-    codes: tuple[str, ...] = ()
+    words: tuple[str, ...]     # stems of its words with content, numbers left out; of all its words where none has any
+    numbers: tuple[Specific, ...]     # its numbers, dates and percentages
+    joined: str     # its words in one
+    compound: bool = True     # whether that is long enough to be looked for as it is
+    codes: tuple[str, ...] = ()     # its identifiers of code, which have to stand there as they are
 
     @property
     def is_bare(self) -> bool:

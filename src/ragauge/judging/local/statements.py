@@ -18,34 +18,13 @@ from ragauge.text.clauses import clauses as cut_up
 from ragauge.text.sentences import FENCE, PLACEHOLDER, Sentence, split, unmarked
 from ragauge.text.source_notes import drop_marks, footer
 from ragauge.text.tokens import stem, words
-from ragauge.text.word_files import read_words
+from ragauge.text.word_files import read_patterns, read_words
 
 WORDS = read_words(__file__, "talk")
 
 LONGEST = 200     # characters within which an opening ends
 
-_SOURCES = r"(?:context|passages?|documents?|sources?|information|texts?|excerpts?|documentation|snippets?|materials?)"
-_THE = r"(?:the|this|these|your|my|our|all|any|of|provided|given|available|retrieved|supplied|above|following|relevant)"
-_AFTER = r"(?:\s+(?:provided|given|above|below|retrieved|supplied|available|you (?:provided|gave me)))?"
-_BY = r"(?:based (?:up)?on|according to|as per|from|given|per|as stated in|as mentioned in|in)"
-_OTHER_SOURCES = (
-    r"(?:de acordo com|segundo|con base en|según|de acuerdo con|d['’]après|selon|secondo|in base a[il]?"
-    r"|volgens|enligt|zgodnie z)\s+(?:[^\W\d_]{1,4}\s+){0,2}(?:contexte?o?s?|contesto|documentos?|documents?|documenten"
-    r"|documenti|fornecido|texto?s?|passages?|fuentes|sources|kontekstem|dokumenten?|kontexten)(?:\s+(?:fornecidos?|proporcionados?"
-    r"|fournis?|forniti?))?,\s+"
-)
-_ANSWER = (
-    r"(?:the|my|a)\s+(?:(?:short|final|correct|right|direct|best)\s+)?answer(?:\s+to\s+(?:the|this|your)\s+question)?"
-    r"\s+(?:is|would be)(?:\s+that)?(?:\s*:)?\s+"
-    r"|(?:(?:short|final|direct)\s+)?answer\s*:\s*"
-    r"|a resposta (?:é|seria)(?: que)?:?\s+|la respuesta es(?: que)?:?\s+|la réponse est(?: que)?(?:\s*:)?\s+"
-    r"|la risposta è(?: che)?:?\s+|die antwort (?:ist|lautet):?\s+|het antwoord is(?: dat)?:?\s+"
-    r"|svaret är(?: att)?:?\s+|odpowiedź (?:to|brzmi):?\s+"
-    r"|(?:resposta|respuesta|réponse|risposta|antwort|antwoord|svar|odpowiedź|cevap)\s*:\s*"
-)
-LEAD = re.compile(
-    rf"[\W_]*(?:{_BY}\s+(?:{_THE}\s+){{0,4}}{_SOURCES}{_AFTER},\s+|{_OTHER_SOURCES})?(?:{_ANSWER})?", re.IGNORECASE
-)
+FORMS = read_patterns(__file__, "statements")
 
 
 def lead_in(sentence: str) -> int:
@@ -55,34 +34,15 @@ def lead_in(sentence: str) -> int:
     >>> text[lead_in(text):], lead_in("According to Ada Lovelace, it computes.")
     ('1 August 1973.', 0)
     """
-    match = LEAD.match(sentence[:LONGEST])
+    match = FORMS["lead"].match(sentence[:LONGEST])
     if match is None or not any(map(str.isalpha, match[0])):
         return 0
     rest = sentence[match.end() :]
     return match.end() if any(map(str.isalnum, rest)) else 0
 
 
-_BY_ANY = """
-according to|as (?:stated|mentioned|described|noted|set out|specified|shown|written) (?:in|by)|as per|based (?:up)?on
-laut|gemäß|nach|wie in|ausweislich|selon|d['’]après|conformément à|según|de acuerdo (?:con|a)|conforme a?|de acordo com
-segundo|secondo|in base a\\w*|stando a\\w*|volgens|blijkens|enligt|ifølge|i henhold til|według|zgodnie z
-согласно|по данным|σύμφωνα με|theo
-"""
-_LETTERS = r"[^\W\d_]+"
-# what may stand before the matter: yes or no, by whom, who states "that", a phrase and a colon
-LED_IN = [
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        r"\W*(?:yes|no|ja|nein|nej|nei|nee|oui|non|sí|sì|si|sim|não|да|нет|tak|nie|evet|hayır)(?:[,.:;!]|\s[–—-])\s+",
-        rf"\W*(?:{'|'.join(_BY_ANY.split(chr(10))[1:-1])})\s[^,:.\d\n]{{2,60}}[,:]\s+",
-        r"(?:根据|根據|按照|依据)[^，,。\d]{1,12}[，,]\s*|[^、。\d]{1,12}(?:によると|によれば)、\s*"
-        r"|[^.\d]{1,16}에 따르면,?\s+",
-        rf"\W*{_LETTERS}(?:\s{_LETTERS}){{0,5}}(?:\s(?:that|que|che|dat|att|că|ότι)|,\s?(?:dass|daß|że|что))\s+",
-        rf"\W*{_LETTERS}(?:['’\s-]{_LETTERS}){{0,7}}\s?[:：]\s+",
-    )
-]
-_OPEN = "doubt doubts doubted unlikely likely believe believes believed think thinks thought hope hopes wish fact so"
-OPEN_WORDS = TURNING.union(_OPEN.split())
+LED_IN = [form for name, form in FORMS.items() if name.startswith("led_")]
+OPEN_WORDS = TURNING.union(read_words(__file__, "statements")["open"].split())
 CAPITALS = re.compile(r"[A-Z][a-z]*\s[A-Z]|\b[A-Z]{2,}\b")     # of names
 FEWEST_LED = 3      # words behind such a lead-in
 
@@ -100,7 +60,8 @@ def led_in(sentence: str) -> int:
     for form in LED_IN:
         match = form.match(sentence[:LONGEST], end)
         lead = match[0] if match is not None else ""
-        if lead and (form is LED_IN[0] or OPEN_WORDS.isdisjoint(words(lead))) and CAPITALS.search(lead) is None:
+        plain = form is FORMS["led_polar"] or OPEN_WORDS.isdisjoint(words(lead))
+        if plain and CAPITALS.search(lead) is None:
             end += len(lead)
     return end if len(words(sentence[end:])) >= FEWEST_LED else 0
 
@@ -109,10 +70,6 @@ FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DO
 HEADING = re.compile(r"^\s*#{1,6}\s")
 CODE_ALONE = re.compile(r"\s*(`{1,2})[^`\n]+\1[.\s]*$")
 QUESTION_END = re.compile(r"[?？؟\u037e]\s*[\"'”’»)\]」]*$")
-ASKING = re.compile(
-    r"^\W*(?:who|whom|whose|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|should)\b",
-    re.IGNORECASE,
-)
 OPENING_QUOTE = re.compile(r"(?:^|\s)[\"'“‘«「(]")
 POINTER_END = re.compile(r"[:：]\s*$")
 MOST_POINTER_WORDS = 14
@@ -124,38 +81,23 @@ CONTENTLESS = frozenset({"yes", "no", "ok", "okay", "sure", "true", "false", "no
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """An answer by sentence.
+    """An answer by sentence."""
 
-    Attributes:
-        claims: the sentences that state something, in order; none when the answer declines.
-        refuses: whether the answer as a whole declines to answer.
-        declined: whether some sentence declines, though others answer.
-        shown: the claims as one text: what the answer says about the question.
-    """
-
-    claims: tuple[Sentence, ...]
-    refuses: bool
-    declined: bool
-    shown: str
+    claims: tuple[Sentence, ...]     # the sentences that state something, in order; none when the answer declines
+    refuses: bool     # whether the answer as a whole declines to answer
+    declined: bool     # whether some sentence declines, though others answer
+    shown: str     # the claims as one text: what the answer says about the question
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimPart:
-    """One claim of a sentence.
+    """One claim of a sentence."""
 
-    Attributes:
-        text: a statement of its own.
-        own: the same without the subject that was put back, and without a lead-in.
-        start: first character of the answer that makes it.
-        end: one past the last.
-        within: of the whole sentence, where this is one part of it; else None.
-    """
-
-    text: str
-    own: str
-    start: int
-    end: int
-    within: tuple[int, int] | None = None
+    text: str     # a statement of its own
+    own: str     # the same without the subject that was put back, and without a lead-in
+    start: int     # first character of the answer that makes it
+    end: int     # one past the last
+    within: tuple[int, int] | None = None     # of the whole sentence, where this is one part of it; else None
 
 
 def parts(sentence: Sentence) -> tuple[ClaimPart, ...]:
@@ -255,7 +197,7 @@ def _asks(plain: str) -> bool:
     if QUESTION_END.search(plain[-8:]) is None or PLACEHOLDER.search(plain):
         return False
     quoted = OPENING_QUOTE.search(plain)
-    return quoted is None or not plain[: quoted.start()].strip() or ASKING.match(plain) is not None
+    return quoted is None or not plain[: quoted.start()].strip() or FORMS["asking"].match(plain) is not None
 
 
 def _readable(own: Sequence[str]) -> bool:

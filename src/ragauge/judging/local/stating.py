@@ -118,15 +118,10 @@ YES_NO = re.compile(r"^(?!\W*--?\w)\W*(yes|no)\b(?!-\w)(?!\s+(?:one|longer|more)
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A reference is stated.
+    """A reference is stated."""
 
-    Attributes:
-        p: the probability that it is, at least 0.5.
-        by: numbers of the claims that state it or name a part of it, from 1.
-    """
-
-    p: float
-    by: frozenset[int] = frozenset()
+    p: float     # the probability that it is, at least 0.5
+    by: frozenset[int] = frozenset()     # numbers of the claims that state it or name a part of it, from 1
 
 
 class Answer:

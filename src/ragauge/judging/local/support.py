@@ -53,27 +53,16 @@ class Weighed:
 
 @dataclass(frozen=True)
 class ClaimOverPassages:
-    """A claim laid against every passage.
+    """A claim laid against every passage."""
 
-    Attributes:
-        claim: as written, without its end where it is endless.
-        wants: per passage, the claim's units as they are compared with it.
-        specifics: its numbers, dates, percentages and names.
-        overlaps: with each passage, in order.
-        lacking: per passage, the specifics that it does not hold.
-        texts: the passages as written.
-        passages: the same, ready for comparison.
-        modes: how each is compared.
-    """
-
-    claim: str
-    wants: tuple[PreparedClaim, ...]
-    specifics: tuple[Specific, ...]
-    overlaps: tuple[Overlap, ...]
-    lacking: tuple[tuple[Specific, ...], ...]
-    texts: Sequence[str]
-    passages: Sequence[Indexed]
-    modes: Sequence[Mode]
+    claim: str     # as written, without its end where it is endless
+    wants: tuple[PreparedClaim, ...]     # per passage, the claim's units as they are compared with it
+    specifics: tuple[Specific, ...]     # its numbers, dates, percentages and names
+    overlaps: tuple[Overlap, ...]     # with each passage, in order
+    lacking: tuple[tuple[Specific, ...], ...]     # per passage, the specifics that it does not hold
+    texts: Sequence[str]     # the passages as written
+    passages: Sequence[Indexed]     # the same, ready for comparison
+    modes: Sequence[Mode]     # how each is compared
 
     @cached_property
     def signs(self) -> tuple[str, ...]:

@@ -44,16 +44,11 @@ class Wrong:
 
 
 class TableVerdict(NamedTuple):
-    """A verdict that holds what tables say.
+    """A verdict that holds what tables say."""
 
-    Attributes:
-        found: the verdict.
-        strength: of its support; None without any.
-        otherwise: passages whose tables surely hold another amount in the place of the claim's.
-    """
-
-    found: Weighed
-    strength: Strength | None
+    found: Weighed     # the verdict
+    strength: Strength | None     # of its support; None without any
+    # passages whose tables surely hold another amount in the place of the claim's
     otherwise: frozenset[int] = frozenset()
 
 

@@ -39,19 +39,12 @@ def _verify(inputs: VerifyReference) -> Asking:
 
 
 class ReferenceEvidence(NamedTuple):
-    """What the passages say of a reference claim.
+    """What the passages say of a reference claim."""
 
-    Attributes:
-        p: probability that their words, or the cells of their tables, state it.
-        supporting: the passages that do.
-        against: the passages that say another thing in its place.
-        lacking: none has its number, and no table could imply it; or it is a short one with a name, and none has a word
-            of it.
-    """
-
-    p: float
-    supporting: tuple[int, ...]
-    against: frozenset[int]
+    p: float     # probability that their words, or the cells of their tables, state it
+    supporting: tuple[int, ...]     # the passages that do
+    against: frozenset[int]     # the passages that say another thing in its place
+    # none has its number, and no table could imply it; or it is a short one with a name, and none has a word of it
     lacking: bool
 
     def there(self, topics: Sequence[float]) -> float:
