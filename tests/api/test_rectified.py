@@ -110,6 +110,9 @@ def test_difference_is_rectified(store: str, tmp_path: Path) -> None:
     label("base", store, tmp_path, 120, 90)
     found = rg.compare("base", "new", store=store)
     assert found.compared.runs[0].metrics[0].rectified is None     # one side alone tells nothing of a difference
+    said = "Compared by the judge's own means, not by label-corrected ones (faithfulness: 120 of base and 0 of new)"
+    assert said in found.to_markdown().replace("\\", "")
+    own = found.compared.runs[0].metrics[0]
     label("new", store, tmp_path, 120, 45)
     found = rg.compare("base", "new", store=store)
     (change,) = (one for one in found.compared.runs[0].metrics if one.metric == "faithfulness")
@@ -117,6 +120,10 @@ def test_difference_is_rectified(store: str, tmp_path: Path) -> None:
     assert change.rectified.n == 120
     assert change.rectified.interval.low < rate(300, 45) - rate(300, 90) < change.rectified.interval.high
     assert "corrected by 120 human labels (mean " in found.to_markdown().replace("\\", "")
+    assert "Compared by label-corrected means; beside them the judge's own" in found.to_markdown().replace("\\", "")
+    assert (change.judge_base, change.judge_new) == (own.base, own.new)
+    reports = [rg.evaluate(name, metrics="faithfulness", store=store).card.summaries[0] for name in ("base", "new")]
+    assert [change.base, change.new] == pytest.approx([report.mean for report in reports])     # as each report has them
 
 
 def test_rectified_difference_decides(store: str, tmp_path: Path) -> None:
@@ -188,7 +195,7 @@ def test_below_fifty_nothing_is_rectified(store: str, tmp_path: Path) -> None:
     card = rg.evaluate("new", metrics="faithfulness", store=store).card
     assert card.summaries[0].rectified is None
     said = "People labelled 49 of 49 drawn answers; from 50 on, labels correct the means. Draw more first: "
-    assert f"{said}ragauge label draw." in card.warnings
+    assert f"{said}ragauge label draw new -n 1 -o page.html" in card.warnings
 
 
 def test_all_labelled_is_peoples_own_mean() -> None:

@@ -38,8 +38,8 @@ MOST_UNCERTAIN = 0.25
 MOST_LACKING = 0.20   # share of examples without an input from which it is worth a warning
 # what to know of a run whose passages were handed to it
 NOT_FOUND = (
-    "as asked: metrics and causes of retrieval say nothing of the system's own. The run on own retrieval has the gaps: "
-    "ragauge show RUN --gaps."
+    "as asked: metrics and causes of retrieval say nothing of the system's own. What is lost to retrieval stands in "
+    "the report of the run on own retrieval."
 )
 HANDED = {
     "closed_book": f"Answered without passages, {NOT_FOUND}",

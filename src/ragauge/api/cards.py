@@ -143,6 +143,7 @@ def card_of(
         baseline: the run to hold it against.
     """
     from ragauge.analysis.card import EvaluatedRun, ExampleOutcomes, build
+    from ragauge.analysis.diagnosis.label_advice import advise_labels
     from ragauge.analysis.scores.quality import pick_worst
     from ragauge.api.queries.costs import note, use_of
 
@@ -170,7 +171,9 @@ def card_of(
     if not keep:
         _keep_summaries(store, run, judge_id, built.summaries, verdicts.count())
     beside = _with_other_runs(store, replace(built, use=use), judge_id, (metrics, index, keep), family)
-    card = replace(beside, overview=_overview(store, found, verdicts, failed, built))
+    drawn = store.draws.of_run(run.run_id)
+    labels = "" if drawn else advise_labels(built)
+    card = replace(beside, overview=_overview(store, found, verdicts, failed, built), label_first=labels)
     if not keep:
         keeper.keep(card, numbers)
     return Scorecard(card, shown)
@@ -276,6 +279,7 @@ def _keep_summaries(
 
 
 def _warnings(store: Store, run: Run) -> list[str]:
+    from ragauge.analysis.diagnosis.label_advice import draw_command
     from ragauge.analysis.estimating import LEAST_LABELS
     from ragauge.data.label import BY_KIND, WHICH_NOT_SAID
     from ragauge.engine.people import people_scores
@@ -290,7 +294,8 @@ def _warnings(store: Store, run: Run) -> list[str]:
         if len(people.labelled) >= LEAST_LABELS:
             continue
         of = plural(people.drawn, "drawn answer")
-        more = " Draw more first: ragauge label draw." if people.drawn < LEAST_LABELS else ""
+        lack = min(LEAST_LABELS, store.runs.size(run.run_id)) - people.drawn
+        more = f" Draw more first: {draw_command(run.name, lack, people.question)}" if lack > 0 else ""
         found.append(
             f"People labelled {len(people.labelled):,} of {of}; from {LEAST_LABELS} on, labels correct the means.{more}"
         )

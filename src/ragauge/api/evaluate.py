@@ -97,7 +97,8 @@ def _by_people(
     Raises:
         UsageError: a metric that was named and that they do not tell of; nobody labelled anything of this run.
     """
-    from ragauge.data.label import BY_KIND, WHICH_NOT_SAID
+    from ragauge.analysis.diagnosis.label_advice import draw_command
+    from ragauge.data.label import BY_KIND, SCORE, WHICH_NOT_SAID
     from ragauge.engine.people import labelled, people_judge
     from ragauge.engine.plan import Selection, plan
     from ragauge.metrics.catalogue import questions
@@ -114,7 +115,7 @@ def _by_people(
         raise UsageError(
             f"people's labels do not tell of {', '.join(lost) or 'any metric asked for'}, only of "
             f"{', '.join(judge.told())}.{why if kinds else ''} "
-            "Ask for more: ragauge label draw RUN --question score:METRIC -o page.html"
+            f"Ask for more: {draw_command('latest', question=SCORE + (lost[0] if lost else 'faithfulness'))}"
         )
     known = labelled(store, run_id, judge)
     unasked = any(judge.scores(str(metric)) and not questions([metric]) for metric in told)

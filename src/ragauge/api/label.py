@@ -65,7 +65,8 @@ def guideline_named(given: Any) -> tuple[str, str | None]:
 def label_import(wanted: LabelImportOptions) -> ImportedLabels:
     """Keeps people's labels, all of a file or none; the same file twice changes nothing.
 
-    A label belongs to the texts that were seen, so it counts in every run where they recur.
+    A label belongs to the texts that were seen, so it counts in every run where they recur: verdicts and causes of the
+    responses that it is of are decided anew by it.
 
     Options:
         source: labels.jsonl of the label page, a CSV of the same columns (key, part, question, value, annotator, at,
@@ -82,8 +83,9 @@ def label_import(wanted: LabelImportOptions) -> ImportedLabels:
             lies beyond its text.
     """
     from ragauge.data.readers.labels import LabelSource, read_labels
+    from ragauge.engine.label_facts import decide_again
     from ragauge.engine.label_questions import question_named, scale_of
-    from ragauge.engine.people import sizes_of
+    from ragauge.engine.people import find_labeled_texts
     from ragauge.store.open import open_store
 
     hashed, _ = guideline_named(wanted.guideline)
@@ -92,11 +94,13 @@ def label_import(wanted: LabelImportOptions) -> ImportedLabels:
     labels = list(read_labels(wanted.source, given))
     keys = {(label.question, label.key) for label in labels}
     with open_store(store_url(wanted.store)) as store:
-        sizes = sizes_of(store, keys)
+        texts = find_labeled_texts(store, keys)
         for n, label in enumerate(labels, 1):
-            _refuse_beyond(label, sizes.get((label.question, label.key)), f"{_called(wanted.source)}, label {n}")
+            _refuse_beyond(label, texts.sizes.get((label.question, label.key)), f"{_called(wanted.source)}, label {n}")
         new = store.labels.add(labels)
-        return ImportedLabels(len(labels), new, store.labels.guidelines(), len(keys), len(keys) - len(sizes))
+        for run_id, numbers in texts.numbers.items() if new else ():
+            decide_again(store, run_id, numbers)
+        return ImportedLabels(len(labels), new, store.labels.guidelines(), len(keys), len(keys) - len(texts.sizes))
 
 
 def _called(source: Any) -> str:

@@ -169,6 +169,7 @@ def give_label(draw: int, given: GivenLabel, *, store: str | None = None) -> Lab
         UnknownName: no such draw, part or value, with the nearest.
         UsageError: an answer that was not drawn, or a name that is none.
     """
+    from ragauge.engine.label_facts import decide_again
     from ragauge.engine.label_questions import choices_of
     from ragauge.store.database import now
     from ragauge.store.open import open_store
@@ -191,6 +192,7 @@ def give_label(draw: int, given: GivenLabel, *, store: str | None = None) -> Lab
             opened.labels.add([Label(
                 item.key, parts[given.part], drawn.question, given.value, who, now(), drawn.guideline
             )])     # fmt: skip
+            decide_again(opened, drawn.run_id, _alike(opened, drawn, item.key))
         return _sheet(opened, drawn, who, place)
 
 
@@ -231,8 +233,8 @@ def annotator_named(name: str) -> str:
         raise UsageError(f"annotator: expected a name of 1 to {MOST_NAME} characters, got {name[:80]!r}.")
     if who.casefold() == ADJUDICATOR:
         raise UsageError(
-            f"annotator: {ADJUDICATOR!r} is who settles what people differ on: ragauge label draw RUN --disagreements "
-            "-o page.html. Give another name."
+            f"annotator: {ADJUDICATOR!r} is who settles what people differ on: ragauge label draw latest "
+            "--disagreements -o page.html. Give another name."
         )
     return who
 
@@ -242,7 +244,7 @@ def _draw(store: Store, number: int) -> LabelDraw:
     if found is None:
         there = [str(one.number) for one in store.draws.list(MOST_DRAWS)]
         gone = "Deleting a run takes its draws away; the labels that people gave stay."
-        raise UnknownName("draw", str(number), there, f"{gone} ragauge label draw RUN makes another.")
+        raise UnknownName("draw", str(number), there, f"{gone} ragauge label draw latest makes another.")
     return found
 
 
@@ -272,6 +274,14 @@ def _read_items(store: Store, draw: LabelDraw) -> tuple[DrawnItem, ...]:
     for number in in_random_order(names):
         once.setdefault(items[number].key, items[number])
     return tuple(once.values())
+
+
+def _alike(store: Store, draw: LabelDraw, key: str) -> list[int]:
+    """Numbers of the drawn responses of which people see the same."""
+    from ragauge.engine.label_questions import key_of
+
+    items = store.runs.load(sorted(draw.drawn))
+    return [item.response_no for item in items if key_of(draw.question, item) == key]
 
 
 def _last(

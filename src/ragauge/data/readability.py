@@ -81,16 +81,18 @@ class Readability:
         language: of its texts, ISO 639-1; "und" where nothing tells, "mixed" where they are in two.
         layout: of its passages.
         scales: fact -> scores of control pairs of that language and layout; a fact without any is absent.
+        labeled: facts that people labeled: whatever the judge can read, these are known.
     """
 
     language: str
     layout: Layout
     scales: Mapping[ControlledFact, ControlScale] = field(default_factory=dict)
+    labeled: frozenset[ControlledFact] = frozenset()
 
     def can_read(self, fact: ControlledFact) -> bool:
-        """Whether the judge can read this fact here."""
+        """Whether the judge can read this fact here, or people labeled it."""
         scale = self.scales.get(fact)
-        return scale is not None and scale.is_readable
+        return fact in self.labeled or (scale is not None and scale.is_readable)
 
 
 class TextKind(NamedTuple):

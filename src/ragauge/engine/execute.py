@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 
 from ragauge.analysis.results.scorecard import Cause
@@ -18,6 +19,7 @@ from ragauge.engine.controls import ControlCounts, ask_controls, needs_controls
 from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judge_batch import JudgedResponse, Work, drive_jobs, overtaken
 from ragauge.engine.judges import spec_of
+from ragauge.engine.label_facts import read_label_facts
 from ragauge.engine.models import Calling, Models, calling_of
 from ragauge.engine.plan import Plan, renew
 from ragauge.engine.pool import MOST, InProcess, Pool, Processes, Timed
@@ -292,7 +294,7 @@ async def _with_controls(plan: Plan, store: Store, models: Models | None) -> Pla
     """The plan after the judge was asked about its control pairs, where it is: what rested on others is done again."""
     if not needs_controls(plan):
         return plan
-    work = replace(_work(plan), judge_repeat=0)     # asked once, however often the judge is asked about responses
+    work = replace(_work(plan, store), judge_repeat=0)     # asked once, however often responses are judged
     steps = ask_controls(plan, store, work, ControlCounts())
     if models is not None:
         controls = await models.drive(steps)
@@ -306,10 +308,11 @@ async def _with_controls(plan: Plan, store: Store, models: Models | None) -> Pla
     return plan
 
 
-def _work(plan: Plan) -> Work:
+def _work(plan: Plan, store: Store) -> Work:
     return Work(
-        plan.metrics, plan.questions, plan.judge, EmbedAnswers(), plan.judge_repeat, plan.listing, plan.controls
-    )
+        plan.metrics, plan.questions, plan.judge, EmbedAnswers(), plan.judge_repeat, plan.listing, plan.controls,
+        partial(read_label_facts, store),
+    )     # fmt: skip
 
 
 async def _stop_models(models: Models | None) -> CallCounts | None:
@@ -326,7 +329,7 @@ def _models(plan: Plan, store: Store, calling: Calling | None) -> Models | None:
     calling = calling or calling_of(plan.judge)
     if calling is None or plan.judge is None or not asks_models(plan.judge):
         return None
-    return Models(_work(plan), plan.judge, calling, store, plan.run_id)
+    return Models(_work(plan, store), plan.judge, calling, store, plan.run_id)
 
 
 def _pool(plan: Plan, store: Store, workers: int | None, todo: int) -> Pool:
@@ -338,7 +341,7 @@ def _pool(plan: Plan, store: Store, workers: int | None, todo: int) -> Pool:
         names = tuple(str(metric) for metric in plan.metrics)
         task = Task(store.url, names, plan.questions, spec, plan.judge_id, plan.judge_repeat, plan.run_id)
         return Processes(task, plan.metrics, wanted)
-    return InProcess(_work(plan), store)
+    return InProcess(_work(plan, store), store)
 
 
 def _named(plan: Plan) -> bool:

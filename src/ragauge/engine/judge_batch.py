@@ -19,6 +19,7 @@ from ragauge.data.codec import FACTS
 from ragauge.data.document import IndexListing
 from ragauge.data.facts import Evidence, FactsOf
 from ragauge.data.identity import digest
+from ragauge.data.label_facts import NO_LABELS, LabelFacts
 from ragauge.data.ranking import Ranking
 from ragauge.data.readability import Controls
 from ragauge.data.verdict import ExampleVerdict
@@ -50,6 +51,7 @@ class Work:
         judge_repeat: which asking of the judge.
         listing: what is in the system's index; None = not known.
         controls: what shows whether the judge can read a response; None = nothing was asked, and all counts as read.
+        labels: the labels of some responses, by which verdicts and causes are decided; None = there are none.
     """
 
     metrics: tuple[Metric, ...]
@@ -59,6 +61,7 @@ class Work:
     judge_repeat: int = 0
     listing: IndexListing | None = None
     controls: Controls | None = None
+    labels: Callable[[Sequence[Loaded]], Mapping[int, LabelFacts]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +200,9 @@ def judging(
         questioning.end((yield jobs) if jobs else [])
     rankings = _rankings(items)
     more = questioning.more(found)
-    judged = tuple(
-        _scored(one, ranking, more.get(one.item.response_no, {}), work)
-        for one, ranking in zip(found, rankings, strict=True)
-    )
+    labels = work.labels(items) if work.labels is not None else {}
+    known = [(more.get(number, {}), labels.get(number, NO_LABELS)) for number in (one.response_no for one in items)]
+    judged = tuple(_scored(*one, work) for one in zip(found, rankings, known, strict=True))
     return BatchResult(judged, questioning.asked, questioning.reused, questioning.failed)
 
 
@@ -344,16 +346,20 @@ def _rankings(items: Sequence[Loaded]) -> list[Ranking | None]:
         return [ranking for item in items for ranking in _rankings([item])]
 
 
-def _scored(one: ResponseWork, ranking: Ranking | None, more: Mapping[str, Evidence], work: Work) -> JudgedResponse:
-    example, response = one.item.example, one.item.response
+def _scored(
+    one: ResponseWork, ranking: Ranking | None, known: tuple[Mapping[str, Evidence], LabelFacts], work: Work
+) -> JudgedResponse:
+    """Args: known: what this judge found for other metrics, and what people labeled."""
+    (more, labels), example, response = known, one.item.example, one.item.response
     readability = None if work.controls is None else work.controls.readability_of(example, response)
-    facts = Facts(example, response, {**more, **one.evidence}, ranking, readability)
+    facts = Facts(example, response, {**more, **one.evidence}, ranking, readability, labels)
     measured = measure_facts(work.metrics, facts, work.judge, one.item)
     results = {str(metric): result for metric, result in zip(work.metrics, measured, strict=True)}
-    verdict, cause = _judge_example(facts, results, work)
+    verdict, cause = decide_response(facts, results, work.listing)
     unjudged_verdict, unjudged = verdict, cause
     if work.judge is not None:
-        unjudged_verdict, unjudged = _judge_example(Facts(example, response, {}, ranking), {}, work)
+        unasked = Facts(example, response, {}, ranking, labels=labels)
+        unjudged_verdict, unjudged = decide_response(unasked, {}, work.listing)
     return JudgedResponse(
         one.item.response_no, tuple(one.packed), tuple(measured), cause, unjudged, one.item.mark, verdict,
         unjudged_verdict,
@@ -369,14 +375,15 @@ def overtaken(store: Store, judged: Sequence[JudgedResponse]) -> set[int]:
     return marks.keys() - store.runs.unchanged(marks)
 
 
-def _judge_example(
-    facts: Facts, results: Mapping[str, Measured], work: Work
+def decide_response(
+    facts: Facts, results: Mapping[str, Measured], listing: IndexListing | None
 ) -> tuple[ExampleVerdict, Cause | None]:
+    """The verdict on a response and the cause of its failure; where the rule raises, a failure in its own words."""
     try:
-        verdict, cause = judge_example(facts, results, indexed=work.listing)
+        verdict, cause = judge_example(facts, results, indexed=listing)
     except Exception as error:
         reason = f"no cause could be found: {told(error)}"
         return ExampleVerdict("failed", reason=reason), Cause("", reason)
-    if cause is not None and work.listing is not None:
-        cause = replace(cause, listing=work.listing.fingerprint)
+    if cause is not None and listing is not None:
+        cause = replace(cause, listing=listing.fingerprint)
     return verdict, cause

@@ -20,7 +20,7 @@ from ragauge.store.labels import LabelDraw
 from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
 
-DRAW = "Draw some with: ragauge label draw RUN -o page.html"
+DRAW = "Draw some with: ragauge label draw latest -o page.html"
 AT_A_TIME = 100     # responses with their texts in memory
 
 
@@ -74,21 +74,31 @@ def drawn_name(item: Loaded) -> str:
     return f"{item.response.query_id} {item.response.repeat}"
 
 
-def sizes_of(store: Store, wanted: Set[tuple[str, str]]) -> dict[tuple[str, str], tuple[int, int]]:
-    """(question, key) of labels -> characters of the answer and number of passages, where a run has such a text.
+@dataclass(frozen=True, slots=True)
+class LabeledTexts:
+    """What runs have of the texts that some labels are of.
 
-    Runs, those of studies aside, are read the newest first, as a stream, until every key is found.
+    Attributes:
+        sizes: (question, key) of a label -> characters of the answer and number of passages.
+        numbers: run id -> numbers of its responses with such texts.
     """
-    found: dict[tuple[str, str], tuple[int, int]] = {}
-    asked = {question for question, _ in wanted}
+
+    sizes: Mapping[tuple[str, str], tuple[int, int]]
+    numbers: Mapping[str, Collection[int]]
+
+
+def find_labeled_texts(store: Store, wanted: Set[tuple[str, str]]) -> LabeledTexts:
+    """The texts of some (question, key) of labels, in all runs but those of studies, which are read as a stream."""
+    sizes: dict[tuple[str, str], tuple[int, int]] = {}
+    numbers: dict[str, set[int]] = {}
+    questions = {question for question, _ in wanted}
     for run in store.runs.list() if wanted else ():
         for item in responses_of(store, run.run_id):
-            for question in asked:
+            for question in questions:
                 if (key := (question, key_of(question, item) or "")) in wanted:
-                    found[key] = len(item.response.answer or ""), len(item.response.passages or ())
-            if len(found) == len(wanted):
-                return found
-    return found
+                    sizes[key] = len(item.response.answer or ""), len(item.response.passages or ())
+                    numbers.setdefault(run.run_id, set()).add(item.response_no)
+    return LabeledTexts(sizes, numbers)
 
 
 def labelled(store: Store, run_id: str, judge: PeopleJudge) -> frozenset[int]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ragauge.engine.judge_batch import Work, judge_batch, overtaken
+from ragauge.engine.label_facts import read_label_facts
 from ragauge.engine.plan import columns_of
 from ragauge.metrics.base import Metric
 from ragauge.store.database import chunks
@@ -29,7 +31,7 @@ def score_free(store: Store, run_id: str, metrics: Sequence[Metric], numbers: Se
     there = store.scores.complete(run_id, columns, among=numbers)
     whole = store.scores.complete(run_id, columns, failed_too=False, among=there) if there else set()
     failed = there - whole
-    work = Work(tuple(metrics), listing=store.listings.read(run_id))
+    work = Work(tuple(metrics), listing=store.listings.read(run_id), labels=partial(read_label_facts, store))
     for part in chunks((number for number in numbers if number not in there), AT_A_TIME):
         judged = judge_batch(store.runs.load(part), work, store.evidence).judged
         with store.transaction():

@@ -13,12 +13,14 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import IO
 
 from ragauge.engine import wire
 from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judge_batch import BatchResult, Work, judge_batch
 from ragauge.engine.judges import build_judge
+from ragauge.engine.label_facts import read_label_facts
 from ragauge.errors import JudgeError, RagaugeError, UsageError
 from ragauge.metrics.catalogue import parse
 from ragauge.store.open import Store, open_store
@@ -61,7 +63,8 @@ class Task:
         metrics = tuple(parse(name) for name in self.metrics)
         listing = store.listings.read(self.run_id)
         controls = None if judge is None else store.controls.read(self.run_id, judge.judge_id, self.judge_repeat)
-        return Work(metrics, tuple(self.questions), judge, EmbedAnswers(), self.judge_repeat, listing, controls)
+        labels = partial(read_label_facts, store)
+        return Work(metrics, tuple(self.questions), judge, EmbedAnswers(), self.judge_repeat, listing, controls, labels)
 
 
 def judge_numbers(numbers: Sequence[int], work: Work, store: Store) -> BatchResult:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Claim, Evidence, Rating, ReferenceClaim
+from ragauge.data.label_facts import NO_LABELS, LabelFacts
 from ragauge.data.ranking import Ranking
 from ragauge.data.readability import Readability
 from ragauge.data.response import REDACTED, Response
@@ -32,6 +33,7 @@ class Facts:
         evidence: question -> what the judge found; a question that does not apply is absent.
         ranking: ranks of the judged documents; None when there are no labels or no passages were recorded.
         readability: what the judge can read of it; None = no controls were asked, and everything counts as read.
+        labels: what people labeled of it, which decides verdicts and causes; scores of a judge do not rest on it.
     """
 
     example: Example
@@ -39,6 +41,7 @@ class Facts:
     evidence: Mapping[str, Evidence] = field(default_factory=dict)
     ranking: Ranking | None = None
     readability: Readability | None = None
+    labels: LabelFacts = NO_LABELS
 
 
 def question_of(fact: str) -> str | None:
@@ -265,11 +268,8 @@ FREE: Mapping[str, Callable[[Facts], Any]] = {
     "labels.char_spans": lambda facts: char_spans(facts.example, facts.response),
     "labels.neighbours": lambda _: NotApplicable("distances of the vectors are not known; ragauge ann computes them"),
     "response.passages": _response_part("passages"), "response.texts": _response_part("passages"),
-    "response.answer": _response_part("answer"),
-    "response.citations": _citations,
-    "response.latency_ms": _spent("latency_ms"),
-    "response.tokens": _spent("tokens"),
-    "response.cost": _spent("cost"),
+    "response.answer": _response_part("answer"), "response.citations": _citations,
+    **{f"response.{name}": _spent(name) for name in ("latency_ms", "tokens", "cost")},
     "set.query": lambda facts: facts.example.query, "set.turns": lambda facts: facts.example.said_by_user,
     "set.references": lambda facts: facts.example.references,
     "set.answerable": _answerable,

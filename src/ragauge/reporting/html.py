@@ -76,8 +76,8 @@ def environment() -> Environment:
             "confidence", "pareto_line", "rectified_means", "known_no", "unreadable",
         )},
         **{name: getattr(verdict_words, name) for name in (
-            "verdict", "first_thing", "outcomes", "verdict_pair", "older_rule", "settled_by", "open_counts",
-            "count_words",
+            "verdict", "first_thing", "label_first", "outcomes", "verdict_pair", "older_rule", "settled_by",
+            "open_counts", "count_words",
         )},
         against=comparing.against, compared=comparing.matched, plural=plural, opened_findings=page.OPENED,
         percent=percent,

@@ -128,7 +128,7 @@ FORMS: Mapping[str, str] = {
     "MetricChange": (
         "base new difference=difference.mean ci=difference.interval ci_method=difference.interval.method "
         "judged_ci=difference.judged n=difference.n p=p_value p_holm=holm p_bh=discovery test! effect wins ties losses "
-        "failed verdict alone detectable? rectified?"
+        "failed verdict alone detectable? rectified? judge_base? judge_new?"
     ),
     "ChangeEffect": "name value ci=interval",
     "AmountChange": "n base:quantile new:quantile",

@@ -28,7 +28,7 @@ from ragauge.reporting.sections import (
     columns,
 )
 from ragauge.reporting.segments import worst_segments
-from ragauge.reporting.verdict_words import first_thing, older_rule, outcomes, verdict
+from ragauge.reporting.verdict_words import first_thing, label_first, older_rule, outcomes, verdict
 from ragauge.reporting.words import (
     ARROWS,
     LAYERS,
@@ -104,6 +104,8 @@ def _head(card: ScorecardData) -> ReportSection:
         lead.append(Phrase(older, "unsure"))
     if first := first_thing(card):
         lead.append((Phrase("First thing to do: ", "link"), first))
+    if labels := label_first(card):
+        lead.append(labels)
     if card.baseline is not None:
         lead.append(against(card))
     about = f"run {card.run.run_id} · {plural(card.n, 'example')}"

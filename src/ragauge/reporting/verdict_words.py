@@ -73,8 +73,8 @@ def open_counts(card: ScorecardData) -> list[str]:
 
 # what shows a failure, as it follows a count
 SHOWN_BY: Mapping[str, str] = {
-    "record": "by the record", "labels": "by labels", "label and judge": "by a label and the judge",
-    "judge": "by the judge alone",
+    "record": "by the record", "people": "by people's labels", "labels": "by labels",
+    "label and judge": "by a label and the judge", "judge": "by the judge alone",
 }     # fmt: skip
 
 
@@ -160,3 +160,8 @@ def first_thing(card: ScorecardData) -> str:
         of = f"the ragauge run command of {line(card.run.system)} on {line(card.run.set_name)}"
         return f"Finish the run: {of}, given again, goes on where it stopped. Until then it is no baseline."
     return opened(card.findings[0].fix) if card.findings else ""
+
+
+def label_first(card: ScorecardData) -> str:
+    """Why to label answers of the run, and how; "" where that would settle little, or is the first thing to do."""
+    return "" if "ragauge label draw " in first_thing(card) else line(card.label_first)

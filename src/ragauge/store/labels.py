@@ -62,6 +62,11 @@ class Labels:
             for row in connection.execute(query):
                 yield _label(row)
 
+    def questions(self) -> builtins.list[str]:
+        """The questions that there are labels of, in alphabetical order."""
+        with self._database.read() as connection:
+            return [*connection.execute(select(table.c.question).distinct().order_by(table.c.question)).scalars()]
+
     def guidelines(self) -> dict[str, int]:
         """Hash of instructions -> how many labels there are by them, most first."""
         count = func.count()

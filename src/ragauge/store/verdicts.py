@@ -16,7 +16,7 @@ from ragauge.data.verdict import RULE_VERSION, VERDICTS, ExampleVerdict
 from ragauge.store.database import Database, chunks, raw_rows, rows_among
 from ragauge.store.names import judge_no, put_judges, put_reasons, run_no
 from ragauge.store.packing import framed, pack, unpack
-from ragauge.store.schema import reasons, scores
+from ragauge.store.schema import judges, reasons, scores
 from ragauge.store.verdict_schema import controls
 from ragauge.store.verdict_schema import verdicts as table
 from ragauge.store.writes import count_write
@@ -129,6 +129,17 @@ class Verdicts:
             np.array(grounded, dtype=np.int8), np.array(rule, dtype=np.int8),
             np.array([places[reason_no] for reason_no in reason], dtype=np.int64), tuple(texts.values()),
         )     # fmt: skip
+
+    def decided(self, run_id: str, numbers: Collection[int]) -> dict[tuple[str | None, int, str], list[int]]:
+        """(judge, judge repeat, fingerprint of controls) -> those of these responses that have a verdict by them."""
+        columns = table.c.response_no, judges.c.judge_id, table.c.judge_repeat, table.c.controls
+        found: dict[tuple[str | None, int, str], list[int]] = {}
+        with self._database.read() as connection:
+            query = select(*columns).join_from(table, judges, table.c.judge_no == judges.c.judge_no)
+            query = query.where(table.c.run_no == run_no(connection, run_id))
+            for number, judge_id, repeat, by in rows_among(connection, query, table.c.response_no, sorted(numbers)):
+                found.setdefault((judge_id or None, repeat, by), []).append(number)
+        return found
 
     def outdated(
         self, run_id: str, judge_id: str | None, controls: str = "", judge_repeat: int = 0, *,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragauge.analysis.causes.decided_facts import EVEN, is_no
+from ragauge.analysis.causes.labeled import merge_labels
 from ragauge.analysis.causes.lazy import Lazy
 from ragauge.analysis.causes.remedied import NOTHING, Counterfactual
 from ragauge.data.example import Relevant, Span
@@ -26,7 +27,8 @@ WORD = re.compile(r"\w+")
 class CauseContext:
     """What is known about one example. Nothing is computed before it is asked for.
 
-    An attribute that is None is not known; a verdict that failed is never counted either way.
+    An attribute that is None is not known; a verdict that failed is never counted either way. People's labels stand in
+    place of what the judge found.
 
     Attributes:
         facts: the example, its response and the evidence.
@@ -36,7 +38,8 @@ class CauseContext:
     """
 
     def __init__(self, facts: Facts, indexed: Container[str] | None = None, mended: Counterfactual = NOTHING) -> None:
-        self.facts, self.example, self.response, self.indexed = facts, facts.example, facts.response, indexed
+        self.facts, self.indexed = merge_labels(facts), indexed
+        self.example, self.response = facts.example, facts.response
         self.passages: Sequence[Passage] | None = facts.response.passages
         self.n = len(self.passages or ())
         self.mended = mended

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ragauge.analysis.causes import evidence
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import UNTOLD, in_the_dark, misread
+from ragauge.analysis.causes.labeled import WRONG
 from ragauge.analysis.causes.remedied import Counterfactual
 from ragauge.analysis.causes.row import Basis, CauseRow, Lack, Verdict, Why, counted, numbers
 from ragauge.data.facts import Claim
@@ -144,9 +145,12 @@ def _misattributed(seen: CauseContext) -> Verdict:
 def _wrong_answer(seen: CauseContext) -> Verdict:
     """The answer is another one than the reference.
 
-    Applies when the answer does not decline, and states none of the reference claims or makes a claim that a passage
-    supports and that contradicts the reference. Where it follows a passage that also holds the evidence, it misread it.
+    Applies when the answer does not decline, and a person labeled it wrong, or it states none of the reference claims,
+    or it makes a claim that a passage supports and that contradicts the reference. Where it follows a passage that also
+    holds the evidence, it misread it.
     """
+    if seen.facts.labels.right is False and not (seen.refuse or seen.mended.answer):
+        return Why(WRONG, "judge", Counterfactual(answer=True))
     if seen.agreement is None:
         return Lack(seen.lack("agree.reference"))
     of, against = len(seen.agreement.reference), [claim for claim in seen.wrong if claim.supporting]

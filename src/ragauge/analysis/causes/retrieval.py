@@ -11,6 +11,7 @@ from ragauge.analysis.causes import evidence
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.decided_facts import EVEN
 from ragauge.analysis.causes.evidence import UNTOLD, holding, judged, labelled
+from ragauge.analysis.causes.labeled import evidence_is_labeled
 from ragauge.analysis.causes.remedied import Counterfactual
 from ragauge.analysis.causes.row import (
     Basis,
@@ -207,6 +208,8 @@ def _miss(seen: CauseContext) -> Verdict:
     if not evidence.none_relevant(seen):
         return Lack(UNTOLD)
     text = f"none of the {seen.n} passages is relevant to the question; retrieval miss, depth unknown"
+    if evidence_is_labeled(seen.facts):
+        return Why(f"people labeled that {text}", "labels", Counterfactual(evidence=True), DEPTH)
     missing = "relevance labels or a reference answer"
     return Why(text, "judge", Counterfactual(evidence=True), missing, evidence.irrelevant(seen))
 

@@ -14,6 +14,14 @@ from typing import NamedTuple
 
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import addresses
+from ragauge.analysis.causes.labeled import (
+    OFF_QUESTION,
+    WRONG,
+    find_labeled_failure,
+    find_unsupported,
+    is_off_question,
+    is_support_labeled,
+)
 from ragauge.data.verdict import ExampleVerdict, Verdict, combine
 from ragauge.text.layout import layout_of
 
@@ -74,7 +82,8 @@ def decide_verdict(context: CauseContext, bands: Mapping[str, ScoreBand] | None 
     """What is known of whether an example failed.
 
     It failed where the system gave an error, a label shows a failure (see `find_label_failure`), or the answer is not
-    right or not grounded. A correct refusal never fails.
+    right or not grounded; people's labels of the answer decide both before any score of a judge does. A correct refusal
+    never fails, unless a person labeled it wrong.
 
     Args:
         context: the example's facts.
@@ -83,21 +92,22 @@ def decide_verdict(context: CauseContext, bands: Mapping[str, ScoreBand] | None 
     bands = bands or read_bands()
     if context.response.error is not None:
         return ExampleVerdict("failed", reason="the system failed")
-    if context.example.answerable is False and context.refuse:
+    labeled_right = context.facts.labels.right
+    if context.example.answerable is False and context.refuse and labeled_right is not False:
         return ExampleVerdict("passed", "passed")
     right = _decide_right(context, bands["right"])
     grounded = _decide_grounded(context, bands["grounded"])
     if grounded.verdict == "failed" and right.verdict == "passed" and _may_be_worked_out(context):
         grounded = SideVerdict("unclear", WORKED_OUT, (LABEL, MODEL))
     verdicts = right.verdict, grounded.verdict
-    labelled, _ = find_label_failure(context)
-    if labelled:
-        return ExampleVerdict("failed", *verdicts, labelled)
+    labeled, _ = find_label_failure(context)
+    if labeled:
+        return ExampleVerdict("failed", *verdicts, labeled)
     for finding in (grounded, right):
         if finding.verdict == "failed":
             return ExampleVerdict("failed", *verdicts, finding.reason)
     unmet = [claim for claim in context.unmet if claim.p is None]
-    if unmet:
+    if unmet and not labeled_right:
         of = len(context.reference or ())
         return ExampleVerdict("failed", *verdicts, f"{len(unmet)} of {of} reference claims in no passage")
     return _without_failure(context, right, grounded)
@@ -132,20 +142,28 @@ def _without_failure(context: CauseContext, right: SideVerdict, grounded: SideVe
 def find_label_failure(context: CauseContext) -> tuple[str, str]:
     """A failure that the record or a label shows, in words, and what shows it; two empty texts for none.
 
-    What shows it is "record", "labels" or "label and judge". A labelled document or a gold span that is missing from
-    the passages, a refusal of an answerable question and an answer to an unanswerable one are failures.
+    What shows it is "record", "people", "labels" or "label and judge". An answer that people labeled wrong, off its
+    question or not supported, a labelled document or a gold span that is missing from the passages, a refusal of an
+    answerable question and an answer to an unanswerable one are failures.
     """
     if context.response.error is not None:
         return "the system failed", "record"
+    if labeled := find_labeled_failure(context.facts):
+        return labeled, "people"
     if context.missed:
         return f"{len(context.missed)} of {len(context.relevant)} gold documents missed", "labels"
     if context.cut_spans:
         return "a gold span is not covered by the passages", "labels"
+    refusal = find_refusal_failure(context)
+    return (refusal, "label and judge") if refusal else ("", "")
+
+
+def find_refusal_failure(context: CauseContext) -> str:
+    """A refusal of a question that is labelled answerable, or an answer to one that is not; "" for neither."""
     known = context.example.answerable
-    if known is not None and context.refuse is known:
-        did = "declined to answer an answerable question" if known else "answered an unanswerable question"
-        return f"the system {did}", "label and judge"
-    return "", ""
+    if known is None or context.refuse is not known or context.facts.labels.right:
+        return ""
+    return f"the system {'declined to answer an answerable' if known else 'answered an unanswerable'} question"
 
 
 # ---- right ----
@@ -153,9 +171,14 @@ def find_label_failure(context: CauseContext) -> tuple[str, str]:
 
 def _decide_right(context: CauseContext, band: ScoreBand) -> SideVerdict:
     """Whether the answer is right, by labels, by the reference, or as far as it addresses the question at all."""
+    labeled_right = context.facts.labels.right
+    if labeled_right is not None:
+        return PASSED if labeled_right else SideVerdict("failed", WRONG)
+    if is_off_question(context.facts):
+        return SideVerdict("failed", OFF_QUESTION)
     known = context.example.answerable
     if known is not None and context.refuse is known:
-        return SideVerdict("failed", find_label_failure(context)[0])
+        return SideVerdict("failed", find_refusal_failure(context))
     if context.refuse:
         return _decide_refusal(context)
     if context.answer is not None and context.refuse is None and (known is False or context.answer.unread):
@@ -240,7 +263,7 @@ def _decide_address(context: CauseContext) -> SideVerdict:
 def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
     """Whether the passages support the answer; not judged of a refusal, or of an answer that claims nothing."""
     answer, claims = context.answer, context.claims
-    if answer is None or claims is None or context.refuse:
+    if answer is None or claims is None or (context.refuse and not is_support_labeled(context.facts)):
         return NOT_JUDGED if context.refuse else _unread(context, "verify_answer.support")
     if not answer.claims:
         return SideVerdict("not_judged", "the answer claims nothing that could be checked")
@@ -248,7 +271,7 @@ def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
         return SideVerdict("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
     unsupported = (*context.bare, *context.against)     # without claims in the words of a reference that is there
     if any(not claim.p for claim in unsupported):     # a plain verdict, or people who all agree
-        return SideVerdict("failed", f"{len(unsupported)} claims without support")
+        return SideVerdict("failed", find_unsupported(context.facts) or f"{len(unsupported)} claims without support")
     likely = [claim for claim in claims if claim.p is not None]
     for claim in (claim for claim in likely if claim.chance <= CERTAIN_P):
         if claim.contradicting:

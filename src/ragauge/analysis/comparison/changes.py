@@ -101,7 +101,7 @@ def change_of(
         test, differing = Tested(p, people.interval.method, people.mean, people.n), None
     wins, ties, losses = _tally(metric, d)
     return replace(
-        _change(metric, (base, new), estimate, test, failed, verdict),
+        _with_labels(_change(metric, (base, new), estimate, test, failed, verdict), pairs, people, level),
         effect=_effect(pairs, d, level) if sized else None,
         detectable=_least_seen(sides, level, interval, estimate.widest if people is None else people.interval)
         if sized else None,
@@ -129,6 +129,22 @@ def rectified_change(pairs: Pairs, level: float) -> Rectified | None:
     low, high = pairs.metric.range
     given = ScoreSample(pairs.new - pairs.base, "mean", (low - high, high - low), pairs.weight, pairs.cluster)
     return rectified(given, pairs.people, pairs.inclusion, level, change=True)
+
+
+def _with_labels(change: MetricChange, pairs: Pairs, people: Rectified | None, level: float) -> MetricChange:
+    """The change with label-corrected means where labels decide it, and with how many examples are labeled."""
+    import numpy as np
+
+    counts, means = [], []
+    for values, (scores, inclusion) in zip((pairs.base, pairs.new), reversed(pairs.labels), strict=True):
+        counts.append(0 if scores is None else int(np.isfinite(scores).sum()))
+        sample = ScoreSample.of(pairs.metric, values, pairs.weight, pairs.cluster)
+        corrected = None if people is None else rectified(sample, scores, inclusion, level)
+        means.append(None if corrected is None else corrected.mean)
+    change = replace(change, labeled=(counts[0], counts[1]))
+    if None in means:
+        return change
+    return replace(change, base=means[0], new=means[1], judge_base=change.base, judge_new=change.new)
 
 
 def _p_of(at: Callable[[float], Rectified | None]) -> float:

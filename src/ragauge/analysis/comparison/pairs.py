@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
     Mask = npt.NDArray[np.bool_]
+    SideLabels = tuple[Floats | None, Floats | None]
 
 class Join:
     """Which examples of two runs are the same, by query_id.
@@ -98,6 +99,7 @@ class Pairs:
         undefined: numbers of examples that are no pairs since a score is undefined, and none failed.
         people: new − base by people's labels, as of `Columns`; NaN unless both were labelled. None = no labels.
         inclusion: the chance that both were drawn for them, where it differs.
+        labels: of the new run and of the baseline, people's scores and the chance of being drawn, as of `Columns`.
     """
 
     metric: Metric
@@ -110,6 +112,7 @@ class Pairs:
     undefined: Codes
     people: Floats | None = None
     inclusion: Floats | None = None
+    labels: tuple[SideLabels, SideLabels] = ((None, None), (None, None))
 
     def __len__(self) -> int:
         return int(self.query.size)
@@ -150,6 +153,7 @@ class Pairs:
             self.metric, self.query[here], self.new[here], self.base[here], _taken(self.weight, here),
             None if self.cluster is None else self.cluster[here], failed, self.undefined[examples[self.undefined]],
             _taken(self.people, here), _taken(self.inclusion, here),
+            (_both_taken(self.labels[0], here), _both_taken(self.labels[1], here)),
         )     # fmt: skip
 
 
@@ -178,6 +182,7 @@ def pair(metric: Metric, new: Columns, base: Columns, join: Join) -> Pairs:
         metric, new.query[both], new.value[both], base.value[both], _taken(new.weight, both),
         None if cluster is None else cluster[both], failed, new.query[applies & ~both & ~lost],
         *_labelled(new, base, both),
+        (_both_taken((new.people, new.inclusion), both), _both_taken((base.people, base.inclusion), both)),
     )     # fmt: skip
 
 
@@ -208,3 +213,7 @@ def _taken(of: Floats | None, rows: Mask) -> Floats | None:
 
 def _both(ends: tuple[Floats, Floats], rows: Mask) -> tuple[Floats, Floats]:
     return ends[0][rows], ends[1][rows]
+
+
+def _both_taken(labels: SideLabels, rows: Mask) -> SideLabels:
+    return _taken(labels[0], rows), _taken(labels[1], rows)

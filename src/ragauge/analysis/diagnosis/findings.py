@@ -11,11 +11,13 @@ What got worse against the baseline and belongs to no pattern: said plainly, so 
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ragauge.analysis.causes.system import SYSTEM_FAILED
+from ragauge.analysis.diagnosis.label_advice import N_LABELS, draw_command
 from ragauge.analysis.diagnosis.readings import BASELINE, Against, changed, words
 from ragauge.analysis.ranking.id_match import IdMatch
 from ragauge.analysis.results.change import MetricChange
@@ -27,10 +29,7 @@ from ragauge.text.messages import command, plural, signed
 
 MOST_READ = 1_000     # failed calls whose errors are read for the most frequent one
 HEAD = "the system failed: "
-DRAW = "ragauge label draw RUN"     # stands for the command until the run is known
-
-
-N_LABELS = 60     # answers that people label in about half an hour
+RUN = "RUN"     # stands for the name of the run until it is known
 
 
 def unclear(failed: FailedResponses) -> Finding:
@@ -49,8 +48,8 @@ def unclear(failed: FailedResponses) -> Finding:
         headline=f"unclear whether retrieval or generation is at fault ({len(rows):,} of "
         f"{plural(len(failed), 'failure')}): gold documents would show it, else {N_LABELS} labels",
         evidence=f"For example, {shown}: {decided_by}." + (f" Not known: {unknown}." if unknown else ""),
-        fix=f"Resolve this first, the cheapest first: label the gold documents of these examples (relevant); label "
-        f"{N_LABELS} answers ({DRAW}); or ask a model judge (--judge).",
+        fix="Resolve this first, the cheapest first: label the gold documents of these examples (relevant); label "
+        f"{N_LABELS} answers, about 30 minutes ({draw_command(RUN)}); or ask a model judge (--judge).",
         leave="prompt and search, until it is resolved",
         measure_again="how many failures are still unclear",
         explains=len(rows),
@@ -61,9 +60,13 @@ def unclear(failed: FailedResponses) -> Finding:
 
 def with_run_name(findings: Sequence[Finding], failed: FailedResponses, run_name: str) -> tuple[Finding, ...]:
     """The findings with commands that name their run; that of failed calls with their most frequent error, too."""
-    draw = command("label", "draw", run_name, "-n", str(N_LABELS), "-o", "page.html")
-    named = [replace(finding, fix=finding.fix.replace(DRAW, draw)) if not finding.cause else finding
-             for finding in findings]     # fmt: skip
+    places = {verb: f"{verb}{shlex.quote(run_name)} " for verb in ("ragauge show ", "ragauge label draw ")}
+    named = []
+    for finding in findings:
+        fix = finding.fix
+        for verb, place in places.items():
+            fix = fix.replace(f"{verb}{RUN} ", place)
+        named.append(replace(finding, fix=fix))
     return _with_errors(named, failed, run_name)
 
 
@@ -203,7 +206,7 @@ def settle(rows: FailedResponses) -> str:
     ids = [rows.index.query_ids[query] for query in rows.query[:SHOWN].tolist()]
     return (
         f"First settle whether the evidence is really missing: open {', '.join(ids)} "
-        f"({command('show', 'RUN', ids[0])}), label the gold documents of 20 examples (relevant), or ask a model judge "
+        f"({command('show', RUN, ids[0])}), label the gold documents of 20 examples (relevant), or ask a model judge "
         "(--judge). Where it is missing: "
     )
 

@@ -104,8 +104,8 @@ class MetricChange:
         measures: retrieval, generation or end_to_end.
         direction: higher, lower or neither is better.
         kind: rate, mean or amount.
-        base: mean of the baseline; None without examples.
-        new: mean of the new run, over the same examples.
+        base: mean of the baseline, label-corrected where there is `rectified`; None without examples.
+        new: mean of the new run, over the same examples, likewise.
         difference: new − base with its interval; n counts the pairs.
         p_value: of no difference, for this metric alone; None where nothing can be tested.
         corrected: over the family, by the correction chosen; what a verdict takes.
@@ -128,6 +128,9 @@ class MetricChange:
         detectable: the least true difference that such pairs show in 80 of 100 comparisons, before any correction; None
             where nothing tells, of two samples, and of segments.
         rectified: the difference that people would see; None below 50 examples that are labelled in both runs.
+        judge_base: the judge's own mean of the baseline, beside a label-corrected one.
+        judge_new: the judge's own mean of the new run, likewise.
+        labeled: examples that people scored, of the baseline and of the new run.
     """
 
     metric: str
@@ -154,6 +157,9 @@ class MetricChange:
     where: SegmentDrop | None = None
     detectable: float | None = None
     rectified: Rectified | None = None
+    judge_base: float | None = None
+    judge_new: float | None = None
+    labeled: tuple[int, int] = (0, 0)
 
     @property
     def decides(self) -> MeanEstimate:

@@ -47,8 +47,9 @@ class Cause:
         second_by: the facts that decided the second, in words with numbers.
         listing: fingerprint of the listing of the index that was known; "" for none.
         p: probability that the facts that decided are so; 1 for a record, a label or a judge without probabilities.
-        shown_by: what shows that it failed at all, whatever decides why: record, labels, label and judge, or judge, the
-            first that does; "" of a cause that was found before this was noted.
+        shown_by: what shows that it failed at all, whatever decides why, the first of: record, people (their labels of
+            the answer), labels (of the eval set), label and judge, judge; "" of a cause that was found before this was
+            noted.
     """
 
     name: str
@@ -180,10 +181,13 @@ class ScorecardData:
         not_judged: reason -> examples of which nothing was judged that could show a failure, likewise. The failed, the
             passed, the unclear and those not judged sum to n.
         rule_version: of the rule by which examples are counted, the oldest; 0 = some have no stored verdict.
-        failed_by: what shows the failure (record, labels, label and judge, judge) -> failed examples, the most first.
+        failed_by: what shows the failure (record, people, labels, label and judge, judge) -> failed examples, the most
+            first.
         labels_alone: whether labels and the record alone say what failed: no judge was asked what could show it.
         named: segment column -> value -> its examples, of every named value; in `segments` several small ones are
             together.
+        label_first: why to label answers of the run first, and the command; "" where labels were drawn, or would settle
+            little.
     """
 
     run: Run
@@ -212,6 +216,7 @@ class ScorecardData:
     failed_by: Mapping[str, int] = field(default_factory=dict)
     labels_alone: bool = False
     named: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    label_first: str = ""
 
     @property
     def unclear_examples(self) -> int:

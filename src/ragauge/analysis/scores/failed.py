@@ -38,7 +38,7 @@ class FailedResponses:
         basis: what the cause rests on.
         lacking: the facts that were not known.
         p: shape (n,), probability that the facts that decided are so.
-        shown_by: what shows the failure: record, labels, label and judge, or judge.
+        shown_by: what shows the failure: record, people, labels, label and judge, or judge.
         decided_by: some places -> place -> what decided the cause, in words.
     """
 
@@ -96,12 +96,15 @@ class FailedResponses:
 
     @property
     def stand_for(self) -> float:
-        """How many requests they stand for: what a judge alone shows for weight / chance of them, others for weight."""
+        """How many requests they stand for: what a judge or a person alone shows for weight / chance of them.
+
+        Others stand for their weight.
+        """
         import numpy as np
 
         weight = np.ones(len(self)) if self.index.weight is None else self.index.weight[self.place]
         if self.index.chance is not None:
-            alone = np.array([by == "judge" for by in self.shown_by], bool)
+            alone = np.array([by in ("judge", "people") for by in self.shown_by], bool)
             chance = np.where(alone, self.index.chance[self.place], 1.0)
             weight = weight / np.where(np.isnan(chance), 1.0, chance)
         return float(weight.sum())

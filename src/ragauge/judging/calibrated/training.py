@@ -129,7 +129,7 @@ def _refuse_few(right: int, labels: int, without: Mapping[str, int]) -> None:
         lost = "".join(f"; {count} left out: {why}" for why, count in without.items())
         raise NotEnoughData(
             f"calibrating takes at least {LEAST} labels, {LEAST_RARER} of the rarer kind; there are {labels}, "
-            f"{right} supported and {labels - right} not{lost}. Label more: ragauge label draw RUN -o page.html"
+            f"{right} supported and {labels - right} not{lost}. Label more: ragauge label draw latest -o page.html"
         )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from ragauge.analysis.estimating import LEAST_LABELS
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.comparison import RunComparison
 from ragauge.metrics.catalogue import parse
@@ -37,12 +40,36 @@ def notes(comparison: RunComparison) -> tuple[str, ...]:
     sentences = ((change.metric + where, rectified(change.rectified, change=True)) for where, change in parts)
     return (
         *(f"{what}: {how}. Its verdict is by the label-corrected difference." for what, how in sentences if how),
+        *_whose_means(comparison),
         *([f"{SEEN}: {', '.join(could[:MOST_SIZED])}{rest}."] if could else []),
         *([f"{UNSEEN}: {', '.join(never)}."] if never else []),
         *([f"{DOUBTED}: {', '.join(doubted)}. {WOULD_TELL}"] if doubted else []),
         *([f"{HIDDEN}: {', '.join(hidden)}. {WOULD_TELL}"] if hidden else []),
         *([f"No example was scored in both runs on {', '.join(absent)}."] if absent else []),
     )
+
+
+def _whose_means(comparison: RunComparison) -> Iterator[str]:
+    """Of which metrics label-corrected means are compared; and, where people labeled one run, of which the judge's."""
+    corrected = [
+        f"{change.metric} ({number(change.judge_base)} and {number(change.judge_new)})"
+        for change in measured(comparison) if change.rectified is not None
+    ]  # fmt: skip
+    if corrected:
+        means = ", ".join(corrected)
+        yield f"Compared by label-corrected means; beside them the judge's own of the same examples: {means}."
+    own = [change for change in measured(comparison) if change.rectified is None and any(change.labeled)]
+    if own:
+        names = (comparison.base.name, comparison.run.name)
+        counts = (zip(change.labeled, names, strict=True) for change in own)
+        labels = "; ".join(
+            f"{change.metric}: {' and '.join(f'{n:,} of {name}' for n, name in pair)}"
+            for change, pair in zip(own, counts, strict=True)
+        )
+        yield (
+            f"Compared by the judge's own means, not by label-corrected ones ({labels}): these take {LEAST_LABELS} "
+            "examples that are labeled in both runs."
+        )
 
 
 def _hidden(change: MetricChange) -> bool:

@@ -1,0 +1,50 @@
+"""When labels are the cheapest thing that makes a scorecard sure, and the command that draws them."""
+
+from __future__ import annotations
+
+from ragauge.analysis.results.scorecard import ScorecardData
+from ragauge.data.label import SCORE, TOLD
+from ragauge.text.messages import command, plural
+
+N_LABELS = 60           # answers: labels correct means from 50 on, and some answers get none
+ANSWERS_A_MINUTE = 2    # that a person labels
+MAX_WIDTH = 0.3         # of an interval with the judge's error: a wider one tells good systems from bad ones badly
+FIRST = "faithfulness"  # the metric whose labels settle most: verdicts, causes and several means
+
+
+def draw_command(run_name: str, n: int = N_LABELS, question: str = "support") -> str:
+    """The command that draws answers of a run and writes the page on which people label them.
+
+    >>> draw_command("mine")
+    'ragauge label draw mine -n 60 -o page.html'
+    """
+    asked = () if question == "support" else ("--question", question)
+    return command("label", "draw", run_name, "-n", str(n), *asked, "-o", "page.html")
+
+
+def advise_labels(card: ScorecardData) -> str:
+    """Why to label answers of a run first and how, as sentences; "" where the local judge did not judge it, or is sure.
+
+    It is not sure where it leaves the component of most failures unclear, or most examples; or where a mean may lie
+    anywhere in an interval of more than 0.3 with its error. Means that labels correct are sure.
+    """
+    if not card.judge.judge_id.startswith("local"):
+        return ""
+    widths = {
+        summary.metric: summary.judged.high - summary.judged.low
+        for summary in card.summaries if summary.judged is not None and summary.kind != "amount"
+    }  # fmt: skip
+    widest = FIRST if widths.get(FIRST, 0.0) > MAX_WIDTH else max(widths, key=widths.__getitem__, default="")
+    unclear = card.causes.get("", 0)
+    if 2 * unclear > card.failed_examples:
+        why, question = f"The judge leaves {unclear:,} of {plural(card.failed_examples, 'failure')} unclear.", "support"
+    elif 2 * card.unclear_examples > card.n:
+        why, question = f"The judge leaves {card.unclear_examples:,} of {plural(card.n, 'example')} unclear.", "support"
+    elif widths.get(widest, 0.0) > MAX_WIDTH:
+        why = f"With the judge's error {widest} may lie anywhere in an interval {widths[widest]:.2f} wide."
+        question = TOLD.get(widest, SCORE + widest)
+    else:
+        return ""
+    n = min(N_LABELS, card.n)
+    minutes = plural(max(1, n // ANSWERS_A_MINUTE), "minute")
+    return f"{why} Label {plural(n, 'answer')}, about {minutes}: {draw_command(card.run.name, n, question)}"

@@ -1,0 +1,122 @@
+"""Verdicts and causes of the responses that people labeled: their labels as facts, and what is decided anew by them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from ragauge.data.facts import FactsOf
+from ragauge.data.label import SCORE, Label
+from ragauge.data.label_facts import LabelFacts
+from ragauge.engine.judge_batch import decide_response
+from ragauge.engine.label_questions import key_of, question_named
+from ragauge.errors import RagaugeError
+from ragauge.judging.inputs import inputs_for
+from ragauge.judging.judge import drive
+from ragauge.judging.people.judge import QUESTIONS, PeopleJudge, votes
+from ragauge.metrics.facts import Facts
+from ragauge.store.database import chunks
+from ragauge.store.open import Store
+from ragauge.store.responses import Loaded
+
+EVEN = 0.5     # of people's scores: above it they say yes, at it nothing
+# metric whose scores by people say whether an answer is right, the first that they scored
+RIGHT = ("answer_correctness", "answer_grade", "answer_recall", "answer_contains", "exact_match", "criteria_met")
+# metric whose scores by people say whether the passages support an answer -> what a score above the middle says
+SUPPORT = {"faithfulness": ("not_supported", "supported"), "unsupported": ("supported", "not_supported")}
+AT_A_TIME = 100     # responses with their texts and evidence in memory
+
+
+def read_label_facts(store: Store, items: Sequence[Loaded]) -> dict[int, LabelFacts]:
+    """Number of a response -> what people labeled of it, by the guideline that they labeled it by last.
+
+    Responses of which nobody labeled anything that verdicts rest on are absent.
+    """
+    questions = [question for question in store.labels.questions() if _decides(question)]
+    keys = {item.response_no: _find_keys(item, questions) for item in items} if questions else {}
+    every = {key for by_question in keys.values() for key in by_question.values()}
+    by_key: dict[str, list[Label]] = {}
+    for label in store.labels.of(every) if every else ():
+        by_key.setdefault(label.key, []).append(label)
+    found = {}
+    for item in items if by_key else ():
+        labels = {question: by_key[key] for question, key in keys[item.response_no].items() if key in by_key}
+        if labels:
+            found[item.response_no] = _facts_of(item, labels)
+    return found
+
+
+def _decides(question: str) -> bool:
+    """Whether verdicts rest on labels of a question."""
+    metric = question.removeprefix(SCORE)
+    return metric == question or metric in RIGHT or metric in SUPPORT
+
+
+def _find_keys(item: Loaded, questions: Sequence[str]) -> dict[str, str]:
+    """Question -> key of what it sees of a response."""
+    keys = {}
+    for question in questions:
+        try:
+            key = key_of(question_named(question), item)
+        except RagaugeError:     # of a metric that there is no longer
+            continue
+        if key is not None:
+            keys[question] = key
+    return keys
+
+
+def _facts_of(item: Loaded, labels: Mapping[str, Sequence[Label]]) -> LabelFacts:
+    last = {
+        question: [one for one in several if one.guideline == several[-1].guideline]
+        for question, several in labels.items()
+    }
+    judge = PeopleJudge([*(one for several in last.values() for one in several), *_support_of(item, last)], "", "")
+    facts: dict[str, FactsOf] = {}
+    for question in QUESTIONS:
+        inputs = inputs_for(question, item.example, item.response, {})
+        if inputs is not None and judge.knows(inputs):
+            facts[question] = drive(judge.ask(inputs), lambda _: [])
+    scores = (_mean_score(last.get(SCORE + metric, ())) for metric in RIGHT)
+    score = next((score for score in scores if score is not None), EVEN)
+    return LabelFacts(facts, None if score == EVEN else score > EVEN)
+
+
+def _support_of(item: Loaded, labels: Mapping[str, Sequence[Label]]) -> list[Label]:
+    """Scores of support as a label of the whole answer, where nobody labeled its support itself."""
+    key = key_of("support", item)
+    if "support" in labels or key is None:
+        return []
+    for metric, values in SUPPORT.items():
+        score = _mean_score(labels.get(SCORE + metric, ()))
+        if score is not None and score != EVEN:
+            return [Label(key, None, "support", values[score > EVEN])]
+    return []
+
+
+def _mean_score(labels: Sequence[Label]) -> float | None:
+    """The mean of what people said; None where nobody could tell."""
+    scores = [float(said) for said in votes(labels).get(None, ())]
+    return sum(scores) / len(scores) if scores else None
+
+
+def decide_again(store: Store, run_id: str, numbers: Collection[int]) -> None:
+    """Stores anew the verdicts and causes of responses that were decided before, by the labels that there are now.
+
+    Nothing is asked: they rest on the evidence that each judge of the run left. Responses that nobody decided are left
+    to the evaluation.
+    """
+    listing = store.listings.read(run_id)
+    for part in chunks(sorted(numbers), AT_A_TIME):
+        items = {item.response_no: item for item in store.runs.load(part)}
+        labels = read_label_facts(store, list(items.values()))
+        for (judge_id, repeat, by), decided in store.verdicts.decided(run_id, [*labels]).items():
+            evidence = {} if judge_id is None else store.evidence.linked(decided, judge_id, repeat)
+            controls = None if judge_id is None else store.controls.read(run_id, judge_id, repeat)
+            verdicts, causes = {}, {}
+            for number in decided:
+                item, found = items[number], {one.question: one.evidence() for one in evidence.get(number, ())}
+                reads = None if controls is None else controls.readability_of(item.example, item.response)
+                facts = Facts(item.example, item.response, found, readability=reads, labels=labels[number])
+                verdicts[number], causes[number] = decide_response(facts, {}, listing)
+            with store.transaction():
+                store.causes.write(run_id, judge_id, causes, repeat)
+                store.verdicts.write(run_id, judge_id, verdicts, repeat, controls=by)
