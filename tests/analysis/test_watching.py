@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from tests.analysis.monitored import FIRST, monitor, traffic, watched, watching
 
 from ragauge.analysis.monitoring.arrivals import Arrival, ArrivedScore
+from ragauge.analysis.monitoring.replaying import Monitored, statuses
 from ragauge.analysis.monitoring.series import ALL
 from ragauge.analysis.monitoring.states import MonitorState, Seen
 from ragauge.analysis.monitoring.watching import Alert, Watching, WatchState
+from ragauge.reporting.alerts import monitored_sections
 
 STABLE, FALLEN = [0.9] * 40, [0.9] * 40 + [0.75] * 8
 LOOKS = st.lists(st.tuples(st.sampled_from(["ok", "off", "no_data", "error"]), st.integers(0, 90)), max_size=30)
@@ -231,3 +233,24 @@ def test_a_first_day_at_its_level_does_not_alarm() -> None:
               for weight in (20.0, 0.0)}  # fmt: skip
     assert alarms[20.0] <= 3
     assert alarms[0.0] > 12
+
+
+@pytest.mark.parametrize("size", [7, 10**9])
+def test_what_is_not_read_raises_no_alert(size: int) -> None:
+    """Scores that the judge cannot read move no mean, raise no alert, not even of silence, and are shown as such."""
+    by = watching(monitor(segments=("tenant",)))
+    unread = {"faithfulness": ArrivedScore("not_read", None, 1.0, "local")}
+    days = traffic([0.9] * 45, rate=40)
+    end = len(traffic(STABLE, rate=40))
+    arrivals = [*days[:end], *(replace(one, scores=unread) for one in days[end:])]
+    state, alerts = watched(by, arrivals, size)
+    assert alerts == []
+    assert by.quiet(state, arrivals[-1].at + HOUR, FIRST, 6 * HOUR) == (state, ())
+    whole, *segments = statuses(by, state, simulated=False)
+    assert (whole.segment, whole.state, whole.not_read) == (ALL, "not_read", 5 * 40)
+    assert [one.not_read for one in segments] == [100, 100]
+    read, _ = watched(by, arrivals[:end], size)
+    assert state.series[ALL].days == read.series[ALL].days
+    (table,) = [one.table for one in monitored_sections(Monitored((whole, *segments))) if one.heading == "Series"]
+    assert table is not None
+    assert "not read" in [column.head for column in table.columns]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import select as select_rows
 
 import ragauge as rg
+from ragauge.api.evaluate import planner
+from ragauge.api.options import EvaluateOptions
 from ragauge.data.example import Example
 from ragauge.data.facts import RelevanceFacts
 from ragauge.data.response import Passage, Response, Run
@@ -18,6 +21,7 @@ from ragauge.engine.controls import ControlCounts, ask_controls
 from ragauge.engine.execute import execute
 from ragauge.engine.judge_batch import Work, drive_jobs
 from ragauge.engine.plan import Plan, Selection, plan
+from ragauge.errors import ConfigError
 from ragauge.judging.inputs import Inputs
 from ragauge.judging.judge import Asking
 from ragauge.judging.known_texts import languages
@@ -166,6 +170,29 @@ def asked_again(store: Store, run_id: str) -> int:
     again, counts = planned(store, run_id), ControlCounts()
     drive_jobs(ask_controls(again, store, Work(again.metrics, again.questions, LocalJudge()), counts), Work(()))
     return counts.asked
+
+
+@pytest.mark.parametrize(("written", "options", "n"), [
+    ("controls: 6", {}, 6), ("controls: none", {}, 0), ("controls: 6", {"controls": "none"}, 0),
+    ("gate: nonsense", {}, 200),
+])     # fmt: skip
+def test_ragauge_yaml_says_how_many_controls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, options: dict[str, Any], n: int
+) -> None:     # fmt: skip
+    """`controls` of ragauge.yaml holds where no option says otherwise; mistakes of other sections do not matter."""
+    (tmp_path / "ragauge.yaml").write_text(written)
+    monkeypatch.chdir(tmp_path)
+    with open_store(f"sqlite:///{tmp_path}/store.db") as store:
+        (made,) = planner(EvaluateOptions(source="r", metrics="faithfulness", **options))(store, with_run(store))
+        assert made.n_controls == n
+
+
+def test_ragauge_yaml_takes_a_number_of_controls_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anything else is a mistake at its line."""
+    (tmp_path / "ragauge.yaml").write_text("controls: some\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=r"ragauge.yaml line 1: controls: expected a number of pairs or none, got"):
+        planner(EvaluateOptions(source="r", metrics="faithfulness"))
 
 
 def test_other_controls_decide_again_without_asking(store: Store) -> None:

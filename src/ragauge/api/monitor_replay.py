@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.monitoring.replaying import Replay
     from ragauge.analysis.monitoring.watches import Watch, Watches
     from ragauge.analysis.monitoring.watching import Alert
+    from ragauge.analysis.results.scorecard import Cause
     from ragauge.data.config.monitor import MonitorSection
     from ragauge.reporting.sections import ReportSection
     from ragauge.store.open import Store
@@ -165,14 +167,20 @@ def section_of(config: Path | None) -> MonitorSection | None:
 def accounted(store: Store, alert: Alert, watch: Watch, came: Sequence[Arrival]) -> AlertAccount:
     """All that an alert has to say, with the causes and the facts of the responses from the store."""
     from ragauge.analysis.monitoring.accounts import account, looked_at
-    from ragauge.engine.arrivals import causes_of, facts_of
+    from ragauge.engine.arrivals import causes_of, count_verdicts, facts_of, verdicts_of
     from ragauge.engine.blaming import blame_of
 
     looked = looked_at(alert, watch, came)
-    causes = causes_of(store, [one.run_id for side in looked for one in side])
+    run_ids = [arrival.run_id for side in looked for arrival in side]
+    verdicts = verdicts_of(store, run_ids)
+    counts = tuple(count_verdicts(verdicts, (arrival.number for arrival in side)) for side in looked)
+    causes: dict[int, Cause] = {}
+    if all(side.is_current for side in counts):     # failures counted by two rules are not compared
+        failed = {number for number, (verdict, _) in verdicts.items() if verdict == "failed"}
+        causes = {number: cause for number, cause in causes_of(store, run_ids).items() if number in failed}
     before, now = (facts_of(store, [one.number for one in side[-SAMPLED:]]) for side in looked)
     blame = blame_of(store, alert, watch, looked, causes)
-    return account(alert, watch, looked, causes, (before, now), blame)
+    return replace(account(alert, watch, looked, causes, (before, now), blame), verdicts=(counts[0], counts[1]))
 
 
 def _pending(one: Arrival) -> bool:

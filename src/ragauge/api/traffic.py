@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.monitoring.replaying import Monitored
     from ragauge.analysis.results.jobs import Job
     from ragauge.data.config.monitor import MonitorSection
+    from ragauge.data.verdict import VerdictCounts
     from ragauge.reporting.sections import ReportSection
     from ragauge.store.ledger import LedgerCount, LedgerLine
     from ragauge.store.open import Store
@@ -242,12 +243,13 @@ def traffic(*, config: Path | None = None, store: str | None = None) -> TrafficR
     with open_store(store_url(store)) as opened:
         counts, found, people = opened.inbox.counts(), opened.ledger.counts(), opened.ledger.people()
         jobs, runs = opened.jobs.latest(SHOWN_JOBS), opened.jobs.newest(RUNNING)
+        days = tuple(_days(opened, found))
     now, section = time.time(), section_of(config)
     outdated = _moment(runs.due) if runs is not None and runs.said != contents_of(section) else ""
     behind = max(0.0, time.time() - counts.since) if counts.since is not None else 0.0
     return TrafficResult(TrafficStatus(
         counts.batches, counts.bytes, _moment(counts.oldest), counts.traces, counts.waiting, round(behind, 1),
-        counts.late, tuple(_days(found)), tuple(_job_lines(jobs, section, now)), *people, outdated,
+        counts.late, days, tuple(_job_lines(jobs, section, now)), *people, outdated,
     ))     # fmt: skip
 
 
@@ -275,13 +277,25 @@ def note_running(config: Path | None, store: str) -> None:
         opened.jobs.note(RUNNING, time.time(), said=contents_of(section_of(config)))
 
 
-def _days(found: list[LedgerCount]) -> Iterable[TrafficDay]:
+def _days(store: Store, found: list[LedgerCount]) -> Iterable[TrafficDay]:
     by_day: dict[tuple[str, str], list[LedgerCount]] = {}
     for count in found:
         by_day.setdefault((count.day, count.project), []).append(count)
     for (day, project), counts in by_day.items():
         run_id = next((one.run_id for one in counts if one.run_id), "")
-        yield TrafficDay(day, project, {one.outcome: one.n for one in counts}, run_id)
+        verdicts = _verdicts(store, run_id) if _name(store, run_id) else None
+        yield TrafficDay(day, project, {one.outcome: one.n for one in counts}, run_id, verdicts)
+
+
+def _verdicts(store: Store, run_id: str) -> VerdictCounts:
+    """Counts of the verdicts on the responses of a run of traffic."""
+    from ragauge.engine.arrivals import count_verdicts, verdicts_of
+
+    def count() -> VerdictCounts:
+        verdicts = verdicts_of(store, [run_id])
+        return count_verdicts(verdicts, store.runs.order(run_id).numbers)
+
+    return store.of_run(run_id, "verdicts", count)
 
 
 def _job_lines(jobs: Sequence[Job], section: MonitorSection | None, now: float) -> Iterator[JobLine]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from heapq import merge
 from math import isnan
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragauge.analysis.monitoring.accounts import NOT_SAID
 from ragauge.analysis.monitoring.arrivals import Arrival, ArrivedScore
 from ragauge.data.score import STATUSES
+from ragauge.data.verdict import RULE_VERSION, VERDICTS, Verdict, VerdictCounts
 
 if TYPE_CHECKING:
     from ragauge.analysis.results.scorecard import Cause
@@ -95,6 +96,23 @@ def causes_of(store: Store, run_ids: Sequence[str]) -> dict[int, Cause]:
         judge_id = next(iter(store.scores.judges(run_id)), None)
         found |= dict(store.causes.read(run_id, judge_id))
     return found
+
+
+def verdicts_of(store: Store, run_ids: Sequence[str]) -> dict[int, tuple[Verdict, int]]:
+    """Number of a response -> its verdict, and the version of the rule by which it was decided."""
+    found: dict[int, tuple[Verdict, int]] = {}
+    for run_id in dict.fromkeys(run_ids):
+        columns = store.verdicts.columns(run_id, next(iter(store.scores.judges(run_id)), None))
+        verdicts = zip(columns.verdict.tolist(), columns.rule.tolist(), strict=True)
+        pairs = ((VERDICTS[code], rule) for code, rule in verdicts)
+        found |= dict(zip(columns.number.tolist(), pairs, strict=True))
+    return found
+
+
+def count_verdicts(verdicts: Mapping[int, tuple[Verdict, int]], numbers: Iterable[int]) -> VerdictCounts:
+    """Counts of the verdicts on some responses; one without any was not judged."""
+    pairs = [verdicts.get(number, ("not_judged", RULE_VERSION)) for number in numbers]
+    return VerdictCounts.from_verdicts((verdict for verdict, _ in pairs), min((rule for _, rule in pairs), default=0))
 
 
 def served_models(store: Store, segment: str, *, project: str = "") -> list[str]:

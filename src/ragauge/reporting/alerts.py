@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.analysis.monitoring.states import OPEN
 from ragauge.analysis.results.chart import ChartPoint, ReportChart
+from ragauge.reporting import watched
 from ragauge.reporting.drift import days_section
 from ragauge.reporting.sections import (
     Bar,
@@ -35,16 +36,16 @@ if TYPE_CHECKING:
     from ragauge.store.monitors import AlertList, KeptAlert
 
 TONES: dict[str, Tone] = {"firing": "bad", "recovering": "unsure", "pending": "unsure", "error": "bad",
-                          "no_data": "unsure", "not_enough_data": "faint"}
+                          "no_data": "unsure", "not_enough_data": "faint", "not_read": "unsure"}
 SPOKEN: dict[str, str] = {"": "–", "acknowledged": "acknowledged", "false_alarm": "called a false alarm"}
 SMALL, MOST_QUERY = 0.0005, 200     # characters of a question; a change below it is none
-LEAST_SHARE = 0.005     # of the requests, from which a cause is told: less is written 0%
 MINUS = "\N{MINUS SIGN}"
 MOST_SAID = 3     # open alerts of which status says what they are
 BAND, MOST_CHARTS = 1.96, 12     # standard errors; series that are drawn, those that fire first
 NO_ALERT = "No alert was raised so far. How near each monitor is to one:"
 NO_SCORE = "No score was taken so far: scores come with the traffic that ragauge monitor serve takes in."
 LEARNING = "Allowed after N: it is known once there are N scores of days before; tomorrow: from then on."
+NOT_READ = "Not read: the judge cannot read texts of their language and layout. Such scores raise no alert."
 BANDS = "± is 1.96 standard errors of the mean of so many scores, which says what it may be off, and decides nothing."
 KEPT = "Scores: of the days that a series keeps, those of one period or of its baseline, whichever are more."
 WAY = ("Evidence: how strongly the scores say that more is lost than is allowed; an alert is raised where it reaches "
@@ -84,15 +85,7 @@ def alert_sections(told: AlertAccount, ended: str = "") -> Iterator[ReportSectio
     if told.mix:
         yield ReportSection("The mix of requests", "segments whose shares are others now",
                             table=_moved("segment", told.mix))     # fmt: skip
-    if any(max(one.before, one.now) >= LEAST_SHARE for one in told.causes):
-        rows = tuple(
-            (line(one.name), _share(one.before), _share(one.now), line(one.fix) if one.now > one.before else "–")
-            for one in told.causes if max(one.before, one.now) >= LEAST_SHARE
-        )  # fmt: skip
-        yield ReportSection("Causes of failures", "shares of the requests", table=ReportTable((
-            ReportColumn("cause", whole=True), ReportColumn("before", "number"), ReportColumn("now", "number"),
-            ReportColumn("what to try"),
-        ), rows))     # fmt: skip
+    yield from watched.failure_sections(told)
     if told.facts:
         yield ReportSection("What changed in the traces", table=_moved("of the traces", told.facts))
     if told.traces:
@@ -188,9 +181,11 @@ def _opened(alerts: Sequence[Alert]) -> list[Phrase]:
 def _standing(series: Sequence[SeriesStatus], opened: Sequence[Alert]) -> ReportSection:
     alerts = {(one.monitor, one.project, one.segment): one.alert_id for one in opened}
     alone = {(one.monitor, one.segment): one.alert_id for one in opened if not one.project}     # of the first to send
+    unread = any(one.not_read for one in series)
     heads = (
         ReportColumn("monitor", whole=True), ReportColumn("segment", whole=True), ReportColumn("state", whole=True),
         ReportColumn("since", whole=True, room=4), ReportColumn("scores", "number", room=5),
+        *((ReportColumn("not read", "number"),) if unread else ()),
         ReportColumn("last 50", "number", room=1, whole=True), ReportColumn("last 500", "number", room=3, whole=True),
         ReportColumn("allowed", "number", whole=True), ReportColumn("evidence", "number", whole=True, room=2),
         ReportColumn("on the way to an alert", "bar", room=6),
@@ -199,12 +194,13 @@ def _standing(series: Sequence[SeriesStatus], opened: Sequence[Alert]) -> Report
         (_of_project(one.monitor, one.project), _segment(one),
          _state(one, alerts.get((one.monitor, one.project, one.segment), alone.get((one.monitor, one.segment), ""))),
          "–" if one.since is None else f"{one.since:%Y-%m-%d %H:%M}",
-         f"{one.scores:,}", _band(one.last_50, one.error_50), _band(one.last_500, one.error_500), _allowed(one),
+         f"{one.scores:,}", *((f"{one.not_read:,}",) if unread else ()), _band(one.last_50, one.error_50),
+         _band(one.last_500, one.error_500), _allowed(one),
          _evidence_of(one), _way(one))
         for one in series
     )  # fmt: skip
-    learning = (LEARNING,) if any(one.allowed is None for one in series) else ()
-    return ReportSection("Series", table=ReportTable(heads, rows, tight=True), notes=(*learning, BANDS, WAY), top=True)
+    notes = (*((LEARNING,) if any(one.allowed is None for one in series) else ()), *((NOT_READ,) if unread else ()))
+    return ReportSection("Series", table=ReportTable(heads, rows, tight=True), notes=(*notes, BANDS, WAY), top=True)
 
 
 def _gauges(gauges: Sequence[GaugeStatus]) -> ReportSection:

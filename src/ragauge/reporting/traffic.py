@@ -18,6 +18,7 @@ from ragauge.reporting.sections import (
     Tone,
     Wording,
 )
+from ragauge.reporting.verdict_words import count_words, older_counts
 from ragauge.reporting.words import line, safe
 from ragauge.text.messages import command, plural
 
@@ -192,15 +193,17 @@ def _traffic(found: TrafficStatus) -> ReportSection:
              for name in projects if name.startswith(UNKNOWN)]     # fmt: skip
     words = [word for word in ORDER if any(word in day.outcomes for day in found.days)]
     heads = (ReportColumn("day", whole=True), ReportColumn("project", fold=True), ReportColumn("run", whole=True),
-             *(ReportColumn(word, "number") for word in words))     # fmt: skip
+             *(ReportColumn(word, "number") for word in words), ReportColumn("verdicts"))     # fmt: skip
     rows = tuple(
         (day.day, line(day.project, MOST_ID) or "not looked into", _run(day.run_id),
-         *(f"{day.outcomes[word]:,}" if word in day.outcomes else "–" for word in words))
+         *(f"{day.outcomes[word]:,}" if word in day.outcomes else "–" for word in words),
+         count_words(day.verdicts) or "–")
         for day in found.days
     )  # fmt: skip
     table = ReportTable(heads, rows) if rows else None
     commands = (command("monitor", "traces"), command("monitor", "trace", found.unlabelled_trace or "ID"))
-    return ReportSection(Phrase("Traffic", "title"), "", tuple(lead), table, commands=commands)
+    notes = older_counts((day.run_id, day.verdicts) for day in found.days)
+    return ReportSection(Phrase("Traffic", "title"), "", tuple(lead), table, notes=notes, commands=commands)
 
 
 def _run(run_id: str) -> TableCell:

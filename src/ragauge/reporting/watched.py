@@ -1,4 +1,4 @@
-"""Who shares the false alarms that are allowed, whose traffic is watched, and when nobody is told, in words."""
+"""Who shares the false alarms, whose traffic is watched, when nobody is told, and which requests failed, in words."""
 
 from __future__ import annotations
 
@@ -8,16 +8,25 @@ from typing import TYPE_CHECKING
 
 from ragauge.data.config.times import written
 from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable
+from ragauge.reporting.verdict_words import VERDICTS
 from ragauge.reporting.words import line
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ragauge.analysis.monitoring.accounts import AlertAccount
     from ragauge.analysis.monitoring.projects import WatchedProjects
     from ragauge.analysis.monitoring.promise import AlarmShares
     from ragauge.analysis.monitoring.silences import Silence, SilenceStatus
+    from ragauge.data.verdict import VerdictCounts
 
 DIVIDED = "A monitor divides its part among its series, a daily look among the days of a period."
+UNCLEAR_APART = "only failed requests count as failures"
+OLDER_VERDICTS = (
+    "Failed, unclear and passed are counted by an older rule before the alert, since, or both: they are not compared, "
+    "and no cause is named."
+)
+LEAST_SHARE = 0.005     # of the requests, from which a cause is told: less is written 0%
 MOST_NAMES, MOST_NAME = 20, 60     # projects that are named, and characters of each
 
 
@@ -80,3 +89,33 @@ def _when(one: Silence) -> str:
 
 def _until(at: datetime) -> Phrase:
     return Phrase("silent" if at.year == MAXYEAR else f"silent until {at:%Y-%m-%d %H:%M}", "unsure")
+
+
+def failure_sections(told: AlertAccount) -> Iterator[ReportSection]:
+    """Verdicts on the requests before an alert and since, then the causes of those that failed."""
+    if told.verdicts is not None and all(counts.n for counts in told.verdicts):
+        yield _verdicts(*told.verdicts)
+    causes = [cause for cause in told.causes if max(cause.before, cause.now) >= LEAST_SHARE]
+    if causes:
+        heads = (
+            ReportColumn("cause", whole=True), ReportColumn("before", "number"), ReportColumn("now", "number"),
+            ReportColumn("what to try"),
+        )     # fmt: skip
+        rows = tuple(
+            (line(cause.name), f"{cause.before:.0%}", f"{cause.now:.0%}",
+             line(cause.fix) if cause.now > cause.before else "–")
+            for cause in causes
+        )  # fmt: skip
+        yield ReportSection("Causes of failures", "shares of the requests", table=ReportTable(heads, rows))
+
+
+def _verdicts(before: VerdictCounts, now: VerdictCounts) -> ReportSection:
+    """Requests by verdict; without shares where an older rule decided some of them."""
+    if not (before.is_current and now.is_current):
+        return ReportSection("Verdicts", lead=(OLDER_VERDICTS,))
+    heads = (ReportColumn("requests", whole=True), *(ReportColumn(name, "number") for name in VERDICTS.values()))
+    rows = tuple(
+        (name, *(f"{count:,} ({count / counts.n:.0%})" for count in (getattr(counts, verdict) for verdict in VERDICTS)))
+        for name, counts in (("before", before), ("now", now))
+    )
+    return ReportSection("Verdicts", UNCLEAR_APART, table=ReportTable(heads, rows))

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.analysis.monitoring.blame import UNTOLD, Blame
+from ragauge.data.verdict import VerdictCounts
 from ragauge.stats.textbook_tests import fisher_greater
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class AlertAccount:
         traces: the worst since, at most ten.
         blame: the component that it lies in.
         since_at: the likeliest moment of its day since which it is worse; None where nothing tells.
+        verdicts: counts of the verdicts on the requests before and since; None where they were not looked at.
     """
 
     alert: Alert
@@ -111,6 +113,7 @@ class AlertAccount:
     traces: tuple[TraceOf, ...] = ()
     blame: Blame = UNTOLD
     since_at: datetime | None = None
+    verdicts: tuple[VerdictCounts, VerdictCounts] | None = None
 
 
 def bare(alert: Alert, facts: tuple[Counts, Counts] = ({}, {})) -> AlertAccount:

@@ -59,6 +59,7 @@ class SeriesStatus:
             simulated; None where that is not known.
         days: means of the days that are kept, the oldest first.
         project: whose traffic, where several projects send; "" else.
+        not_read: scores of the days that are kept that the judge could not read.
     """
 
     monitor: str
@@ -81,6 +82,7 @@ class SeriesStatus:
     point_false_alarms: float | None
     days: tuple[DayMean, ...]
     project: str = ""
+    not_read: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,17 +182,24 @@ def _status(by: Watching, state: WatchState, segment: Segment, series: Series, *
         DayMean(date.fromordinal(day), watch.shown(sums.mean), sums.error, sums.n)
         for day, sums in sorted(series.days.items()) if sums.mean is not None
     ]  # fmt: skip
-    waits = series.m is None and series.state.state == "normal"
     return SeriesStatus(
-        str(watch), watch.asks, segment, "not_enough_data" if waits else series.state.state, series.state.since, kept.n,
+        str(watch), watch.asks, segment, _standing(series), series.state.since, kept.n,
         _shown(watch, series.window(WINDOW)), _shown(watch, series.window(LONG_WINDOW)),
         series.window_error(WINDOW), series.window_error(LONG_WINDOW),
         _shown(watch, reference.baseline if reference is not None else None),
         reference.error if reference is not None else None, _shown(watch, series.m),
         reference.needed if reference is not None else 0,
         series.evidence.value if series.evidence is not None and watch.decide == "test" else None,
-        by.limit(state), watch.decide, pointed, tuple(days), by.of,
+        by.limit(state), watch.decide, pointed, tuple(days), by.of, sum(series.unread.values()),
     )     # fmt: skip
+
+
+def _standing(series: Series) -> Standing:
+    """What is shown of a series: not_read where the judge could read nothing of the last day on which scores came."""
+    state = series.state
+    if state.state == "normal" and max(series.unread, default=0) > max(series.days, default=0):
+        return "not_read"
+    return "not_enough_data" if series.m is None and state.state == "normal" else state.state
 
 
 def _pointed(by: Watching, series: Series) -> float | None:

@@ -70,6 +70,7 @@ class Series:
         state: of its alert.
         heard: when its scores came.
         floor: by which weights are divided at least.
+        unread: day (ordinal) -> scores that the judge could not read; they count nowhere else.
     """
 
     reference: DropReference | None = None
@@ -83,6 +84,7 @@ class Series:
     state: MonitorState = field(default_factory=MonitorState)
     heard: Hearing = field(default_factory=Hearing)
     floor: float = 0.0
+    unread: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def m(self) -> float | None:
@@ -102,6 +104,19 @@ class Series:
     def over(self, first: int, last: int) -> Moments:
         """Sums over the days from first up to, not including, last."""
         return sum((self.days[day] for day in range(first, last) if day in self.days), Moments())
+
+    def with_unread(self, times: Sequence[datetime], day: int, oldest: int, since: datetime | None) -> Series:
+        """The series after scores of one day that the judge could not read: they came, and say nothing else.
+
+        Args:
+            times: when they came, in order.
+            day: ordinal.
+            oldest: what came on days before it is forgotten.
+            since: no silence counts from before it.
+        """
+        unread = {one: n for one, n in self.unread.items() if one >= oldest}
+        unread[day] = unread.get(day, 0) + len(times)
+        return replace(self, unread=unread, heard=self.heard.after(times, day, oldest, since))
 
     def begun(self, watch: Watch, day: int, passed: int, days: int, limit: float) -> Series:
         """The series on a new day: its reference, where it was not known so far, and another day's bet.

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 State = Literal["normal", "pending", "firing", "recovering", "no_data", "error"]
-Standing = State | Literal["not_enough_data"]     # what is shown: nothing is tested before a baseline is known
+# what is shown: nothing is tested before a baseline is known, nor while the judge cannot read what comes
+Standing = State | Literal["not_enough_data", "not_read"]
 Seen = Literal["ok", "off", "no_data", "error"]
 Resolution = Literal["", "acknowledged", "false_alarm"]
 OPEN: tuple[State, ...] = ("firing", "recovering")

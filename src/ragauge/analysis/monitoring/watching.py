@@ -168,7 +168,10 @@ class Watching:
         """
         found: list[tuple[int, Alert]] = []
         for day, batch in groupby(self._taken(state, arrivals), key=lambda one: one.at.date().toordinal()):
-            for instrument, same in groupby(batch, key=lambda one: one.scores[self.watch.metric].instrument):
+            for (instrument, unread), same in groupby(batch, key=self._kind):
+                if unread:
+                    state = self._unread(state, day, list(same))
+                    continue
                 state = self._on(state, max(day, state.day))
                 if instrument != state.instrument:
                     state = self._with(state, instrument)
@@ -238,8 +241,30 @@ class Watching:
                 continue
             if score.status == "pending":
                 return
-            if score.status in ("scored", "failed"):
+            if score.status in ("scored", "failed", "not_read"):
                 yield arrival
+
+    def _kind(self, arrival: Arrival) -> tuple[str, bool]:
+        """By what a score was made, and whether the judge could not read its texts."""
+        score = arrival.scores[self.watch.metric]
+        return score.instrument, score.status == "not_read"
+
+    def _unread(self, state: WatchState, day: int, arrivals: Sequence[Arrival]) -> WatchState:
+        """Takes scores of one day that were not read: they raise no alert, not even that nothing comes."""
+        times: dict[Segment, list[datetime]] = defaultdict(list)
+        for arrival in arrivals:
+            for segment in self._segments_of(arrival):
+                times[segment].append(arrival.at)
+        series, oldest = dict(state.series), day - self.watch.baseline.days
+        for segment, came in times.items():
+            series[segment] = series.get(segment, Series()).with_unread(came, day, oldest, state.resumed)
+        last = max(arrival.at for arrival in arrivals)
+        last = last if state.last is None else max(last, state.last)
+        return replace(state, cursor=arrivals[-1].number, series=series, last=last)
+
+    def _segments_of(self, arrival: Arrival) -> Iterator[Segment]:
+        yield ALL
+        yield from ((name, value) for name in self.watch.segments if (value := arrival.segments.get(name, "")))
 
     def _on(self, state: WatchState, day: int) -> WatchState:
         """On a day: every day since the last begins, and with it a period where one is over."""
@@ -307,10 +332,8 @@ class Watching:
         scores: dict[Segment, list[SeriesScore]] = defaultdict(list)
         for arrival in arrivals:
             taken = self._score(arrival, arrival.scores[self.watch.metric])
-            scores[ALL].append(taken)
-            for name in self.watch.segments:
-                if value := arrival.segments.get(name, ""):
-                    scores[name, value].append(taken)
+            for segment in self._segments_of(arrival):
+                scores[segment].append(taken)
         state = self._grown(state, scores)
         series, alerts, found = dict(state.series), dict(state.alerts), list[tuple[int, Alert]]()
         silent, limit = dict(state.silent), self.limit(state)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragauge.analysis.results.jobs import JobState
+    from ragauge.data.verdict import VerdictCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,14 @@ class TrafficDay:
         project: whose traffic; "" of traces that were not looked into.
         outcomes: word of the ledger -> how many traces.
         run_id: of the run that holds their responses; "" = none.
+        verdicts: counts of the verdicts on these; None where there is no such run.
     """
 
     day: str
     project: str
     outcomes: dict[str, int]
     run_id: str
+    verdicts: VerdictCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar, get_origin
 
-from ragauge.errors import UsageError
+from ragauge.errors import ConfigError, DataError, UsageError
 
 Given = TypeVar("Given")
 P = ParamSpec("P")
@@ -74,12 +75,35 @@ StoredRun = Annotated[Any, Typed("A stored run: id, name or latest.", argument=T
 
 
 def parse_controls(controls: int | str | None) -> int | None:
-    """How many control pairs of the run; 0 = none of its own, None = as many as the judge takes by default."""
+    """How many control pairs of the run; 0 = none of its own, None = as many as the judge takes by default.
+
+    Where nothing is said, it is as many as ragauge.yaml says, in the folder where this was started.
+
+    Raises:
+        UsageError: it is neither a number nor none.
+        ConfigError: what ragauge.yaml says is neither.
+    """
+    controls = _configured_controls() if controls is None else controls
     if controls is None or controls == "none":
         return None if controls is None else 0
     if not str(controls).isdecimal():
         raise UsageError(f"controls must be a number of pairs or none, got {controls!r}.")
     return int(controls)
+
+
+def _configured_controls() -> int | str | None:
+    """What ragauge.yaml says of controls; None where it says nothing. Its other mistakes are for ragauge validate."""
+    from ragauge.data.config.reading import DEFAULT, read_config
+
+    if not Path(DEFAULT).is_file():
+        return None
+    try:
+        file = read_config()
+    except DataError:
+        return None
+    if mistakes := [problem for problem in file.problems if problem.problem.startswith("controls:")]:
+        raise ConfigError(mistakes)
+    return file.config.controls
 
 
 def keywords(options: Callable[P, Given]) -> Callable[[Callable[[Given], T]], Callable[P, T]]:

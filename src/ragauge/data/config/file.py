@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from ragauge.data.config.gate import GateSection
 from ragauge.data.config.monitor import MonitorSection
 from ragauge.data.config.section import Section
 from ragauge.data.config.sweep import SweepSection
 from ragauge.data.config.ui import UiSection
+from ragauge.data.readers.values import described
 
 
 class Config(Section):
     """The one configuration file of ragauge."""
 
+    controls: Annotated[int, Field(ge=0)] | Literal["none"] | None = Field(
+        default=None, description="Pairs of known truth that show what a judge can read, as for "
+        "ragauge evaluate --controls: so many, or none. docs/local-judge.md.",
+    )     # fmt: skip
     gate: GateSection | None = Field(default=None, description="Rules that a run must meet: docs/gates.md.")
     monitor: MonitorSection | None = Field(
         default=None, description="What is watched in production: docs/monitoring.md."
@@ -25,6 +30,14 @@ class Config(Section):
     )
     sweep: SweepSection | None = Field(default=None, description="Configurations to try: docs/sweeps.md.")
     ui: UiSection | None = Field(default=None, description="What the dashboard does: docs/dashboard.md.")
+
+    @field_validator("controls", mode="before")
+    @classmethod
+    def _check_controls(cls, value: Any) -> Any:
+        number = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        if value is None or value == "none" or number:
+            return value
+        raise ValueError(f"expected a number of pairs or none, got {described(value)}.")
 
 
 def json_schema() -> dict[str, Any]:
