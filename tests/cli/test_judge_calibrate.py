@@ -99,6 +99,22 @@ def test_checks_by_the_labels_that_trained_it_are_cross_fitted(cli: Cli, run: Pa
     assert brier["value"] == pytest.approx(after, abs=1e-6)
 
 
+def test_a_calibrated_judge_knows_its_error(cli: Cli, run: Path, tmp_path: Path) -> None:
+    """Calibrating leaves how far the judge errs, by fits without the label: means of other runs have its interval."""
+    assert run.exists()
+    assert cli("judge", "calibrate", "towers", "-o", "judge.json", "-q").code == 0
+    other = write(tmp_path / "other.jsonl", towers(N, 40))
+    assert cli("evaluate", other.name, "-m", "faithfulness", "--judge", "calibrated:judge.json", "-q").code == 0
+    card = rg.open_run("other").scorecard().card
+    (summary,) = card.summaries
+    assert summary.judged is not None
+    assert summary.interval is not None
+    assert summary.judged.low <= summary.interval.low < summary.interval.high <= summary.judged.high
+    assert f"{2 * N} of your labels" in card.judge.observed
+    local = rg.evaluate("towers", judge="local", metrics="faithfulness").card     # another judge has none of it
+    assert "of your labels" not in local.judge.observed
+
+
 def tossed() -> Iterator[tuple[list[str], list[str], list[str]]]:
     """Per answer its passages, its sentences, of which some words are others, and labels by tossed coins."""
     rng = random.Random(6)     # coins that the final model fits well: AUROC 0.65 on them

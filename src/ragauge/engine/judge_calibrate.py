@@ -6,6 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ragauge.analysis.judges.calibration import JudgeCalibration, LearnedFromLabels, gained
+from ragauge.analysis.judges.label_scores import QUESTION, example_of, scores_of, text_of, told_by
 from ragauge.data.facts import AnswerFacts
 from ragauge.engine.asked_facts import asked_facts
 from ragauge.engine.caller import CallCounts
@@ -15,11 +16,12 @@ from ragauge.engine.models import Calling
 from ragauge.engine.session import Progressed, Session
 from ragauge.errors import Interrupted, JudgeError, UsageError
 from ragauge.judging.calibrated.file import CalibrationFile
-from ragauge.judging.calibrated.judge import calibrated
+from ragauge.judging.calibrated.judge import CalibratedJudge, calibrated
 from ragauge.judging.calibrated.training import file_of, labelled_odds, refuse_few, training_items
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Judge
 from ragauge.stats.calibration import calibrate
+from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.open import Store
 
 NOT_A_BASE = ("calibrated:", "people")
@@ -53,7 +55,10 @@ async def learn(
     calling: Calling | None,
     progress: Progressed | None = None,
 ) -> tuple[CalibrationFile, JudgeCalibration]:
-    """Asks the base about every labelled text and fits what it says to the labels; nothing is written but replies.
+    """Asks the base about every labelled text and fits what it says to the labels.
+
+    Replies are stored, and what the calibrated judge makes of each labelled text by a fit without its label: from that
+    follows how far its means err.
 
     Args:
         source: the labelled texts.
@@ -79,7 +84,26 @@ async def learn(
     facts = [one.facts if isinstance(one.facts, AnswerFacts) else None for _, one in sorted(found.items())]
     if facts and not any(facts):
         raise JudgeError(f"{base.spec} judged none of {len(facts):,} texts: {found[0].reason or 'no verdict'}.")
-    return _learned(source, base, facts, counts)
+    file, found_gain = _learned(source, base, facts, counts)
+    _store_scores(store, source, calibrated(file, base.judge, source.name), facts)
+    return file, found_gain
+
+
+def _store_scores(
+    store: Store, source: LabelledRows, judge: CalibratedJudge, facts: list[AnswerFacts | None]
+) -> None:
+    """Stores people's and the calibrated judge's scores of the labelled texts, as a check by these labels does."""
+    metrics, scores = told_by(source.rows), []
+    for row, found in zip(source.rows, facts, strict=True):
+        inputs = VerifyAnswer(row.query, row.passages, row.answer)
+        moved = None if found is None else judge.recalibrate(inputs, found)
+        scores += [
+            TextScore(one.metric, text_of(row), example_of(row), one.people, one.judge, one.labels)
+            for one in scores_of(row, moved, metrics)
+        ]
+    file = LabelFile(judge.judge_id, QUESTION, judge.version(QUESTION), source.digest, source.name)
+    if scores:
+        store.checks.keep(file, scores)
 
 
 def _learned(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ragauge.analysis.judges.agreement import AgreementFigure
-from ragauge.analysis.judges.calibration import CalibrationSide, JudgeCalibration
+from ragauge.analysis.judges.calibration import CalibrationSide, JudgeCalibration, describe_weakness
 from ragauge.analysis.judges.telling import ReliabilityBin
 from ragauge.reporting.sections import Phrase, ReportSection, ReportTable, columns
 from ragauge.reporting.words import line
@@ -40,7 +40,9 @@ def sections(found: JudgeCalibration) -> Iterator[ReportSection]:
         ("difference", _figure(gain.brier, "+"), _figure(gain.log_loss, "+"), ""),
     )     # fmt: skip
     table = ReportTable(columns("", numbers=("Brier", "log loss", "AUROC")), rows if found.changed else rows[:1])
-    yield ReportSection("Calibration", "", (about, *lost), table, (Phrase(_why(found), "strong"),))
+    chosen, weak = Phrase(_why(found), "strong"), describe_weakness(gain.figures())
+    warnings = (weak,) if weak else ()
+    yield ReportSection("Calibration", "", (about, *lost), table, (chosen,), warnings=warnings)
     tried = [
         (f"{one.name} (chosen)" if one.name == found.chosen else one.name, f"{one.brier:.4f}", f"{one.gain:+.4f}",
          f"{one.error:.4f}")

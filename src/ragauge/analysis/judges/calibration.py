@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ragauge.analysis.estimating import ScoreSample, interval_of_difference, interval_of_mean
 from ragauge.analysis.judges.agreement import LEVEL, AgreementFigure
@@ -11,8 +12,14 @@ from ragauge.analysis.judges.telling import Probabilities, probabilities
 from ragauge.stats.calibration import AS_IT_IS, Calibrated, LabelledOdds, TriedCandidate
 from ragauge.stats.weighted import Interval
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
 SURE = 1e-6     # a probability is kept so far from 0 and 1 before its logarithm is taken
 LARGEST = 14.0     # the greatest loss that follows from SURE
+CONSTANT = 0.02    # standard deviation of probabilities below which all are as good as one number
+CHANCE = 0.5       # AUROC of an order that tells nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +67,55 @@ class CalibrationGain:
         after: the calibrated judge; the base where it stays as it is.
         brier: Brier score after less before, paired; below 0 is better.
         log_loss: log loss after less before, paired.
+        spread: standard deviation of the cross-fitted probabilities around the mean of their fold.
     """
 
     before: CalibrationSide
     after: CalibrationSide
     brier: AgreementFigure
     log_loss: AgreementFigure
+    spread: float
 
     def figures(self) -> dict[str, float | None]:
         """The figures by name, as a file keeps them."""
-        sides = {"before": self.before, "after": self.after}
-        return {
+        sides, auroc = {"before": self.before, "after": self.after}, self.after.probabilities.auroc.interval
+        lowest = {"auroc_after_low": None if auroc is None else auroc.low, "spread_after": self.spread}
+        return lowest | {
             f"{name}_{when}": value for when, side in sides.items()
             for name, value in (
                 ("brier", side.probabilities.brier.value), ("auroc", side.probabilities.auroc.value),
                 ("log_loss", side.log_loss.value),
             )
         }  # fmt: skip
+
+
+def is_constant(figures: Mapping[str, float | None]) -> bool:
+    """Whether a calibrated judge gives every claim as good as the same probability, by the figures of its file."""
+    spread = figures.get("spread_after")
+    return spread is not None and spread < CONSTANT
+
+
+def describe_weakness(figures: Mapping[str, float | None]) -> str:
+    """That a calibrated judge does not tell claims apart, in words; "" where it does, or its file does not say.
+
+    >>> describe_weakness({"auroc_after": 0.55, "auroc_after_low": 0.44, "spread_after": 0.1})[:51]
+    'On labels that it did not see it is not shown to te'
+    >>> describe_weakness({"auroc_after": 0.8, "auroc_after_low": 0.7, "spread_after": 0.2})
+    ''
+    """
+    auroc, low = figures.get("auroc_after"), figures.get("auroc_after_low")
+    if is_constant(figures):
+        return (
+            "Calibrated, it gives every claim nearly the same probability: it no longer tells supported claims from "
+            "others, so it gives no verdict on support. Use its base, a model judge, or more labels."
+        )
+    if auroc is None or (auroc > CHANCE if low is None else low > CHANCE):
+        return ""
+    ends = f"AUROC {auroc:.2f}" + ("" if low is None else f", perhaps no more than {low:.2f}")
+    return (
+        f"On labels that it did not see it is not shown to tell supported claims from others ({ends}; 0.50 is chance): "
+        "its means follow the labels, its differences and single verdicts say little."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +162,17 @@ def gained(items: LabelledOdds, learned: Calibrated) -> CalibrationGain:
     squares = {when: [float(one) for one in (mine - items.labels) ** 2] for when, mine in p.items()}
     sides = {when: _side(human, [float(one) for one in p[when]], losses[when], groups) for when in p}
     return CalibrationGain(
-        sides["before"], sides["after"], _less(squares, groups, 1.0), _less(losses, groups, LARGEST)
+        sides["before"], sides["after"], _less(squares, groups, 1.0), _less(losses, groups, LARGEST),
+        _spread(learned.p, items.folds),
     )     # fmt: skip
+
+
+def _spread(p: npt.NDArray[np.float64], folds: npt.NDArray[np.int64]) -> float:
+    """Standard deviation around the mean of each fold, since folds differ in what they were fitted to."""
+    import numpy as np
+
+    means = np.bincount(folds, weights=p) / np.maximum(1, np.bincount(folds))
+    return float(np.sqrt(np.mean((p - means[folds]) ** 2)))
 
 
 def _log_losses(items: LabelledOdds, p: object) -> list[float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ragauge.analysis.judges.calibration import describe_weakness, is_constant
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.data.ask import Ask, ModelName
 from ragauge.data.facts import AnswerFacts, Claim
@@ -23,6 +24,7 @@ from ragauge.stats.calibration import Recalibration
 
 PREFIX = "calibrated:"
 SUPPORTED = 0.5     # from this probability on a claim is called supported
+NO_VERDICT = "calibrated, this judge gives every claim nearly the same probability"
 
 
 def text_key(inputs: VerifyAnswer) -> str:
@@ -81,8 +83,19 @@ class CalibratedJudge:
         facts = yield from self.base.ask(inputs, judge_repeat)
         if not isinstance(inputs, VerifyAnswer) or not isinstance(facts, AnswerFacts) or not inputs.passages:
             return facts
-        if not facts.claims:
+        return self.recalibrate(inputs, facts)
+
+    def recalibrate(self, inputs: VerifyAnswer, facts: AnswerFacts) -> AnswerFacts:
+        """The base's facts with calibrated support.
+
+        Where the calibrated probabilities are as good as one number, no claim has a verdict: a constant is no
+        measurement.
+        """
+        if not facts.claims or not inputs.passages:
             return facts
+        if is_constant(self.file.figures):
+            open_claims = (Claim(c.n, c.text, c.start, c.end, "failed", reason=NO_VERDICT) for c in facts.claims)
+            return replace(facts, claims=tuple(open_claims))
         measured = MeasuredPassages(inputs.passages, [claim.text or "" for claim in facts.claims])
         recognised = self._recognised(inputs)
         if self.file.by == "answer":
@@ -213,6 +226,8 @@ def judge_note(judge_id: str, file: CalibrationFile | None, base: JudgeNote) -> 
         base: what is said of the judge that it asks.
     """
     limits = tuple(limit for limit in base.limits if limit != SHARPER)
+    weak = "" if file is None else describe_weakness(file.figures)
+    limits = (weak, *limits) if weak else limits
     if file is None:
         what = "Calibrated by people's labels; the file that says by which is not there any more."
         return replace(base, judge_id=judge_id, what=f"{what} {base.what}", limits=(*limits, FITTED), observed="")
