@@ -25,7 +25,7 @@ from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import AnswerFacts, RelevanceFacts
 from ragauge.judging.inputs import RatePassages, VerifyAnswer
 from ragauge.judging.judge import drive
-from ragauge.judging.local.rate_passages import rate_passages
+from ragauge.judging.local.relevance import rate_passages
 from ragauge.judging.local.verify_answer import verify_answer
 from ragauge.llm.embedders.wordllama import WordLlamaEmbedder
 

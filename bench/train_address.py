@@ -47,6 +47,12 @@ ON_TOPIC: tuple[Level, ...] = ("own", "topic", "near")      # told apart by the 
 APART: tuple[Level, ...] = ("own", "far")                   # and by the second
 Calibration = tuple[float, float]     # slope and shift of log odds
 
+# what counts against an answer, and what may count either way; all else counts for it
+AGAINST = frozenset({"lacks_exact", "lacks_name", "lacks_manner", "lacks_choice"})
+EITHER_WAY = frozenset({"query_length", "not_yes_no"})
+BRIEF = ("coverage", "new", "lacks_exact", "lacks_name", "lacks_manner", "lacks_choice")
+EVERY_LANGUAGE = frozenset({"coverage", "first", "bigrams", "grams", "new", "query_length", "cosine"})
+
 
 class Table(NamedTuple):
     """Features, levels and sources of one scorer."""
@@ -111,9 +117,9 @@ class Trained(NamedTuple):
 
 def table(placed: Sequence[Placed], angles: Sequence[float | None], mode: Mode, *, brief: bool) -> Table:
     """Features of every pair, in the order of their names."""
-    names = [*(address.BRIEF if brief else address.LEXICAL), "cosine"]
+    names = [*(BRIEF if brief else address.LEXICAL), "cosine"]
     if mode == "grams":
-        names = [name for name in names if name in address.EVERY_LANGUAGE]
+        names = [name for name in names if name in EVERY_LANGUAGE]
     rows = []
     for one, angle in zip(placed, angles, strict=True):
         shown = statements(one.answer).shown[: address.LOOKED_AT]
@@ -128,7 +134,7 @@ def model(found: Table) -> Fitted:
     own, weights = found.own(), evened(found.sources)
     weights = np.where(own == 1, weights / weights[own == 1].sum(), weights / weights[own == 0].sum()) * len(own) / 2
     bounds = [
-        (None, None) if name in address.EITHER_WAY else (None, 0.0) if name in address.AGAINST else (0.0, None)
+        (None, None) if name in EITHER_WAY else (None, 0.0) if name in AGAINST else (0.0, None)
         for name in found.names
     ]
     return fit(found.rows, own, weights, PENALTY, bounds)

@@ -25,8 +25,7 @@ from logistic import auroc, brier, fit, sigmoid
 
 from ragauge.data.example import Example
 from ragauge.judging.inputs import VerifyReference, reference_claims
-from ragauge.judging.local.evidence import FEATURES, log_odds, topics
-from ragauge.judging.local.verify_reference import stated
+from ragauge.judging.local.verify_reference import FEATURES, log_odds, stated, topics
 from ragauge.text.specifics import ClaimKind, claim_kind
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -44,13 +44,7 @@ LATEST_SHORT = 69       # "FY69" is 2069, "FY70" 1970
 
 
 def at(plain: str, pos: int, digits: int) -> Mark | None:
-    """The date whose first number is at pos, or None; the mark begins earlier where the month's name does.
-
-    Args:
-        plain: see `marks.plain`.
-        pos: of the first digit.
-        digits: how many there are in a row.
-    """
+    """The date whose first number is at pos, or None; the mark begins earlier where the month's name does."""
     if digits > 4 or digits == 3:
         return None
     mark = _by_year(plain, pos) if digits == 4 else _by_day(plain, pos)

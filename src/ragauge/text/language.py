@@ -106,13 +106,7 @@ def _latin(text: str) -> str:
 
 
 def _vote(votes: dict[str, float], word: str, *, inside: bool) -> None:
-    """Counts a word for the languages that it belongs to, shared out among them; else its letters, unless it is a name.
-
-    Args:
-        votes: language -> words.
-        word: as written.
-        inside: whether another word stands before it, so that a capital makes it part of a name.
-    """
+    """Counts a word for the languages that it belongs to, shared out among them; else its letters but for a name's."""
     small = word.lower()
     named = inside and small != word
     known = VOTES.get(small)

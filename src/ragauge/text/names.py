@@ -67,9 +67,7 @@ def addresses(text: str) -> Iterator[Mark]:
 def find(text: str, language: str = "en") -> Iterator[Mark]:
     """The names in a text, in order.
 
-    Args:
-        text: any text.
-        language: ISO 639-1; in German a single capitalised word is no name.
+    In German a single capitalised word is no name.
     """
     pattern = _words(ascii_only=text.isascii(), linked=language != "de")
     common = frequent(language) if language != "en" else ENGLISH

@@ -137,9 +137,7 @@ UNBOUNDED = 10**15
 def find_spelled(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
     """Numbers in words, percentages among them.
 
-    Args:
-        plain: the text.
-        liberal: also "one", "zero" and ordinals ("first"), wherever they stand.
+    `liberal`: also "one", "zero" and ordinals ("first"), wherever they stand.
     """
     for first, last in _phrases(plain):
         for start, end, value in _numbers(plain, first, last):
@@ -243,10 +241,8 @@ LONGEST = 400     # digits; a longer run is no number that anyone wrote
 def find(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
     """Numbers, percentages and dates of a text whose digits are 0-9, not overlapping, in no fixed order.
 
-    Args:
-        plain: see `marks.plain`.
-        liberal: number words count wherever they stand ("one of", "first"); right for text to be searched in,
-            wrong for text to be checked.
+    `liberal`: number words count wherever they stand ("one of", "first"); right for text to be searched in, wrong for
+    text to be checked.
     """
     taken = _skipped(plain)
     pos = 0

@@ -134,10 +134,8 @@ class TokenizedSentence:
     def subject(self, ids: Sequence[int], lead: Words, *, outer: bool = False) -> Words | None:
         """The subject of a main clause; None where it is not plain.
 
-        Args:
-            ids: the tokens of the clause.
-            lead: the subject that was put back already; () = none.
-            outer: of "results showed that the drug failed", whether the results are wanted, not the drug.
+        `lead` is the subject that was put back already, () = none. With `outer`, of "results showed that the drug
+        failed" the results are wanted, not the drug.
         """
         if lead:
             return self._without_auxiliary(lead)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ragauge.text.characters import UNSPACED
+from ragauge.text.word_files import read_words
 
 CLOSING = "」』】〉》）)\\]\"”’»'"
 # ideographic, Arabic and Urdu, Devanagari, Armenian, Ethiopic, Myanmar, Khmer, Tibetan
@@ -29,30 +30,12 @@ MONTH = re.compile(
 )
 GERMAN_LEAD = re.compile(r"\b(?:am|der|dem|den|im|vom|zum|zur|seit|ab)\s+\d{1,2}\.$", re.IGNORECASE)
 ENUMERATOR = re.compile(r"(?:^|[.!?:;])\s*\(?\d{1,2}\.$")
-_BEFORE_ANYTHING = """
-z.b. d.h. u.a. i.d.r. z.t. v.a. bzw. nr. vgl. evtl. ggf. zzgl. prof.
-sr. sra. srta. dra. dr. d. págs. núm. p.ej. ee.uu. avda. mme. mlle. m. p.ex. sig. dott. avv. mevr. dhr. bijv. d.w.z.
-t.ex. bl.a. d.v.s. m.in. tzn. tj. np. bkz. yrd. doç. т.е. т.к. см. рис. डॉ. प्रो. श्री.
-"""
-_BEFORE_SMALL = """
-ca. str. abs. art. ud. uds. pág. aprox. av. env. éd. chap. pag. ecc. n.b. o.a. enz. m.fl. s.k. itp. itd. ul. vb. örn.
-г. гг. в. вв. им. ул. т.д. т.п. др. руб. млн. млрд. тыс. u.s.w. usw. etc.
-"""
-# before a capital, only these are left to the model: it has learnt "cancer" and "century" as abbreviations too
-_LEFT_TO_MODEL = """
-mr mrs messrs mme mlle drs prof rev hon pres gov sen rep gen col maj capt cmdr cdr sgt cpl pvt brig adm ste esq supt
-insp dir asst assoc atty ing dept univ inst acad natl int intl proc soc assn bros inc corp ltd llc plc mfg viz etc
-approx est fig figs eqs eqn nos vol vols chap sec sect eds ref refs art arts app appx para ser supp suppl tab def cit
-jan feb mar apr jun jul aug sept oct nov dec mon tue tues wed thu thur thurs fri sat sun ave blvd hwy apt bldg rte
-ala ariz ark calif colo conn fla ill ind kan mich minn miss mont neb nev okla ore penn tenn tex wash wis wyo mass del
-biol chem phys med sci clin eng math econ hist psychol surg pharm spp subsp var min max temp avg misc dist div exec
-govt hosp lab lib mgr mus nat org phil pub tech trans treas ibid seq vgl
-"""
-LEFT_TO_MODEL = frozenset(_LEFT_TO_MODEL.split())
+WORDS = read_words(__file__, "sentences")
+LEFT_TO_MODEL = frozenset(WORDS["left_to_model"].split())
 BEFORE_CAPITAL = re.compile(r"\.[\"'”’)\]]*(?=\s+[\"'“‘(\[]?([^\W\d_]))")
 OPENING = "([\"'“‘„«"
-ABBREVIATIONS = frozenset(_BEFORE_ANYTHING.split())
-LOOSE_ABBREVIATIONS = frozenset(_BEFORE_SMALL.split())
+ABBREVIATIONS = frozenset(WORDS["before_anything"].split())
+LOOSE_ABBREVIATIONS = frozenset(WORDS["before_small"].split())
 
 
 def other_stops(piece: str) -> set[int]:

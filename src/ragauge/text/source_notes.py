@@ -11,17 +11,10 @@ from functools import lru_cache
 
 from ragauge.text.sentences import CREDIT, SOURCE
 from ragauge.text.tokens import ENGLISH
+from ragauge.text.word_files import read_words
 
 _NUMBERS = r"\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*"
-_HEADS = """
-sources? src references? citations? bibliography footnotes? quellen? quellenangaben? quellenverzeichnis
-literatur belege? nachweise? fussnoten références? bibliographie fuentes? referencias? bibliografía fonti fonte
-riferimenti fontes referências? bronnen bron källor källa kilder kilde referenser? źródła źródło источники?
-литература ссылки kaynaklar kaynak πηγές πηγή nguồn 参考文献 参考资料 参考資料 出典 来源 資料來源 引用元
-참고문헌 참고자료 출처 المصادر المصدر
-المراجع स्रोत संदर्भ อ้างอิง מקורות
-"""
-HEADS = "|".join(_HEADS.split())
+HEADS = "|".join(read_words(__file__, "source_notes")["heads"].split())
 _PLACE = r"(?:\s*,?\s*(?:[^\W\d_]{1,8}\.?\s?)?\d[\d\s–-]{0,12})?"     # ", page 3", "S. 4–5"
 DOCUMENT = (
     r"(?:https?://[^\s<>()\[\]]+|www\.[^\s<>()\[\]]+"

@@ -56,10 +56,6 @@ def gerund(word: str) -> bool:
 def finite(words: Sequence[str], at: int) -> bool:
     """Whether the word at a place is plainly a finite verb, by its form and its neighbours.
 
-    Args:
-        words: of the sentence, in small letters.
-        at: the place, from 0.
-
     >>> finite("the old port closed in 1990".split(), 3), finite("the closed port".split(), 1)
     (True, False)
     """

@@ -37,15 +37,10 @@ OPEN = (0.25, 0.375, 0.375)
 NOTHING = 0.75        # share of P(fully) that becomes "no" where the answer says nothing
 CUTS = (0.25, 0.75)    # expected values that part "no" from "partly" and "partly" from "fully": nearest of 0, 0.5 and 1
 
-# what counts against an answer, and what may count either way; all else counts for it
-AGAINST = frozenset({"lacks_exact", "lacks_name", "lacks_manner", "lacks_choice"})
-EITHER_WAY = frozenset({"query_length", "not_yes_no"})
 LEXICAL = (
     "coverage", "first", "bigrams", "grams", "beside_names", "new", "query_length",
     "lacks_exact", "lacks_name", "lacks_manner", "lacks_choice", "holds_manner", "yes_no", "not_yes_no",
 )  # fmt: skip
-BRIEF = ("coverage", "new", "lacks_exact", "lacks_name", "lacks_manner", "lacks_choice")
-EVERY_LANGUAGE = frozenset({"coverage", "first", "bigrams", "grams", "new", "query_length", "cosine"})
 LACKS = {
     "number": "lacks_exact", "time": "lacks_exact", "name": "lacks_name", "place": "lacks_name",
     "reason": "lacks_manner", "manner": "lacks_manner", "comparison": "lacks_choice", "choice": "lacks_choice",
@@ -72,12 +67,7 @@ def address(query: str, stated: Statements, answer: str, cosine: float | None, m
     The label is the level nearest to the expected value P(fully) + P(partly) / 2. A refusal, and an answer that states
     nothing, do not address it, surely; to a question without a word of content anything does.
 
-    Args:
-        query: the question.
-        stated: the answer by sentence.
-        answer: the whole answer.
-        cosine: of question and answer, as `similarity.standard_table` has it; None where there is none.
-        mode: how texts are compared.
+    `cosine` is that of question and answer, as `similarity.standard_table` has it; None where there is none.
     """
     if stated.refuses:
         return Addressed("no", (0.0, 0.0, 1.0))
@@ -124,14 +114,7 @@ def label(levels: Levels) -> Address:
 
 
 def evidence(query: str, shown: str, answer: str, mode: Mode) -> dict[str, float]:
-    """What speaks for and against the answer, by name: shares in [0, 1], marks of 0 or 1, and a logarithm.
-
-    Args:
-        query: the question.
-        shown: what the answer states.
-        answer: the whole answer.
-        mode: how texts are compared. The asked-for slot is looked for in English only.
-    """
+    """What speaks for and against the answer, by name: shares in [0, 1], marks of 0 or 1, and a logarithm."""
     asked = PreparedQuestion(query, mode)
     shared = dict(zip(RELEVANCE, asked.features(shown, None), strict=True))
     held = indexed(shown, mode)

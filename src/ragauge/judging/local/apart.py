@@ -22,11 +22,6 @@ def stands_alone(specific: Specific, text: str, query: str) -> bool:
     In a compound with a word it is that of the word, which is an answer only where the question has the word, or
     where the word is a unit and no count is asked for. Where one is, neither an ordinal nor one side of a score or a
     range is one.
-
-    Args:
-        specific: a number without a unit.
-        text: holds it.
-        query: the question; "" where it is not known.
     """
     same = plain(text)
     readings = {specific.normal, specific.other} - {""}

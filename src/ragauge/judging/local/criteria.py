@@ -56,11 +56,8 @@ KINDS = {unit: _KINDS[kind] for kind, nouns in WORDS["kinds"].items() for unit i
 class PreparedAnswer:
     """An answer made ready for criteria.
 
-    Args:
-        query: the question.
-        answer: as written.
-        relevant: the numbers, from 0, of the sentences that are about a topic; for what is explained or only named by
-            its kind.
+    `relevant` gives the numbers, from 0, of the sentences that are about a topic; for what is explained or only named
+    by its kind.
     """
 
     def __init__(self, query: str, answer: str, relevant: Callable[[str], Collection[int]]) -> None:

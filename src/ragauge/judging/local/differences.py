@@ -92,11 +92,8 @@ class TextAlignment:
 def align_texts(claim: Sequence[Item], passage: Sequence[Item], near: float = NEAR_COPY) -> TextAlignment | None:
     """The claim beside the sentence; None unless it is a near-copy of a part of it.
 
-    Args:
-        claim: the claim's items.
-        passage: the sentence's.
-        near: least share of the claim's items with content that have an equal partner; those that differ from their
-            partner do not count.
+    `near` is the least share of the claim's items with content that have an equal partner; those that differ from
+    their partner do not count.
     """
     laid = TextAlignment(claim, passage, align(claim, passage))
     apart = {pair.claim for pair in laid.pairs if pair.relation != "same"}

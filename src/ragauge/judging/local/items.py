@@ -72,10 +72,7 @@ class Item:
 def read(text: str, known: Collection[str], small: Collection[str]) -> tuple[Item, ...]:
     """The items of a sentence, with its first word as a name where it is one.
 
-    Args:
-        text: the sentence.
-        known: words that have a capital inside a sentence elsewhere, folded.
-        small: words that occur without a capital.
+    `known` are words, folded, that have a capital inside a sentence elsewhere; `small` such as occur without one.
     """
     row = [
         replace(read_item, kind="name")

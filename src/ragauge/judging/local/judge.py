@@ -22,8 +22,8 @@ from ragauge.errors import JudgeError
 from ragauge.judging import similarity
 from ragauge.judging.inputs import Inputs
 from ragauge.judging.judge import Asking
-from ragauge.judging.local import agree, criteria, rate_passages, verify_answer, verify_reference
-from ragauge.judging.local.weights import evidence_weights, fingerprint, stored
+from ragauge.judging.local import agree, criteria, relevance, verify_answer, verify_reference
+from ragauge.judging.local.weights import EVIDENCE_FILE, fingerprint, stored
 from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.judge_scale import SourceScale
 from ragauge.text.specifics import ClaimKind
@@ -33,9 +33,9 @@ GENERATION = 6     # raised when the code that scores changes a verdict
 ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
     "verify_reference": (verify_reference.VERSION, verify_reference.verify_reference),
-    "rate_passages": (rate_passages.VERSION, rate_passages.rate_passages),
-    "rate_sentences": (rate_passages.VERSION, rate_passages.rate_passages),
-    "rate_answer": (rate_passages.VERSION, rate_passages.rate_passages),
+    "rate_passages": (relevance.VERSION, relevance.rate_passages),
+    "rate_sentences": (relevance.VERSION, relevance.rate_passages),
+    "rate_answer": (relevance.VERSION, relevance.rate_passages),
     "agree": (agree.VERSION, agree.agree),
     "cover_aspects": (criteria.VERSION, criteria.cover_aspects),
     "cover_criteria": (criteria.VERSION, criteria.cover_criteria),
@@ -103,12 +103,7 @@ def middle() -> tuple[float, float]:
 
 
 def judge_note(judge_id: str, claims: Claims) -> JudgeNote:
-    """What is to be said of this judge beside every score of it.
-
-    Args:
-        judge_id: whose verdicts.
-        claims: of the run, by what can be seen of them.
-    """
+    """What is to be said of this judge beside every score of it."""
     low, high = middle()
     rows = stored()["held_out"]["overlap_words"]
     mean = rows["sources"]["mean"]
@@ -124,12 +119,8 @@ LEAST_SHARE, SEEN_WELL = 0.05, 0.95     # kinds that are rarer, or nearly always
 
 
 def unseen(reference: Mapping[ClaimKind, float]) -> list[str]:
-    """How many of the reference claims are of a kind that this judge often does not find, and how often it does.
-
-    Args:
-        reference: kind -> share of the run's reference claims.
-    """
-    rates = evidence_weights()["found"]
+    """How many of the reference claims are of a kind that this judge often does not find, and how often it does."""
+    rates = stored(EVIDENCE_FILE)["found"]
     return [
         f"{share:.0%} of the reference claims are {KINDS[kind]}: of such this judge finds {rates[kind]:.0%} where "
         "their evidence is there (measured on public sets)."
@@ -150,67 +141,6 @@ def _rate(row: Mapping[str, Any]) -> str:
     if row["least"] is None:
         return f"{row['supported']:.0%}"
     return f"{row['supported']:.0%} ({row['least']:.0%} to {row['greatest']:.0%} by source)"
-
-
-def tables(held_out: Mapping[str, Any] | None = None) -> str:
-    """The held-out figures in Markdown, as the training script prints them."""
-    rates = stored()["held_out"] if held_out is None else held_out
-    parts = []
-    for name, title in TITLES.items():
-        parts += [f"### {title}", "", *_sources(rates[name]["sources"], rates[name].get("pooled")), ""]
-        if "bands" in rates[name]:
-            absent = rates[name]["absent"]
-            parts += [*_bands(rates[name]["bands"]), ""]
-            parts += [f"Claims with a number in digits that is nowhere, or contradicted by a near-copy: {absent['n']}; "
-                      f"{absent['supported']:.0%} were supported.", ""]  # fmt: skip
-    parts += [f"### {ADDRESSED}", "", *_address(rates["address"])]
-    return "\n".join(parts).rstrip()
-
-
-ADDRESSED = "Answers that people wrote, and the same answers beside other questions"
-TITLES = {
-    "overlap_words": "Support of a claim, English",
-    "overlap_grams": "Support of a claim, pieces of words (the same data read as if it were not English)",
-    "relevance": "Relevance of a passage",
-    "relevance_lexical": "Relevance of a passage, without embeddings",
-}
-
-
-def _sources(rows: Mapping[str, Mapping[str, float]], pooled: Mapping[str, float] | None) -> list[str]:
-    columns = ["n", "positive", "auroc", "balanced_accuracy", "brier", "ece"]
-    heads = ["n", "positive", "AUROC", "balanced accuracy", "Brier", "ECE"]
-    if any("coverage_auroc" in row for row in rows.values()):
-        columns.insert(3, "coverage_auroc")
-        heads.insert(3, "AUROC of token coverage")
-    lines = [f"source | {' | '.join(heads)}", "---|" + "|".join(["---:"] * len(heads))]
-    names = [name for name in rows if name != "mean" and "(" not in name]
-    others = [name for name in rows if "(" in name]
-    listed = [(name, rows[name]) for name in sorted(names)] + [("**mean**", rows["mean"])]
-    listed += [("all together", pooled)] if pooled else []
-    for name, row in [*listed, *((name, rows[name]) for name in others)]:
-        cells = [f"{row['n']:.0f}", *(f"{row[column]:.3f}" for column in columns[1:])]
-        lines.append(f"{name} | {' | '.join(cells)}")
-    return lines
-
-
-def _bands(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    lines = ["p | claims | supported | least to greatest by source", "---|---:|---:|---"]
-    for row in rows:
-        rate = "–" if row["supported"] is None else f"{row['supported']:.0%}"
-        spread = "–" if row["least"] is None else f"{row['least']:.0%} to {row['greatest']:.0%}"
-        lines.append(f"{row['low']:g} to {row['high']:g} | {row['n']} | {rate} | {spread}")
-    return lines
-
-
-def _address(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
-    columns = ("own_refused", "own_no", "own_partly", "other_no", "other_partly")
-    lines = [
-        "source | answers | called a refusal | off the topic | partial | another question: off the topic | partial",
-        "---|---:|---:|---:|---:|---:|---:",
-    ]
-    for name, row in sorted(rows.items()):
-        lines.append(f"{name} | {row['n']:.0f} | {' | '.join(f'{row[column]:.1%}' for column in columns)}")
-    return lines
 
 
 FILE = Path(__file__).parent / "judge_error.json"

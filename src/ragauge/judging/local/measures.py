@@ -45,12 +45,7 @@ class Amount:
         """Whether it is a value of a table, rounded to the digits that are written.
 
         Without a multiplier of its own it may be the number as the table has it. Of a table without a known scale any
-        multiplier may be meant.
-
-        Args:
-            value: as the table has it.
-            scale: the table's power of ten; None = unknown.
-            percent: whether the value is a percentage.
+        multiplier may be meant. `scale` is the table's power of ten; None = unknown.
         """
         if self.percent != percent and (self.percent or self.shift or self.money):
             return False

@@ -37,11 +37,7 @@ def first(line: TableLine, query: str, ask: NamedInClaim) -> LineCell | None:
 def count(line: TableLine, query: str, ask: NamedInClaim, limit: float | None) -> int | None:
     """In how many years the line is above or below the limit of the question; None where it asks for no such thing.
 
-    Args:
-        line: what is counted.
-        query: the question.
-        ask: the same, read.
-        limit: in the table's scale; None = the question has none.
+    `limit` is in the table's scale; None = the question has none.
     """
     above, below = FORMS["above"].search(query), FORMS["below"].search(query)
     if not FORMS["many"].search(query) or bool(above) == bool(below) or limit is None:
@@ -106,10 +102,7 @@ class TablePart:
     def met(self, amount: Amount, ask: NamedInClaim, nth: int | None) -> Met | None:
         """How an amount is met; None where it is not.
 
-        Args:
-            amount: the amount.
-            ask: what is named for it; it may be less than for all.
-            nth: which of several things that are named it is of; None = of the one named best.
+        `ask` is what is named for it; `nth` which of several things named it is of, None = of the one named best.
         """
         return self._stated(amount, ask, nth) or self._implied(amount, ask)
 
@@ -147,13 +140,7 @@ def ranked(
 ) -> Iterator[tuple[Met, bool]]:
     """Where a question asks for a year, or a count of years, by a comparison: the cells, and whether it is this one.
 
-    Args:
-        own: the table.
-        part: what the question speaks of.
-        ask: what the question names.
-        query: the question.
-        told: years of the claim.
-        numbers: its amounts.
+    `told` are the years of the claim, `numbers` its amounts.
     """
     if not (FORMS["which"].search(query) or FORMS["many"].search(query)):
         return

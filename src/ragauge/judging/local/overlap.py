@@ -31,9 +31,6 @@ FEATURES = (
     "claim_length",
     "evidence_length",
 )
-# more of these can only speak against support, more of the first kind only for it; lengths may go either way
-AGAINST = frozenset({"numbers_missing", "names_missing"})
-EITHER_WAY = frozenset({"claim_length", "evidence_length"})
 
 Runs = Mapping[tuple[str, ...], int]
 
@@ -213,11 +210,7 @@ def features(
 ) -> tuple[float, ...]:
     """The features of a claim against a passage, or against several taken together, in the order of FEATURES.
 
-    Args:
-        claim: the claim.
-        overlap: what is held of it.
-        numbers_missing: how many of its numbers, dates and percentages stand nowhere in them.
-        names_missing: share of its names that stand nowhere in them.
+    `numbers_missing` counts its numbers, dates and percentages that stand nowhere in them; `names_missing` is a share.
     """
     n = len(claim.distinct) or 1
     return (

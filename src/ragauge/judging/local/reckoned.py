@@ -29,11 +29,7 @@ class Result:
 def results(part: Linked, wholes: Sequence[TableLine], ask: NamedInClaim, text: str) -> Iterator[Result]:
     """What follows from the numbers of a table by an operation that the words name.
 
-    Args:
-        part: what is spoken of.
-        wholes: lines of totals, which may be what a share is of.
-        ask: what is named.
-        text: question and claim.
+    `wholes` are lines of totals, which may be what a share is of; `text` is question and claim.
     """
     lines, named, sides, asked, spans = part.best, part.named, part.sides, ask.years, ask.spans
     change, mean = FORMS["change"].search(text), FORMS["mean"].search(text)

@@ -89,10 +89,7 @@ def refuses(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str |
     An answer that opens by declining for a rule of conduct answers only where it turns ("However, ..."). One that
     closes by saying that what came before does not suffice for an answer declines, whatever it listed.
 
-    Args:
-        texts: the sentences.
-        declined: which of them decline.
-        told: what each states; of a declining one, what its other part states; None where nothing.
+    `told` is what each sentence states; of a declining one, what its other part states; None where nothing.
     """
     if not any(declined) or len(texts) > MOST_SENTENCES:
         return False

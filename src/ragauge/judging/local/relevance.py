@@ -11,15 +11,19 @@ from itertools import pairwise
 from math import log1p
 
 from ragauge.data.ask import Ask
+from ragauge.data.facts import Rating, RelevanceFacts
 from ragauge.judging import similarity
-from ragauge.judging.local.index import SAMPLE, Mode, Segment, carries_content, indexed, pieces, units_of
+from ragauge.judging.inputs import Rate, RatePassages
+from ragauge.judging.judge import Asking
+from ragauge.judging.local.index import SAMPLE, Mode, Segment, carries_content, indexed, mode_of, pieces, units_of
 from ragauge.judging.local.weights import Scorer, scorer
+from ragauge.judging.similarity import cosine_scale, standard_table
 from ragauge.text.language import guess
+from ragauge.text.sentences import split
 from ragauge.text.tokens import words
 
 LEXICAL = ("coverage", "bigrams", "grams", "query_length", "text_length")
 FEATURES = ("cosine", *LEXICAL)
-EITHER_WAY = frozenset({"query_length", "text_length"})
 FEWEST_UNITS: Mapping[Mode, int] = {"words": 0, "grams": 20}     # of a text: shorter ones were not trained on
 LONGEST_QUERY = 128      # units with content that are looked at
 FEWEST_WORDS = 20        # of a text in plain letters that tells its language; a shorter one is taken for English
@@ -84,3 +88,34 @@ def language_of(query: str, text: str) -> str:
 def embed(question: str, version: int, texts: Sequence[str], judge_repeat: int) -> Ask:
     """The one request for vectors that a question makes, with the beginnings of its texts."""
     return similarity.embed(question, version, [text[:EMBEDDED] for text in texts], judge_repeat)
+
+
+VERSION = 1
+
+
+def rate_passages(inputs: Rate, judge_repeat: int = 0) -> Asking:
+    """Relevance from the words that question and text share and from the cosine of their embeddings.
+
+    An empty text is not relevant. Without vectors, and in a language whose cosines were not measured, the words alone
+    decide.
+    """
+    whole = isinstance(inputs, RatePassages)
+    parts = [(n, None, text) for n, text in enumerate(inputs.passages, 1)] if whole else _sentences(inputs.passages)
+    angles: list[float | None] = [None] * len(parts)
+    if inputs.query.strip() and any(text.strip() for _, _, text in parts):
+        texts = [inputs.query, *(text for _, _, text in parts)]
+        (reply,) = yield [embed(inputs.question, VERSION, texts, judge_repeat)]
+        scales = [cosine_scale(language_of(inputs.query, text)) for _, _, text in parts]
+        (angles,) = standard_table(reply, 1, scales)
+    mode = mode_of((inputs.query, *inputs.passages))
+    asked = PreparedQuestion(inputs.query, mode)
+    ratings = []
+    for (passage, sentence, text), angle in zip(parts, angles, strict=True):
+        judge = chosen("relevance", angle, mode)
+        p = judge.p(asked.features(text, angle)) if text.strip() and asked.distinct else 0.0
+        ratings.append(Rating(passage, p >= judge.threshold, sentence, p))
+    return RelevanceFacts(tuple(ratings), "passage" if whole else "sentence")
+
+
+def _sentences(passages: Sequence[str]) -> list[tuple[int, int | None, str]]:
+    return [(n, sentence.n, sentence.text) for n, text in enumerate(passages, 1) for sentence in split(text)]

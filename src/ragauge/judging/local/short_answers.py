@@ -121,9 +121,7 @@ def is_negated(text: str) -> bool:
 def readings(reference: str, *, labels: bool = False) -> tuple[tuple[ReferencePart, ...], ...]:
     """What a short reference accepts: any of these, each of which needs all its parts.
 
-    Args:
-        reference: the reference.
-        labels: whether its decimals only tell things apart, as versions do.
+    `labels`: its decimals only tell things apart, as versions do.
 
     >>> [[part.joined for part in each] for each in readings("Chile and Peru")]
     [['chile', 'peru']]

@@ -100,11 +100,7 @@ def holds(asked: Slot, query: str, answer: str, *, few: bool = False) -> bool:
     A yes-or-no question is not looked at here: what answers it need not say "yes". Of two things the answer names
     one, or both, or neither; a comparison compares. Only the beginning of a long answer is read.
 
-    Args:
-        asked: the kind, of `slot`.
-        query: the question.
-        answer: what is said.
-        few: an answer of a few words: any word will do for a name, and nothing need be given as a reason.
+    With `few` words any will do for a name, and nothing need be given as a reason.
 
     >>> holds("time", "When was the mill of 1820 shut?", "The mill of 1820 was shut by its owner.")
     False

@@ -239,11 +239,6 @@ def weighed(sentence: str, parts: Sequence[ClaimPart], evidence: PreparedPassage
 
     A near-copy is told by the whole too: where that is contradicted and no part is, the part that the passages hold
     least of is the one that differs.
-
-    Args:
-        sentence: without marks.
-        parts: its claims, at least one.
-        evidence: the passages.
     """
     whole = evidence.weigh(sentence)
     if len(parts) < 2 or not evidence.passages:
@@ -263,11 +258,6 @@ def with_question(own: Weighed, asked: str, evidence: PreparedPassages) -> Weigh
 
     Right short answers of XQuAD have a p together of .5 and more in nine of ten cases beside their own question, and
     of .39 and less beside another about the same passage: MENTIONED times it, so that a mere mention stays unclear.
-
-    Args:
-        own: on the answer alone.
-        asked: the question and the answer.
-        evidence: the passages.
     """
     if own.p <= NOTHING or not evidence.passages:
         return own

@@ -56,12 +56,7 @@ Others = Callable[[AbstractSet[int]], Weighed]      # the verdict by the words o
 
 
 class Tabled:
-    """The tables of the passages, read once for all claims.
-
-    Args:
-        query: the question.
-        passages: their texts, in order.
-    """
+    """The tables of the passages, read once for all claims."""
 
     def __init__(self, query: str, passages: Sequence[str]) -> None:
         self.query = query[:LONGEST]
@@ -76,10 +71,7 @@ class Tabled:
         it no longer, unless the claim's stands beside the tables as well. Each passage speaks for itself, so one that
         joins never lowers p.
 
-        Args:
-            claim: its text.
-            weighed: the verdict by the words of all passages.
-            others: the same by those of some.
+        `weighed` is the verdict by the words of all passages, `others` gives that by those of some.
         """
         plain: Strength | None = "direct" if weighed.supporting else None
         claim = claim[:LONGEST]

@@ -1,19 +1,28 @@
-"""verify_reference: which passages support each reference claim."""
+"""verify_reference: which passages support each reference claim.
+
+Whether the evidence for a reference claim is among the passages: by the claim's words, and by the question's.
+
+A claim in other words than its evidence shares few with it. That passages speak of what was asked, then, says that the
+evidence is likelier there than the words alone tell; that none does says that it is missing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
+from math import log
+from typing import NamedTuple, get_args
 
 from ragauge.data.facts import ReferenceClaim, ReferenceFacts
 from ragauge.judging.inputs import VerifyReference
 from ragauge.judging.judge import Asking, any_accepted
-from ragauge.judging.local.evidence import there, topics
+from ragauge.judging.local.index import Mode, mode_of
+from ragauge.judging.local.relevance import PreparedQuestion, chosen
 from ragauge.judging.local.short_answers import is_short
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import NOTHING, PreparedPassages, Weighed
 from ragauge.judging.local.tabled import Tabled
+from ragauge.judging.local.weights import EVIDENCE_FILE, Scorer, stored
 from ragauge.text.specifics import DATE, EVERY, find
 
 VERSION = 2
@@ -93,3 +102,41 @@ def _weighed(evidence: PreparedPassages, claim: str, asked: AbstractSet[str]) ->
     again = evidence.weigh(rest) if rest != claim else weighed
     supporting = tuple(n for n in again.supporting if n not in weighed.contradicting)
     return Weighed(again.p, supporting) if supporting else weighed
+
+
+FEATURES = ("stated", "on_topic")     # log odds, see `there`
+CLIP = 0.001                          # log odds end here
+SURE = 0.9                            # words that state a claim so surely need no topic
+
+
+def topics(query: str, passages: Sequence[str]) -> tuple[float, ...]:
+    """Per passage the probability that it is relevant to the question, by shared words alone.
+
+    0 of a blank passage, and of a question without a word. It depends on the passage and the question, not on others.
+    """
+    asked = {mode: PreparedQuestion(query, mode) for mode in get_args(Mode)}
+    return tuple(_topic(asked[mode_of((query, text))], text) for text in passages)
+
+
+def _topic(asked: PreparedQuestion, text: str) -> float:
+    judge = chosen("relevance", None, asked.mode)
+    return judge.p(asked.features(text, None)) if asked.distinct and text.strip() else 0.0
+
+
+def there(stated: float, topic: float) -> float:
+    """Probability that the passages hold the evidence for a claim.
+
+    Args:
+        stated: probability that the words of some passages state it.
+        topic: of the passage that is likeliest to be relevant, see `topics`; 0 where there is none.
+
+    It rises with both, and is no lower than `stated` where that is nearly certain.
+    """
+    chance = Scorer.read(stored(EVIDENCE_FILE)["scorer"], FEATURES).p((log_odds(stated), log_odds(topic)))
+    return max(chance, stated) if stated >= SURE else chance
+
+
+def log_odds(p: float) -> float:
+    """log(p / (1 - p)), within bounds."""
+    kept = min(1 - CLIP, max(CLIP, p))
+    return log(kept / (1 - kept))

@@ -103,47 +103,26 @@ def _logistic(z: float) -> float:
 
 
 @cache
-def stored() -> Mapping[str, Any]:
-    """The whole file."""
-    stored_weights: Mapping[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-    return stored_weights
+def stored(file: Path = FILE) -> Mapping[str, Any]:
+    """The whole of a file of weights."""
+    weights: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return weights
 
 
 @cache
 def scorer(name: str, features: tuple[str, ...]) -> Scorer:
     """A trained scorer: overlap_words, overlap_grams, relevance, relevance_lexical, or of these with _grams."""
-    return Scorer.read({**stored()["scorers"], **stored_relevance()["scorers"]}[name], features)
-
-
-@cache
-def stored_relevance() -> Mapping[str, Any]:
-    """The whole file on the relevance of texts that are compared by pieces of words."""
-    weights: Mapping[str, Any] = json.loads(RELEVANCE_FILE.read_text(encoding="utf-8"))
-    return weights
-
-
-@cache
-def evidence_weights() -> Mapping[str, Any]:
-    """The whole file on whether the evidence of a reference is there."""
-    weights: Mapping[str, Any] = json.loads(EVIDENCE_FILE.read_text(encoding="utf-8"))
-    return weights
-
-
-@cache
-def stored_address() -> Mapping[str, Any]:
-    """The whole file on whether an answer addresses its question."""
-    weights: Mapping[str, Any] = json.loads(ADDRESS_FILE.read_text(encoding="utf-8"))
-    return weights
+    return Scorer.read({**stored()["scorers"], **stored(RELEVANCE_FILE)["scorers"]}[name], features)
 
 
 @cache
 def leveller(name: str) -> Leveller:
     """One of the trained levellers: long or brief, _words or _grams, and _lexical where there are no vectors."""
-    return Leveller.read(stored_address()["scorers"][name])
+    return Leveller.read(stored(ADDRESS_FILE)["scorers"][name])
 
 
 @cache
 def fingerprint() -> str:
     """Short hash of everything in the files that changes a verdict."""
-    every = stored()["scorers"], stored()["bands"], evidence_weights()["scorer"], stored_address()["scorers"]
-    return digest([*every, stored_relevance()["scorers"], stored_scales()])[:8]
+    every = stored()["scorers"], stored()["bands"], stored(EVIDENCE_FILE)["scorer"], stored(ADDRESS_FILE)["scorers"]
+    return digest([*every, stored(RELEVANCE_FILE)["scorers"], stored_scales()])[:8]
