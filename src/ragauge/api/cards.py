@@ -28,6 +28,7 @@ from ragauge.api.queries.columns import (
 from ragauge.api.queries.complete import complete_numbers
 from ragauge.api.queries.confirmed import confirmed_of
 from ragauge.api.queries.costs import broken
+from ragauge.api.queries.failed_share import corrected_failures
 from ragauge.api.queries.gaps import gaps_beside
 from ragauge.api.queries.judge_named import judge_named
 from ragauge.api.queries.renewing import card_metrics
@@ -174,6 +175,7 @@ def card_of(
     drawn = store.draws.of_run(run.run_id)
     labels = "" if drawn else advise_labels(built)
     card = replace(beside, overview=_overview(store, found, verdicts, failed, built), label_first=labels)
+    card = replace(card, failed_share=corrected_failures(store, run.run_id, judge_id, verdicts))
     if not keep:
         keeper.keep(card, numbers)
     return Scorecard(card, shown)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.facts import FactsOf
 from ragauge.data.label import SCORE, Label
-from ragauge.data.label_facts import LabelFacts
+from ragauge.data.label_facts import NO_LABELS, LabelFacts
+from ragauge.data.verdict import ExampleVerdict
 from ragauge.engine.judge_batch import decide_response
 from ragauge.engine.label_questions import key_of, question_named
 from ragauge.errors import RagaugeError
@@ -31,7 +33,7 @@ def read_label_facts(store: Store, items: Sequence[Loaded]) -> dict[int, LabelFa
 
     Responses of which nobody labeled anything that verdicts rest on are absent.
     """
-    questions = [question for question in store.labels.questions() if _decides(question)]
+    questions = [question for question in store.labels.questions() if decides(question)]
     keys = {item.response_no: _find_keys(item, questions) for item in items} if questions else {}
     every = {key for by_question in keys.values() for key in by_question.values()}
     by_key: dict[str, list[Label]] = {}
@@ -45,7 +47,7 @@ def read_label_facts(store: Store, items: Sequence[Loaded]) -> dict[int, LabelFa
     return found
 
 
-def _decides(question: str) -> bool:
+def decides(question: str) -> bool:
     """Whether verdicts rest on labels of a question."""
     metric = question.removeprefix(SCORE)
     return metric == question or metric in RIGHT or metric in SUPPORT
@@ -104,19 +106,39 @@ def decide_again(store: Store, run_id: str, numbers: Collection[int]) -> None:
     Nothing is asked: they rest on the evidence that each judge of the run left. Responses that nobody decided are left
     to the evaluation.
     """
-    listing = store.listings.read(run_id)
     for part in chunks(sorted(numbers), AT_A_TIME):
         items = {item.response_no: item for item in store.runs.load(part)}
         labels = read_label_facts(store, list(items.values()))
         for (judge_id, repeat, by), decided in store.verdicts.decided(run_id, [*labels]).items():
-            evidence = {} if judge_id is None else store.evidence.linked(decided, judge_id, repeat)
-            controls = None if judge_id is None else store.controls.read(run_id, judge_id, repeat)
-            verdicts, causes = {}, {}
-            for number in decided:
-                item, found = items[number], {one.question: one.evidence() for one in evidence.get(number, ())}
-                reads = None if controls is None else controls.readability_of(item.example, item.response)
-                facts = Facts(item.example, item.response, found, readability=reads, labels=labels[number])
-                verdicts[number], causes[number] = decide_response(facts, {}, listing)
+            found = _decide(store, run_id, (judge_id, repeat), [items[number] for number in decided], labels)
             with store.transaction():
-                store.causes.write(run_id, judge_id, causes, repeat)
+                store.causes.write(run_id, judge_id, {number: cause for number, (_, cause) in found.items()}, repeat)
+                verdicts = {number: verdict for number, (verdict, _) in found.items()}
                 store.verdicts.write(run_id, judge_id, verdicts, repeat, controls=by)
+
+
+def judge_alone(store: Store, run_id: str, judge_id: str | None, numbers: Collection[int]) -> dict[int, ExampleVerdict]:
+    """Number of a response -> the verdict on it without people's labels, by the evidence that its judge left."""
+    found: dict[int, ExampleVerdict] = {}
+    for part in chunks(sorted(numbers), AT_A_TIME):
+        decided = _decide(store, run_id, (judge_id, 0), store.runs.load(part), {})
+        found |= {number: verdict for number, (verdict, _) in decided.items()}
+    return found
+
+
+def _decide(
+    store: Store, run_id: str, judge: tuple[str | None, int], items: Sequence[Loaded], labels: Mapping[int, LabelFacts]
+) -> dict[int, tuple[ExampleVerdict, Cause | None]]:
+    """Number of a response -> verdict and cause, by the evidence that a judge, asked so many times before, left."""
+    judge_id, repeat = judge
+    numbers, listing = [item.response_no for item in items], store.listings.read(run_id)
+    evidence = {} if judge_id is None else store.evidence.linked(numbers, judge_id, repeat)
+    controls = None if judge_id is None else store.controls.read(run_id, judge_id, repeat)
+    found = {}
+    for item in items:
+        known = {one.question: one.evidence() for one in evidence.get(item.response_no, ())}
+        reads = None if controls is None else controls.readability_of(item.example, item.response)
+        said = labels.get(item.response_no, NO_LABELS)
+        facts = Facts(item.example, item.response, known, readability=reads, labels=said)
+        found[item.response_no] = decide_response(facts, {}, listing)
+    return found

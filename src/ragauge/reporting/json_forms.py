@@ -14,7 +14,7 @@ FORMS: Mapping[str, str] = {
         "schema_version=schema_version() rule_version run_id=run.run_id name=run.name judge=judge.judge_id n pending "
         "level metrics=summaries[metric] "
         "segments[metric] segment_sizes=segment_sizes() diagnosis=findings failures=causes failed_examples failed_by "
-        "unclear_examples passed_examples not_judged_examples unclear not_judged "
+        "failed_share? unclear_examples passed_examples not_judged_examples unclear not_judged "
         "uncertain_claims=judge.uncertain judge_error=judge_errors() known_no=judge.controls "
         "readability=judge.scales warnings "
         "calls=calls() cost=cost() judging=use took baseline:baseline gaps confirmed "

@@ -20,9 +20,24 @@ ON = {"oracle": "On the labelled passages", "closed_book": "Without passages"}
 
 def verdict(card: ScorecardData) -> str:
     """The outcome in a sentence, after how much of the run is there where it is not complete."""
+    outcome = f"{_corrected(card)}{_outcome(card)}"
     if not incomplete(card):
-        return _outcome(card)
-    return f"Not complete: {card.run.done:,} of {card.run.planned:,} responses. {_outcome(card)}"
+        return outcome
+    return f"Not complete: {card.run.done:,} of {card.run.planned:,} responses. {outcome}"
+
+
+def _corrected(card: ScorecardData) -> str:
+    """The label-corrected share of failed examples, and the judge's own; "" without it. It ends with a space."""
+    share = card.failed_share
+    if share is None:
+        return ""
+    low, high = share.interval.low, share.interval.high
+    off = "" if low <= share.judged <= high else (
+        f", too {'many' if share.judged > high else 'few'}: what it alone says of an answer and its cause is unsure"
+    )     # fmt: skip
+    labels = plural(share.n, "labeled answer")
+    ends = f"{share.mean:.0%} [{low:.0%}, {high:.0%}]"
+    return f"By {labels}, {ends} of all examples fail; the judge alone fails {share.judged:.0%}{off}. "
 
 
 def incomplete(card: ScorecardData) -> bool:

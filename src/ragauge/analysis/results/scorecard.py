@@ -20,6 +20,7 @@ from ragauge.data.response import Response, Run
 from ragauge.data.score import Score
 from ragauge.data.verdict import NOTHING_JUDGED, OPEN_VERDICTS, RULE_VERSION, ExampleVerdict, Verdict
 from ragauge.stats.instrument import JudgeMeanError
+from ragauge.stats.rectified import Rectified
 from ragauge.stats.weighted import Interval
 
 __all__ = [
@@ -186,6 +187,8 @@ class ScorecardData:
         labels_alone: whether labels and the record alone say what failed: no judge was asked what could show it.
         named: segment column -> value -> its examples, of every named value; in `segments` several small ones are
             together.
+        failed_share: the share of failed examples that people's labels correct, beside the judge's own; None below 50
+            drawn answers with labels that decide verdicts.
         label_first: why to label answers of the run first, and the command; "" where labels were drawn, or would settle
             little.
     """
@@ -217,6 +220,7 @@ class ScorecardData:
     labels_alone: bool = False
     named: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     label_first: str = ""
+    failed_share: Rectified | None = None
 
     @property
     def unclear_examples(self) -> int:
