@@ -87,6 +87,22 @@ def test_dry_run_counts_what_is_asked(cli: Cli, small: Path, judge: str, server:
     assert cli(*words, "--dry-run", "--json").json()["calls"] == 0
 
 
+@pytest.mark.usefixtures("priced")
+def test_controls_of_a_model_are_as_many_as_requested(cli: Cli, small: Path, judge: str, server: FaultyServer) -> None:
+    """A model judge is asked about exactly so many pairs of each kind, which a dry run counts and prices; else none."""
+    words = ["evaluate", str(small), "-q", "-m", "faithfulness", "--judge", judge]
+    alone, controlled = (cli(*words, *more, "--dry-run", "--json").json() for more in ([], ["--controls", "6"]))
+    assert controlled["calls"] - alone["calls"] == 2 * 6     # beside passages, and alone
+    assert controlled["cost"] > alone["cost"]
+    assert not server.requests
+    cli(*words)
+    assert len(server.requests) == alone["calls"]
+    cli(*words, "--controls", "6")
+    assert len(server.requests) == controlled["calls"]
+    cli(*words, "--controls", "6")
+    assert len(server.requests) == controlled["calls"]
+
+
 def test_dry_run_says_what_a_cache_is_expected_to_serve(cli: Cli, tmp_path: Path) -> None:
     """What is expected, the passages in two of three calls, is what a server that caches then serves."""
     write_examples(tmp_path / "answers.jsonl", 5)

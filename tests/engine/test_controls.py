@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import select as select_rows
+from tests.engine.tiny_judge import LOG, SLOW, SPEC, SlowJudge, notes
 
 import ragauge as rg
 from ragauge.api.evaluate import planner
@@ -20,6 +25,7 @@ from ragauge.engine.control_pairs import ControlPair, draw_pairs, halve, shipped
 from ragauge.engine.controls import ControlCounts, ask_controls
 from ragauge.engine.execute import execute
 from ragauge.engine.judge_batch import Work, drive_jobs
+from ragauge.engine.judges import build_judge
 from ragauge.engine.plan import Plan, Selection, plan
 from ragauge.errors import ConfigError
 from ragauge.judging.inputs import Inputs
@@ -28,7 +34,8 @@ from ragauge.judging.known_texts import languages
 from ragauge.judging.local.judge import LocalJudge
 from ragauge.metrics.catalogue import select
 from ragauge.store.open import Store, open_store
-from ragauge.store.schema import evidence
+from ragauge.store.schema import evidence, runs
+from ragauge.store.verdict_schema import control_evidence
 from ragauge.text.tokens import words
 
 TOPICS = (
@@ -193,6 +200,76 @@ def test_ragauge_yaml_takes_a_number_of_controls_or_none(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match=r"ragauge.yaml line 1: controls: expected a number of pairs or none, got"):
         planner(EvaluateOptions(source="r", metrics="faithfulness"))
+
+
+def control_keys(store: Store, run_id: str) -> list[str]:
+    """Keys of the evidence that the controls of a run rest on."""
+    query = select_rows(evidence.c.key).join_from(evidence, control_evidence).join(runs).where(runs.c.run_id == run_id)
+    with store._database.read() as connection:
+        return [key.hex() for key in connection.execute(query).scalars()]
+
+
+def test_controls_are_the_same_with_several_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes come to the same controls and scores as one, and each pair is asked about once."""
+    found = []
+    for workers in (1, 2):
+        log = tmp_path / f"log{workers}"
+        monkeypatch.setenv(LOG, str(log))
+        with open_store(f"sqlite:///{tmp_path}/{workers}.db") as store:
+            run_id, metrics = with_run(store), select(["faithfulness", "context_precision"])
+            made = plan(store, run_id, metrics, build_judge(SPEC), Selection(controls=16))
+            asyncio.run(execute(made, store, workers=workers))
+            found.append((store.controls.read(run_id, "tiny@1"), set(control_keys(store, run_id))))
+            found[-1] += (store.scores.frame(run_id, "tiny@1").sort("query_id", "metric").rows(),)
+        assert len(notes(log)) == len(set(notes(log)))
+    assert found[0] == found[1]
+    assert len(found[0][1]) > 16
+
+
+KILLED = f"""
+import asyncio, sys
+from ragauge.engine import controls
+controls.AT_A_TIME = 4
+from ragauge.engine.execute import execute
+from ragauge.engine.judges import build_judge
+from ragauge.engine.plan import Selection, plan
+from ragauge.metrics.catalogue import select
+from ragauge.store.open import open_store
+with open_store(sys.argv[1]) as store:
+    metrics = select(["faithfulness", "context_precision"])
+    made = plan(store, sys.argv[2], metrics, build_judge({SLOW!r}), Selection(controls=40))
+    asyncio.run(execute(made, store, workers=1))
+"""
+
+
+@pytest.mark.prove
+def test_killed_while_controls_are_asked(tmp_path: Path) -> None:
+    """Killed with -9 during controls: no stored evidence is lost or asked again, and the controls are the same."""
+    log, url = tmp_path / "log", f"sqlite:///{tmp_path}/killed.db"
+    with open_store(url) as store:
+        run_id = with_run(store)
+    words = [sys.executable, "-c", KILLED, url, run_id]
+    root = Path(__file__).resolve().parents[2]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root), str(root / "src")]), LOG: str(log)}
+    process = subprocess.Popen(words, env=environment)
+    while len(notes(log)) < 30:
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    before = notes(log)
+    with open_store(url) as store:
+        settled = {note for note in before if store.evidence.known([note.split()[1]])}
+        assert settled
+        assert store.controls.read(run_id, "slow@1") is None     # it was killed before they were complete
+    subprocess.run(words, env=environment, check=True)
+    assert not settled & set(notes(log)[len(before):])
+    with open_store(url) as store, open_store(f"sqlite:///{tmp_path}/whole.db") as whole:
+        other = with_run(whole)
+        made = plan(whole, other, select(["faithfulness", "context_precision"]), SlowJudge(), Selection(controls=40))
+        asyncio.run(execute(made, whole, workers=1))
+        assert store.controls.read(run_id, "slow@1") == whole.controls.read(other, "slow@1") is not None
+        assert set(control_keys(store, run_id)) == set(control_keys(whole, other))
 
 
 def test_other_controls_decide_again_without_asking(store: Store) -> None:

@@ -34,6 +34,7 @@ from ragauge.metrics.measure import measure_all
 from ragauge.store.evidence import Evidences, PackedEvidence
 from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
+from ragauge.text.layout import Layout
 
 DRAW_VERSION = 2      # raised when other pairs are drawn from the same run
 MAX_SOURCES = 400     # responses that pairs are drawn from
@@ -82,12 +83,12 @@ def ask_controls(plan: Plan, store: Store, work: Work, counts: ControlCounts) ->
     scales = _Scales()
     scales.add(found)
     places = {TextKind.from_texts(item.example, item.response) for item in _responses(store, plan, sources)}
+    borrowed = _Borrowed(plan, own)
     for fact, language, layout in sorted({place.key(fact) for place in places for fact in asking.facts}):
         kinds = missing_kinds(*scales.sizes((fact, language, layout)))
         if kinds:
             kind: PairKind = "passages" if fact in BESIDE_PASSAGES else "address"
-            pairs = [pair for pair in shipped_pairs(kind, language, layout) if pair.is_yes in kinds]
-            shipped = yield from asking.ask(pairs)
+            shipped = yield from asking.ask(borrowed.pairs(kind, language, layout, kinds))
             scales.add(shipped, only=(fact, language, layout))
             found += shipped
     controls = Controls(scales.scales(), fingerprint, _known_no(plan.metrics, found))
@@ -106,13 +107,12 @@ def expected_inputs(plan: Plan, store: Store) -> Iterator[Inputs]:
     pairs = draw_pairs(((item.example, item.response) for item in sources), plan.n_controls or 0)
     sizes = Counter((pair.kind, pair.place.key(FACT_OF[pair.kind])[1:], pair.is_yes) for pair in pairs)
     places = {TextKind.from_texts(item.example, item.response) for item in _responses(store, plan, sources)}
-    missing = {
-        (kind, key, is_yes)
-        for kind, fact in FACT_OF.items() for key in {place.key(fact)[1:] for place in places}
-        for is_yes in missing_kinds(sizes[kind, key, True], sizes[kind, key, False])
-    }     # fmt: skip
-    for kind, (language, layout), is_yes in sorted(missing):
-        pairs += [pair for pair in shipped_pairs(kind, language, layout) if pair.is_yes == is_yes]
+    borrowed = _Borrowed(plan, pairs)
+    for kind, fact in FACT_OF.items():
+        for language, layout in sorted({place.key(fact)[1:] for place in places}):
+            key = language, layout
+            kinds = missing_kinds(sizes[kind, key, True], sizes[kind, key, False])
+            pairs += borrowed.pairs(kind, language, layout, kinds)
     for pair in pairs:
         for question in asking.questions_of(pair.kind):
             inputs = inputs_for(question, pair.example, pair.response, {})
@@ -143,6 +143,32 @@ def _responses(store: Store, plan: Plan, loaded: Sequence[Loaded]) -> Iterator[L
     while part := list(islice(numbers, 10 * AT_A_TIME)):
         yield from (by_number[number] for number in part if number in by_number)
         yield from store.runs.load([number for number in part if number not in by_number])
+
+
+class _Borrowed:
+    """Shipped pairs, where a run gives too few: of a judge that asks models no more than make up the number requested.
+
+    Args:
+        plan: of the run.
+        own: the run's own pairs.
+    """
+
+    def __init__(self, plan: Plan, own: Sequence[ControlPair]) -> None:
+        self._is_paid, n, n_own = asks_models(plan.judge), plan.n_controls or 0, Counter(pair.kind for pair in own)
+        self._room = {kind: max(0, n - n_own[kind]) for kind in FACT_OF}
+        self._chosen: dict[tuple[PairKind, str, Layout], list[ControlPair]] = {}
+
+    def pairs(self, kind: PairKind, language: str, layout: Layout, kinds: Collection[bool]) -> list[ControlPair]:
+        """Those of a language and layout whose truth is among `kinds`."""
+        found = self._chosen.get((kind, language, layout))
+        if found is None:
+            found = shipped_pairs(kind, language, layout)
+        found = [pair for pair in found if pair.is_yes in kinds]
+        if self._is_paid and (kind, language, layout) not in self._chosen:
+            found = found[: self._room[kind]]
+            self._room[kind] -= len(found)
+            self._chosen[kind, language, layout] = found
+        return found
 
 
 @dataclass(frozen=True, slots=True)
