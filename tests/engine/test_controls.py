@@ -219,8 +219,8 @@ def test_controls_are_the_same_with_several_processes(tmp_path: Path, monkeypatc
             run_id, metrics = with_run(store), select(["faithfulness", "context_precision"])
             made = plan(store, run_id, metrics, build_judge(SPEC), Selection(controls=16))
             asyncio.run(execute(made, store, workers=workers))
-            found.append((store.controls.read(run_id, "tiny@1"), set(control_keys(store, run_id))))
-            found[-1] += (store.scores.frame(run_id, "tiny@1").sort("query_id", "metric").rows(),)
+            rows = store.scores.frame(run_id, "tiny@1").sort("query_id", "metric").rows()
+            found.append((store.controls.read(run_id, "tiny@1"), set(control_keys(store, run_id)), rows))
         assert len(notes(log)) == len(set(notes(log)))
     assert found[0] == found[1]
     assert len(found[0][1]) > 16

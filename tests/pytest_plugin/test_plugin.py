@@ -253,7 +253,10 @@ def test_an_error_is_said_once(project: pytest.Pytester) -> None:
 
 
 def test_an_open_example_skips_and_fails_where_that_is_asked(project: pytest.Pytester) -> None:
-    """`check()` fails on what failed alone: an example that nobody judged is skipped with its reason, or fails."""
+    """`check()` fails on what failed alone: an example that nobody judged is skipped with its reason, or fails.
+
+    So it stands in JUnit's XML: a failed example is a failure, the others are skipped.
+    """
     project.makepyfile(test_it="""
         import pytest
 
@@ -261,9 +264,13 @@ def test_an_open_example_skips_and_fails_where_that_is_asked(project: pytest.Pyt
         def test_it(ragauge_example):
             ragauge_example.check()
     """)
-    done = project.runpytest("--ragauge-judge=none", "-rs")
+    done = project.runpytest("--ragauge-judge=none", "-rs", "--junitxml", "out.xml")
     done.assert_outcomes(failed=1, skipped=5)     # labels alone show one failure
     done.stdout.fnmatch_lines([
         "run answers (*): 0 examples passed, 1 failed, 5 skipped *", "SKIPPED *q1: not judged: *",
     ])     # fmt: skip
+    cases = ElementTree.parse(project.path / "out.xml").getroot()     # noqa: S314 - written above
+    skipped = [one.get("message", "") for one in cases.iter("skipped")]
+    assert (len(skipped), len([*cases.iter("failure")]), len([*cases.iter("error")])) == (5, 1, 0)
+    assert all("not judged: " in message for message in skipped)
     project.runpytest("--ragauge-judge=none", "--ragauge-strict").assert_outcomes(failed=6)

@@ -129,7 +129,7 @@ def known_no(card: ScorecardData) -> str:
     known = card.judge.controls
     shown = [one.metric for one in card.summaries if one.mean is not None and one.direction == "higher"]
     scores = [f"{metric} {number(known[metric])}" for metric in shown if metric in known]
-    return f"Unrelated passages and answers score: {', '.join(scores)}." if scores else ""
+    return f"Controls, passages and answers of other questions, score: {', '.join(scores)}." if scores else ""
 
 
 def unreadable(card: ScorecardData) -> list[str]:
