@@ -261,7 +261,7 @@ def test_what_a_list_prints_leads_to_it(opened: Opened) -> None:
 
 
 def test_lists_mark_baselines_and_keep_what_matters_when_narrow(opened: Opened, copied: str) -> None:
-    """The name of a baseline stands beside its run, verdict and state beside each; the column of the order stays."""
+    """The name of a baseline stands beside its run, counts, verdict and state beside each; the order's column stays."""
     rg.set_baseline("good", name="main", store=copied)
     client = opened(copied)
     rows = re.findall(r'<th scope="row">.*?</tr>', client.get("/runs").text, re.DOTALL)
@@ -269,7 +269,8 @@ def test_lists_mark_baselines_and_keep_what_matters_when_narrow(opened: Opened, 
     ((bad, cells),) = (row.split("</th>") for row in rows if "<bdi>bad</bdi></a>" in row)
     assert "baseline <bdi>main</bdi>" in good
     assert "baseline" not in bad
-    verdict, state = cells.split('<td class="whole"')[1:]     # which a phone shows below the means
+    counts, verdict, state = cells.split('<td class="whole"')[1:]     # which a phone shows on lines of their own
+    assert " failed</span>" in counts
     assert "/compare?base=" in verdict
     assert "finished</span>" in state
     heads = re.findall(r'<th scope="col" class="(n[^"]*)">mrr', client.get("/runs/bad/examples?sort=mrr").text)
