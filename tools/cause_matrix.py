@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import cleandoc
 from pathlib import Path
 
-from ragauge.analysis.causes.attribute import ROWS, UNCLEAR, attribute
+from ragauge.analysis.causes.attribute import ROWS, UNCLEAR, attribute, judge_example
 from ragauge.analysis.causes.row import CauseRow
 from ragauge.data.facts import Evidence, FactsOf
 from ragauge.engine.embed_answers import EmbedAnswers
@@ -31,9 +31,10 @@ from tests.planted.cases import Case, planted_cases
 PAGE = Path(__file__).resolve().parents[1] / "docs/causes.md"
 MARKS = "<!-- {name}, written by tools/cause_matrix.py: begin -->", "<!-- {name}: end -->"
 QUESTIONS = ("verify_answer", "verify_reference", "rate_passages", "agree")
-NONE = "no failure"
+OPEN, PASSED = "in doubt", "passed"     # the verdict is unclear, or the fault was overlooked
 FIRST_JUDGED = 11     # causes before it are decided by labels and the run's record, but for a few cases
-LEAST = 0.75          # right overall: what the local judge has to reach
+LEAST = 0.75          # right of those that it calls failed: what the local judge has to reach
+MOST_PASSED = 0.15    # of the planted faults
 TOLERANCE = 0.03      # how far the share of right causes may move before the page is stale
 MOST_MOVED = 6        # cases of one cause
 Matrix = Mapping[tuple[str, str], int]
@@ -70,24 +71,33 @@ def _named(case: Case, judge: Judge, answering: EmbedAnswers) -> str:
         if inputs is not None:
             found[question] = drive(judge.ask(inputs), answering)
     evidence = {name: Evidence(name, name, 1, judge.judge_id, "ok", facts) for name, facts in found.items()}
-    cause = attribute(Facts(case.example, case.response, evidence), indexed=case.listing)
-    return NONE if cause is None else cause.name or UNCLEAR.name
+    verdict, cause = judge_example(Facts(case.example, case.response, evidence), indexed=case.listing)
+    if cause is None:
+        return PASSED if verdict.verdict == "passed" else OPEN
+    return cause.name or UNCLEAR.name
 
 
 def share(matrix: Matrix) -> float:
-    """Share of cases with the right cause."""
-    return sum(n for (planted, found), n in matrix.items() if planted == found) / sum(matrix.values())
+    """Share of the failed cases with the right cause."""
+    failed = {key: n for key, n in matrix.items() if key[1] not in (OPEN, PASSED)}
+    return sum(n for (planted, found), n in failed.items() if planted == found) / sum(failed.values())
+
+
+def share_of(matrix: Matrix, end: str) -> float:
+    """Share of all cases that passed or are in doubt."""
+    return sum(n for (_, found), n in matrix.items() if found == end) / sum(matrix.values())
 
 
 def printed(matrix: Matrix, judge: Judge) -> str:
     """The figures and the matrix."""
     names = [row.name for row in ROWS]
-    columns = [*names, NONE]
+    columns = [*names, OPEN, PASSED]
     judged = {(planted, found): n for (planted, found), n in matrix.items() if planted in names[FIRST_JUDGED - 1 :]}
-    heads = [*(str(n) for n in range(1, len(names) + 1)), NONE]
+    heads = [*(str(n) for n in range(1, len(names) + 1)), OPEN, PASSED]
     lines = [
         f"Right cause: {_counted(matrix)}; of the causes from {FIRST_JUDGED} on, which its verdicts decide, "
-        f"{_counted(judged)}. Judge: `{judge.judge_id}`.", "",
+        f"{_counted(judged)}. In doubt: {share_of(matrix, OPEN):.0%} of all, passed: {share_of(matrix, PASSED):.0%}. "
+        f"Judge: `{judge.judge_id}`.", "",
         "Rows: what was planted. Columns: what was named, by the numbers of the list.", "",
         f"planted | right | {' | '.join(heads)}", "|".join(["---", *["---:"] * (len(heads) + 1)]),
     ]     # fmt: skip
@@ -101,14 +111,14 @@ def printed(matrix: Matrix, judge: Judge) -> str:
 
 
 def _counted(matrix: Matrix) -> str:
-    total = sum(matrix.values())
-    return f"{round(share(matrix) * total)} of {total} cases ({share(matrix):.0%})"
+    total = sum(n for (_, found), n in matrix.items() if found not in (OPEN, PASSED))
+    return f"{round(share(matrix) * total)} of {total} that it calls failed ({share(matrix):.0%})"
 
 
 def read(text: str) -> Matrix:
     """The matrix that stands in the page."""
     found: dict[tuple[str, str], int] = {}
-    columns = [*(row.name for row in ROWS), NONE]
+    columns = [*(row.name for row in ROWS), OPEN, PASSED]
     for line in text.splitlines():
         row = re.match(r"\d+ (\w+) \| \d+% \| (.*)", line)
         if row:
@@ -121,7 +131,9 @@ def moved(old: Matrix, new: Matrix) -> list[str]:
     """What has moved beyond the tolerance, and whether the judge still reaches what it has to."""
     problems = []
     if share(new) < LEAST:
-        problems.append(f"the right cause is named in {share(new):.1%} of the cases; it has to be {LEAST:.0%}")
+        problems.append(f"the right cause is named in {share(new):.1%} of the failed; it has to be {LEAST:.0%}")
+    if share_of(new, PASSED) > MOST_PASSED:
+        problems.append(f"{share_of(new, PASSED):.1%} of the faults pass; at most {MOST_PASSED:.0%} may")
     if not old:
         return [*problems, "the page holds no matrix"]
     if abs(share(new) - share(old)) > TOLERANCE:

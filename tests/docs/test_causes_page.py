@@ -72,15 +72,19 @@ def test_figures_that_moved_are_told() -> None:
     assert tool.moved(good, good) == []
     worse = good | {("noise", "noise"): 29, ("noise", "incomplete"): 7}
     assert tool.moved(good, worse) == ["noise: the page says 36 right, they are 29"]
-    spread = dict.fromkeys(good, 34) | {(name, tool.NONE): 2 for name in NAMES}
+    spread = dict.fromkeys(good, 34) | {(name, "wrong_cause"): 2 for name in NAMES}
     assert tool.moved(good, spread) == ["right causes: the page says 100.0%, they are 94.4%"]
-    bad = {(name, name): 20 for name in NAMES} | {(name, tool.NONE): 16 for name in NAMES}
+    bad = {(name, name): 20 for name in NAMES} | {(name, "wrong_cause"): 16 for name in NAMES}
     assert "it has to be 75%" in tool.moved(bad, bad)[0]
+    passed = {(name, name): 20 for name in NAMES} | {(name, tool.PASSED): 16 for name in NAMES}
+    assert tool.moved(passed, passed) == ["44.4% of the faults pass; at most 15% may"]
+    doubted = {(name, name): 30 for name in NAMES} | {(name, tool.OPEN): 6 for name in NAMES}
+    assert tool.moved(doubted, doubted) == []
     assert tool.moved({}, good) == ["the page holds no matrix"]
 
 
 def test_one_planted_case_of_each_cause_is_named_as_on_the_page() -> None:
-    """The local judge names the right cause of one case of each as often as the page has to say, in 75 % at least."""
+    """The local judge names the right cause of one failed case of each in 75 % at least."""
     matrix = tool.named(tool.planted_cases(each=1), tool.build_judge("local"))
     assert sum(matrix.values()) == len({planted for planted, _ in matrix}) >= len(NAMES) - 1
     assert tool.share(matrix) >= tool.LEAST
@@ -88,6 +92,6 @@ def test_one_planted_case_of_each_cause_is_named_as_on_the_page() -> None:
 
 @pytest.mark.prove
 def test_figures_of_the_page_hold() -> None:
-    """With the local judge as it is, the right cause is named as often as the page says, and in at least 75 %."""
+    """With the local judge as it is, the right cause of the failed is named as often as the page says, in at least 75 %."""
     done = run("--check")
     assert done.returncode == 0, done.stderr
