@@ -89,6 +89,6 @@ def test_memory_is_flat(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_engine_takes_little(tmp_path: Path) -> None:
-    """The engine's own work, metrics included, is under 2 ms an example beside a judge that takes none."""
+    """The engine's own work, metrics and verdicts included, is under 3 ms an example beside a judge that takes none."""
     found = evaluated(tmp_path, 4_000, 1)
-    assert found["cpu_ms_each"] < 2.0 + 0.5  # half a millisecond for imports, at this number of examples
+    assert found["cpu_ms_each"] < 3.0 + 0.5  # half a millisecond for imports, at this number of examples

@@ -93,9 +93,17 @@ def odds(seen: CauseContext, rows: Sequence[CauseRow]) -> Odds:
 
 def _applying(seen: CauseContext, rows: Sequence[CauseRow]) -> Iterator[tuple[CauseRow, Why]]:
     for row in rows:
-        verdict = row.decide(seen)
+        verdict = _decide(seen, row)
         if isinstance(verdict, Why):
             yield row, verdict
+
+
+def _decide(seen: CauseContext, row: CauseRow) -> Verdict:
+    """What a row says of an example; asked once."""
+    if row.name not in seen.decided:
+        seen.decided[row.name] = row.decide(seen)
+    verdict: Verdict = seen.decided[row.name]
+    return verdict
 
 
 def _plain(seen: CauseContext) -> bool:
@@ -234,7 +242,7 @@ def _find_cause(context: CauseContext, reason: str, measured: Mapping[str, Measu
     lacking: dict[str, None] = {}
     rows = iter(ROWS)
     for row in rows:
-        verdict = row.decide(context)
+        verdict = _decide(context, row)
         if isinstance(verdict, Lack):
             lacking[verdict.what] = None
         elif verdict is not None and (verdict.p >= DECIDED or row is UNCLEAR):

@@ -35,6 +35,7 @@ class CauseContext:
         indexed: the documents in the index, where a listing is known.
         mended: what is taken to be right, whatever the facts say.
         n: passages handed on; 0 when not recorded too.
+        decided: what rows of the cause table say of it, by name.
     """
 
     def __init__(self, facts: Facts, indexed: Container[str] | None = None, mended: Counterfactual = NOTHING) -> None:
@@ -43,6 +44,7 @@ class CauseContext:
         self.passages: Sequence[Passage] | None = facts.response.passages
         self.n = len(self.passages or ())
         self.mended = mended
+        self.decided: dict[str, Any] = {}
 
     def asked(self, question: str) -> Any:
         """A question's facts; None where it was not asked, failed, or cannot be read."""
