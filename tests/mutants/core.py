@@ -43,8 +43,8 @@ MUTANTS = [
     # causes
     Mutant(CAUSE + "retrieval.py", "if rank > seen.n > 0]", "if rank >= seen.n > 0]", CAUSES),
     Mutant(CAUSE + "retrieval.py", "if rank <= seen.n or not seen.n]", "if rank < seen.n or not seen.n]", CAUSES),
-    Mutant(CAUSE + "attribute.py", "CauseContext(facts, indexed, verdict.mends)", "seen", CAUSES),
-    Mutant(CAUSE + "attribute.py", "answerable is False and seen.refuse:", "answerable is False:", CAUSES),
+    Mutant(CAUSE + "attribute.py", "CauseContext(context.facts, context.indexed, verdict.mends)", "context", CAUSES),
+    Mutant(CAUSE + "verdicts.py", "answerable is False and context.refuse and", "answerable is False and", CAUSES),
     # gates
     Mutant("gating/decide.py", "value < limit - NEAR if", "value < limit + NEAR if", GATE),
     Mutant("gating/decide.py", "most if self.above else least, limit", "least if self.above else most, limit", GATE),
