@@ -7,8 +7,7 @@ python bench/wrong_blame.py --write              writes the table in docs/local-
 A run answers questions of a set. Of so many in a hundred the gold passages are replaced by three of other documents,
 at random or the nearest by the words of the question, and the answer is a sentence of these: retrieval is to blame.
 The others are answered rightly (nobody is to blame) or with the answer of another question (the generator is).
-Controls are drawn from each run itself: the passages of another example without a shared document are a known no, half
-of them the nearest; half the words of a sentence of an example's own passages are a known yes.
+Controls are drawn from each run as an evaluation draws them.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import json
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -35,8 +34,9 @@ from ragauge.analysis.results.scorecard import Cause
 from ragauge.analysis.scores.frames import cause_frame
 from ragauge.data.example import Example, Relevant
 from ragauge.data.facts import Evidence, FactsOf, ReferenceFacts, RelevanceFacts
-from ragauge.data.readability import CONTROLLED_FACTS, Controls, ControlScale, ScaleKey
+from ragauge.data.readability import CONTROLLED_FACTS, ControlledFact, Controls, ControlScale, ScaleKey, TextKind
 from ragauge.data.response import Passage, Response
+from ragauge.engine.control_pairs import ControlPair, draw_pairs, missing_kinds, shipped_pairs
 from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judges import build_judge
 from ragauge.judging.inputs import inputs_for
@@ -49,8 +49,8 @@ MARKS = "<!-- blame, written by bench/wrong_blame.py: begin -->", "<!-- blame: e
 LANGUAGES = ("ar", "de", "el", "es", "hi", "ru", "th", "tr", "vi", "zh")     # beside English
 QUESTIONS = ("verify_answer", "verify_reference", "rate_passages", "agree")
 SHARES = (0.0, 0.2, 0.5, 1.0)
-N_QUESTIONS, N_CONTROLLED, N_OTHERS, N_POOL = 50, 24, 3, 1_000
-MAX_CHARS = 400     # of a sentence that a known yes is made of
+N_QUESTIONS, N_CONTROLS, N_OTHERS, N_POOL = 50, 100, 3, 1_000
+ASKED: tuple[ControlledFact, ...] = ("reference", "relevance")     # of the facts that pairs are asked about here
 CLEAR = ControlScale((1.0,) * 20, (0.0,) * 20)     # of facts that no table here is about
 HEAD = (
     "set | gold, right answers: failed | blamed on retrieval | gold, another answer: on retrieval | on generation | "
@@ -136,49 +136,46 @@ def judge_questions(rows: Sequence[Row], judge: Judge, embed: EmbedAnswers) -> l
     return judged
 
 
-def halve(sentence: str, rng: Random) -> str:
-    """Half the words of a sentence in their order, names and numbers kept; its first half where no spaces part them."""
-    words = sentence[:MAX_CHARS].split()
-    if len(words) < 6:
-        return sentence[: max(8, len(sentence) // 2)]
-    kept = {n for n, word in enumerate(words) if any(map(str.isdigit, word)) or (n and word[0].isupper())}
-    others = [n for n in range(len(words)) if n not in kept]
-    missing = max(0, (len(words) + 1) // 2 - len(kept))
-    kept |= set(rng.sample(others, min(len(others), missing)))
-    return " ".join(words[n] for n in sorted(kept))
-
-
 def draw_controls(run: Sequence[tuple[Question, str]], judge: Judge, embed: EmbedAnswers) -> Controls:
-    """The judge's scores of pairs of a run, given as its questions and the kinds of their passages."""
-    rng, scores = Random(3), defaultdict[ScaleKey, tuple[list[float], list[float]]](lambda: ([], []))
-    texts = ["\n".join(passage.text or "" for passage in question.passages[kind]) for question, kind in run]
-    index = Bm25(texts)
-    for question, kind in run[:N_CONTROLLED]:
-        own = question.passages[kind]
-        docs = {passage.doc_id for passage in (*own, *question.passages["gold"])}
-        others = [n for n, (other, how) in enumerate(run) if docs.isdisjoint(p.doc_id for p in other.passages[how])]
-        pairs = []
-        if others:
-            near = next(n for n in index.ranked(question.example.query) if n in set(others))
-            drawn = [run[n] for n in (rng.choice(others), near)]
-            pairs += [(question.example, other.passages[how], 1) for other, how in drawn]
-        parts = [part.text for passage in own for part in split(passage.text or "") if len(part.text) >= 20]
-        if parts:
-            half = halve(rng.choice(parts), rng)
-            pairs.append((Example(question.example.query_id, half, references=(half,)), own, 0))
-        for example, passages, side in pairs:
-            response = Response(example.query_id, passages=passages, answer=example.references[0])
-            facts = ask(judge, embed, example, response, ("verify_reference", "rate_passages"))
-            place = Controls({}).readability_of(example, response)
-            for evidence in facts.evidence.values():
-                match evidence.facts:
-                    case ReferenceFacts() as reference:
-                        found = [claim.chance for claim in reference.claims]
-                        scores["reference", place.language, place.layout][side].extend(found)
-                    case RelevanceFacts() as rated:
-                        known = [rating.chance for rating in rated.ratings if rating.chance is not None]
-                        scores["relevance", place.language, place.layout][side].extend(known if side else [max(known)])
-    return Controls({key: ControlScale(tuple(sorted(yes)), tuple(sorted(no))) for key, (yes, no) in scores.items()})
+    """The judge's scores of pairs of a run's texts, and of shipped ones where it has too few, as the engine draws them.
+
+    Args:
+        run: its questions and the kinds of their passages.
+        judge: whose scores.
+        embed: its vectors.
+    """
+    responses = [
+        (question.example, Response(question.example.query_id, passages=question.passages[kind], answer="-"))
+        for question, kind in run
+    ]
+    scores = defaultdict[ScaleKey, tuple[list[float], list[float]]](lambda: ([], []))
+
+    def add(pairs: Iterable[ControlPair], only: ScaleKey | None = None) -> None:
+        for pair in pairs:
+            facts = ask(judge, embed, pair.example, pair.response, ("verify_reference", "rate_passages"))
+            for key, chances in read_chances(facts, pair.place):
+                if only is None or key == only:
+                    scores[key][not pair.is_yes].extend(chances)
+
+    add(pair for pair in draw_pairs(responses, N_CONTROLS) if pair.kind == "passages")
+    places = {TextKind.from_texts(*response) for response in responses}
+    for key in {place.key(fact) for place in places for fact in ASKED}:
+        kinds = missing_kinds(*map(len, scores[key]))
+        add((pair for pair in shipped_pairs("passages", *key[1:]) if pair.is_yes in kinds), key)
+    return Controls({
+        key: ControlScale(tuple(sorted(yes)), tuple(sorted(no))) for key, (yes, no) in scores.items() if yes and no
+    })     # fmt: skip
+
+
+def read_chances(facts: Facts, place: TextKind) -> Iterator[tuple[ScaleKey, list[float]]]:
+    """The scores of a pair, by the scale that they belong to."""
+    for evidence in facts.evidence.values():
+        match evidence.facts:
+            case ReferenceFacts() as reference:
+                yield place.key("reference"), [claim.chance for claim in reference.claims]
+            case RelevanceFacts() as rated:
+                known = [rating.chance for rating in rated.ratings if rating.chance is not None]
+                yield place.key("relevance"), known
 
 
 def blame(facts: Facts, controls: Controls, gold: Sequence[Passage] = ()) -> tuple[str, Cause | None]:
@@ -186,7 +183,7 @@ def blame(facts: Facts, controls: Controls, gold: Sequence[Passage] = ()) -> tup
     relevant = tuple(Relevant((doc_id,)) for doc_id in {passage.doc_id for passage in gold}) or None
     example = replace(facts.example, relevant=relevant)
     readability = controls.readability_of(example, facts.response)
-    others = {fact: CLEAR for fact in CONTROLLED_FACTS if fact not in ("reference", "relevance")}
+    others = {fact: CLEAR for fact in CONTROLLED_FACTS if fact not in ASKED}
     readability = replace(readability, scales={**others, **readability.scales})
     verdict, cause = judge_example(replace(facts, example=example, readability=readability))
     if cause is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ragauge.data.readability import ControlledFact, Readability
 
 EVEN = 0.5             # from here on a probability reads as yes
-MIN_NO_SHARE = 0.12    # of the known-no pairs that score as high or higher; bench/wrong_blame.py measures others
+MIN_NO_SHARE = 0.05    # of the known-no pairs that score as high or higher; bench/wrong_blame.py measures it
 SCATTERED = "cells"    # the layout whose lines part a label, its year and its amount: a judge of words joins none
 
 
