@@ -64,8 +64,6 @@ class CauseContext:
         value = resolve(fact, self.facts)
         return value.reason if isinstance(value, Absent) else f"{fact.partition('.')[0]}: no verdict"
 
-    # ---- labels ----
-
     @Lazy
     def relevant(self) -> tuple[Relevant, ...]:
         """Documents that hold the answer: labelled with a grade of at least 1, else those of the gold spans."""
