@@ -13,8 +13,7 @@ from tests.judging.refusal_texts_sources_more import REFUSED as MORE
 from ragauge.judging.local import refusals
 from ragauge.judging.local.refusals import LANGUAGES, clauses, is_refusal
 from ragauge.judging.local.statements import statements
-from ragauge.judging.local.wordings import CONTINUED, compiled
-from ragauge.text.word_files import read_words
+from ragauge.text.word_files import CONTINUED, compiled, read_words
 
 
 @pytest.mark.parametrize("answer", REFUSED)

@@ -13,9 +13,7 @@ from ragauge.text.language import frequent
 from ragauge.text.tokens import ENGLISH, OPENERS, PARTICLES, TITLES, WEEKDAYS
 from ragauge.text.units import SHORT_SCALES, UNITS
 
-ADDRESS = re.compile(
-    r"https?://[^\s<>\"）」]+|www\.[^\s<>\"）」]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+"
-)
+ADDRESS = re.compile(r"https?://[^\s<>\"）」]+|www\.[^\s<>\"）」]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+")
 CJK_TITLE = re.compile(r"《([^《》\n]{1,80})》")
 ACRONYM = re.compile(r"(?<![^\W_])(?:[^\W\d_]\.)+[^\W\d_](?![^\W_])\.?")
 ASCII_PIECE = re.compile(r"[A-Za-z0-9]+")

@@ -187,9 +187,7 @@ class TokenizedSentence:
         word = self.words[at]
         return word in OPENING or word.endswith("ly")
 
-    def restored(
-        self, left: Sequence[int], lead: Words, right: Sequence[int], *, outer: bool = False
-    ) -> Words | None:
+    def restored(self, left: Sequence[int], lead: Words, right: Sequence[int], *, outer: bool = False) -> Words | None:
         """The subject for a second verb phrase, with the auxiliary that both share."""
         subject = self.subject(left, lead, outer=outer)
         leads = self.leads(right)

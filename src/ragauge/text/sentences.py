@@ -84,7 +84,9 @@ def continues(piece: str, stop: int) -> bool:
         return False
     before = piece[max(0, stop - 24) : stop].rstrip()
     if before.endswith("?"):
-        return PLACEHOLDER.search(before) is not None or (before.endswith(" ?") and _ternary(piece, stop))
+        return PLACEHOLDER.search(before) is not None or (
+            before.endswith(" ?") and TERNARY.match(piece, len(piece[:stop].rstrip())) is not None
+        )
     if not before.endswith("."):
         return False
     word = before.rsplit(None, 1)[-1].lstrip(OPENING).casefold()
@@ -97,10 +99,6 @@ def continues(piece: str, stop: int) -> bool:
     if len(word) > 3 or not word[:-1].isdigit():
         return False
     return bool(small or MONTH.match(following) or GERMAN_LEAD.search(before) or ENUMERATOR.search(before))
-
-
-def _ternary(piece: str, stop: int) -> bool:
-    return TERNARY.match(piece, len(piece[:stop].rstrip())) is not None
 
 
 SOURCE = (
@@ -264,7 +262,7 @@ def _in_piece(text: str, start: int, end: int) -> Spans:
     """Spans of one piece, white space around them left out."""
     piece = text[start:end]
     stops = set()
-    if _may_stop(piece):
+    if any(sign in piece for sign in ".!?…"):
         stops = {stop for _, stop in _latin()(LONG_RUN.sub(_masked, piece))} | plain_stops(piece)
         stops = {stop for stop in stops if not continues(piece, stop)}
     if not piece.isascii():
@@ -282,10 +280,6 @@ def _in_piece(text: str, start: int, end: int) -> Spans:
             spans.append((first, first + len(stripped)))
         begin = stop
     return spans
-
-
-def _may_stop(piece: str) -> bool:
-    return "." in piece or "!" in piece or "?" in piece or "…" in piece
 
 
 def _masked(run: re.Match[str]) -> str:

@@ -75,7 +75,8 @@ def footer(text: str) -> int:
     first = len(lines)
     while first > 1 and _names_source(lines[first - 1][1], text[: lines[first - 1][0]]):
         first -= 1
-    if first < len(lines) and first > 1 and _heads(lines[first - 1][1]):
+    above = lines[first - 1][1] if 1 < first < len(lines) else ""
+    if above.endswith((":", "：")) and len(above.split()) <= MOST_HEAD_WORDS:
         first -= 1
     for at in range(len(lines) - 1, 0, -1):
         head = HEAD.match(lines[at][1])
@@ -96,13 +97,8 @@ def _names_source(line: str, above: str) -> bool:
     return found is not None and len(line.split()) <= MOST_WORDS and len(found[0]) * 2 >= len(line)
 
 
-def _heads(line: str) -> bool:
-    return line.endswith((":", "：")) and len(line.split()) <= MOST_HEAD_WORDS
-
-
 def _ends_in_sources(head: re.Match[str], below: list[str]) -> bool:
     """Whether a line that begins as the head of a list of sources is one: "Sources:" and short lines to the end."""
     if not (head["colon"] or not head["rest"]) or not (head["rest"] or below):
         return False
     return all(len(line.split()) <= MOST_WORDS for line in (head["rest"], *below))
-

@@ -289,9 +289,7 @@ def _together(words: Sequence[str], haystack: Haystack) -> bool:
     """All the words within one stretch, in any order."""
     reach = 2 * len(words) + 2
     rarest = min(words, key=lambda word: len(haystack.places[word]))
-    return any(
-        all(_near(haystack.places[word], index, reach) for word in words) for index in haystack.places[rarest]
-    )
+    return any(all(_near(haystack.places[word], index, reach) for word in words) for index in haystack.places[rarest])
 
 
 def _near(places: Sequence[int], index: int, reach: int) -> bool:

@@ -30,9 +30,7 @@ TAG = re.compile(r"<[^<>]{0,200}>")
 NIL = re.compile(r"[$€£¥₹\s(]{0,4}(?:[-–—]{1,3}|nil)[\s)%]{0,3}", re.IGNORECASE)
 NEGATIVE = re.compile(r"^\s*[$€£¥₹]?\s*(?:\(|[-–—−](?=\s?[$€£¥₹]?\s?\d))")
 ZEROS = re.compile(r"\W*000\W*")       # "$'000"
-AROUND = re.compile(
-    r"(?:US|S|A|C|HK|NT|R)?[$€£¥₹₩]|\b(?:USD|EUR|GBP|JPY|CNY|CHF|INR|RMB|RM|Rs)\b|\*+|\[\w\]|\(\w\)"
-)
+AROUND = re.compile(r"(?:US|S|A|C|HK|NT|R)?[$€£¥₹₩]|\b(?:USD|EUR|GBP|JPY|CNY|CHF|INR|RMB|RM|Rs)\b|\*+|\[\w\]|\(\w\)")
 LETTERS = re.compile(r"[^\W\d_]+")
 COUNTED = re.compile(r"(?<=\d)\s?(?:x|times|years?|yrs?|days?|months?|shares|units|m|mn|bn|k)\s*$")
 

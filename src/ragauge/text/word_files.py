@@ -2,12 +2,24 @@
 
 A list of words is one string, divided by white space. Alternatives of a regular expression may go over several lines,
 which "|" joins.
+
+A short notation for the wordings of a sentence, one a line.
+
+a space          white space (" ?" is white space that may be missing)
+…                up to 80 characters
+a line with "|"  first goes on the line before
+{NAME}           one of the words listed under that name
+everything else  as in a regular expression
+
+A line is looked for between word boundaries, without regard to case, in the first characters of the sentence. Every
+gap is bounded, so that no text takes long.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,3 +58,34 @@ def join_lines(alternatives: str) -> str:
     'it|this|that'
     """
     return "|".join(line.strip() for line in alternatives.strip().split("\n"))
+
+
+CONTINUED = re.compile(r"\n\s*\|")
+LOOKED_AT = 400     # characters of a sentence: what kind it is shows early
+
+
+def compiled(lines: str, words: Mapping[str, str]) -> re.Pattern[str]:
+    """One pattern that finds any of the lines.
+
+    >>> bool(compiled("i {CAN} not…find", {"CAN": "can|could"}).search("Sadly I could not really find it."))
+    True
+    """
+    given = [line.strip() for line in CONTINUED.sub("|", lines).split("\n") if line.strip()]
+    return re.compile("|".join(_expanded(line, words) for line in given), re.IGNORECASE)
+
+
+def found(pattern: re.Pattern[str], sentence: str) -> bool:
+    """Whether one of the wordings stands in the sentence."""
+    return pattern.search(" ".join(sentence[:LOOKED_AT].replace("’", "'").split())) is not None
+
+
+def _expanded(line: str, words: Mapping[str, str]) -> str:
+    for name in re.findall(r"\{([A-Z]+)\}", line):
+        line = line.replace(f"{{{name}}}", f"(?:{join_lines(words[name])})")
+    if re.search(r"\{[A-Z]+\}", line):
+        return _expanded(line, words)
+    line = line.replace("…", ".{0,80}?").replace(" ?", r"\s*").replace(" ", r"\s+")
+    unspaced = re.search("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]", line) is not None     # none, or endings grown on
+    start = "" if line.startswith("^") or unspaced else r"\b"
+    end = "" if line.endswith("$") or unspaced else r"(?!\w)"
+    return f"(?:{start}(?:{line}){end})"

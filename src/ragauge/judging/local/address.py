@@ -120,7 +120,8 @@ def evidence(query: str, shown: str, answer: str, mode: Mode) -> dict[str, float
     held = indexed(shown, mode)
     first = frozenset(held.segments[0].units) if held.segments else frozenset()
     content = [unit for unit in held.places if carries_content(unit, mode)]
-    named = _named(query) if mode == "words" else frozenset()
+    marks = find(query, NAME) if mode == "words" else ()
+    named = {unit for mark in marks for unit in units_of(mark.text, "words")}
     beside = [unit for unit in asked.distinct if unit not in named]
     shares = dict.fromkeys(LEXICAL, 0.0) | {
         "coverage": shared["coverage"],
@@ -143,10 +144,6 @@ def _slot(query: str, shown: str, answer: str) -> dict[str, float]:
     if not holds(asked, query, shown, few=brief(shown, "words")):
         return {LACKS[asked]: 1.0}
     return {"holds_manner": 1.0} if asked in ("reason", "manner", "comparison") else {}
-
-
-def _named(query: str) -> frozenset[str]:
-    return frozenset(unit for mark in find(query, NAME) for unit in units_of(mark.text, "words"))
 
 
 def _lacks(shares: Mapping[str, float]) -> bool:
@@ -202,6 +199,4 @@ def _every_part(query: str, answer: str) -> bool:
 
 def _distinct(units: Sequence[set[str]]) -> list[set[str]]:
     """Of each part, the units that no other part has."""
-    return [
-        own - set().union(*(other for m, other in enumerate(units) if m != n)) for n, own in enumerate(units)
-    ]
+    return [own - set().union(*(other for m, other in enumerate(units) if m != n)) for n, own in enumerate(units)]

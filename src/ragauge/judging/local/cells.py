@@ -27,9 +27,7 @@ SHARE = re.compile(r"%|\bper\s?cent")
 _SHARES = "percentag percent cent proportion shar margin rat ratio portion"
 SHARED = frozenset(_SHARES.split())     # words of a question that asks for a share
 GLUED = re.compile(r"(?<=[^\W\d_]{3})\d{1,2}(?!\w)")      # the number of a footnote
-MONTH = re.compile(
-    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
-)
+MONTH = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
 ROUND = re.compile(r"\([^()]{0,80}\)")
 FROM_TO = re.compile(
     r"\d\s?(?:-|–|—|to|through|until)\s?(?:FY|F|fiscal)?\s?(?:year\s)?\d|\bbetween\b.{1,40}?\d\s*and\s"

@@ -12,13 +12,12 @@ from math import inf
 
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.statements import statements
-from ragauge.judging.local.wordings import compiled
 from ragauge.text.language import guess
 from ragauge.text.patterns import ADDRESS, BRACKETED, BULLET, MARKDOWN, matches
 from ragauge.text.sentences import split
 from ragauge.text.specifics import DATE, EXACT, NUMBER, PERCENT, Kind, find
 from ragauge.text.tokens import answer_tokens
-from ragauge.text.word_files import read_patterns, read_words
+from ragauge.text.word_files import compiled, read_patterns, read_words
 
 Check = Callable[[str], bool]
 

@@ -228,16 +228,14 @@ def _taken(core: str) -> tuple[str | None, str]:
 
 def _conjuncts(core: str) -> list[str]:
     """Criteria joined by "and", where each begins with what the answer does."""
-    cuts = [match for match in FORMS["joined"].finditer(core) if _begins(core[match.end() :])]
     parts, start = [], 0
-    for cut in cuts:
+    for cut in FORMS["joined"].finditer(core):
+        rest = core[cut.end() :]
+        if not _opens(rest) and FORMS["denied"].match(rest) is None and checked(rest, "") is None:
+            continue
         parts.append(core[start : cut.start()])
         start = cut.end()
     return [*parts, core[start:]]
-
-
-def _begins(text: str) -> bool:
-    return _opens(text) or FORMS["denied"].match(text) is not None or checked(text, "") is not None
 
 
 def _core(text: str) -> list[str]:

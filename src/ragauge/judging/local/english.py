@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Literal
+from itertools import permutations
+from typing import Literal, cast
 
 from ragauge.text.tokens import ENGLISH, stem
 from ragauge.text.word_files import read_words
@@ -60,19 +61,7 @@ STRENGTH = {
     for n, line in enumerate(WORDS["strengths"].strip().replace("\n", "|").split("|"))
     for word in line.split()
 }
-_MONTHS = "january february march april may june july august september october november december"
-MONTHS = _MONTHS.split()
-EXCLUSIVE: tuple[tuple[Opposition, str], ...] = (
-    ("date", "monday tuesday wednesday thursday friday saturday sunday"),
-    ("date", " ".join(MONTHS)),
-    ("date", "spring summer autumn winter"),
-    ("number", "first second third fourth fifth sixth seventh eighth ninth tenth"),
-    ("unit", "minute hour day week month year decade century"),
-    ("unit", "thousand million billion trillion"),
-    ("number", "once twice thrice"),
-    ("number", "half third quarter twothirds threequarters"),
-    ("antonym", "north south east west"),
-)
+MONTHS = WORDS["months"].split()
 PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non")
 FEWEST_LETTERS = 4        # of a word that such a prefix turns round
 POSITIVE_BOUND, NEGATIVE_BOUND = ">", "<"
@@ -91,12 +80,10 @@ def _table() -> dict[str, dict[str, Opposition]]:
         for pair in words.split():
             first, last = pair.split("/")
             oppose(base(first), base(last), kind)
-    for kind, words in EXCLUSIVE:
-        own = [base(word) for word in words.split()]
-        for first in own:
-            for last in own:
-                if first != last:
-                    oppose(first, last, kind)
+    for entry in WORDS["exclusive"].split("|"):
+        name, *own = entry.split()
+        for first, last in permutations(map(base, own), 2):
+            oppose(first, last, cast("Opposition", name))
     return table
 
 

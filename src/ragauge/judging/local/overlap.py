@@ -205,9 +205,7 @@ def together(claim: PreparedClaim, overlaps: Sequence[Overlap]) -> Overlap:
     )
 
 
-def features(
-    claim: PreparedClaim, overlap: Overlap, numbers_missing: int, names_missing: float
-) -> tuple[float, ...]:
+def features(claim: PreparedClaim, overlap: Overlap, numbers_missing: int, names_missing: float) -> tuple[float, ...]:
     """The features of a claim against a passage, or against several taken together, in the order of FEATURES.
 
     `numbers_missing` counts its numbers, dates and percentages that stand nowhere in them; `names_missing` is a share.

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ragauge.judging.local.wordings import LOOKED_AT, compiled
 from ragauge.text.language import LATIN, guess
-from ragauge.text.word_files import join_lines, read_words
+from ragauge.text.word_files import LOOKED_AT, compiled, join_lines, read_words
 
 CONDUCT_CHARS = 1_000     # of an answer in which a rule of conduct is looked for
 FILES = ("english", "sources", "germanic", "romance", "slavic", "south", "east")     # in `words/refusals`

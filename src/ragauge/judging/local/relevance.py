@@ -100,7 +100,9 @@ def rate_passages(inputs: Rate, judge_repeat: int = 0) -> Asking:
     decide.
     """
     whole = isinstance(inputs, RatePassages)
-    parts = [(n, None, text) for n, text in enumerate(inputs.passages, 1)] if whole else _sentences(inputs.passages)
+    parts: list[tuple[int, int | None, str]] = [(n, None, text) for n, text in enumerate(inputs.passages, 1)]
+    if not whole:
+        parts = [(n, sentence.n, sentence.text) for n, _, text in parts for sentence in split(text)]
     angles: list[float | None] = [None] * len(parts)
     if inputs.query.strip() and any(text.strip() for _, _, text in parts):
         texts = [inputs.query, *(text for _, _, text in parts)]
@@ -115,7 +117,3 @@ def rate_passages(inputs: Rate, judge_repeat: int = 0) -> Asking:
         p = judge.p(asked.features(text, angle)) if text.strip() and asked.distinct else 0.0
         ratings.append(Rating(passage, p >= judge.threshold, sentence, p))
     return RelevanceFacts(tuple(ratings), "passage" if whole else "sentence")
-
-
-def _sentences(passages: Sequence[str]) -> list[tuple[int, int | None, str]]:
-    return [(n, sentence.n, sentence.text) for n, text in enumerate(passages, 1) for sentence in split(text)]

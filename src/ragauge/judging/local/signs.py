@@ -97,7 +97,8 @@ def says(sign: str, text: str) -> bool:
     >>> says("-", "A line - or two"), says("#", "They start with #.")
     (False, True)
     """
-    return any(not _denied(text, match.start()) for match in _pattern(sign).finditer(text[:LOOKED_AT]))
+    places = (match.start() for match in _pattern(sign).finditer(text[:LOOKED_AT]))
+    return any(NEGATIONS.isdisjoint(words(text[max(0, at - 40) : at])[-BEFORE:]) for at in places)
 
 
 @lru_cache(maxsize=256)
@@ -109,7 +110,3 @@ def _pattern(sign: str) -> re.Pattern[str]:
     names = [name for name in NAMES.get(sign, ()) if len(name) > SHORTEST]
     forms += [rf"(?<![\w-]){re.escape(name)}s?(?![\w-])" for name in names]
     return re.compile("|".join(forms), re.IGNORECASE)
-
-
-def _denied(text: str, at: int) -> bool:
-    return not NEGATIONS.isdisjoint(words(text[max(0, at - 40) : at])[-BEFORE:])

@@ -13,12 +13,11 @@ from functools import cache
 from ragauge.judging.local.checks import TURNING
 from ragauge.judging.local.index import STOPS
 from ragauge.judging.local.refusals import clauses, is_refusal, only_wraps, refuses
-from ragauge.judging.local.wordings import compiled, found
 from ragauge.text.clauses import clauses as cut_up
 from ragauge.text.sentences import FENCE, PLACEHOLDER, Sentence, split, unmarked
 from ragauge.text.source_notes import drop_marks, footer
 from ragauge.text.tokens import stem, words
-from ragauge.text.word_files import read_patterns, read_words
+from ragauge.text.word_files import compiled, found, read_patterns, read_words
 
 WORDS = read_words(__file__, "talk")
 
@@ -183,7 +182,8 @@ def states(sentence: str) -> bool:
     plain = bare(sentence)
     own = words(plain)
     content = [word for word in own if stem(word) not in STOPS]
-    if not content or (len(own) == 1 and own[0] in CONTENTLESS) or not _readable(own):
+    mark = not any(len(word) > 1 or not word.isascii() or word.isdigit() for word in own)     # "a" before an item
+    if not content or (len(own) == 1 and own[0] in CONTENTLESS) or mark:
         return False
     if HEADING.match(sentence) or FENCE.match(sentence) or (_asks(plain) and not CODE_ALONE.match(sentence)):
         return False
@@ -198,11 +198,6 @@ def _asks(plain: str) -> bool:
         return False
     quoted = OPENING_QUOTE.search(plain)
     return quoted is None or not plain[: quoted.start()].strip() or FORMS["asking"].match(plain) is not None
-
-
-def _readable(own: Sequence[str]) -> bool:
-    """Whether there is a word or a number, not only a list mark such as "a" before its item."""
-    return any(len(word) > 1 or not word.isascii() or word.isdigit() for word in own)
 
 
 @cache

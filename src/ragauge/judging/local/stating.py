@@ -241,16 +241,16 @@ class Answer:
         every = [reading for text in references for reading in readings(text, labels=self.labels)]
         new = [reading for reading in every if not all(part.repeats(self.asked) for part in reading)]
         for reading in new or every:
-            by = [{n for n, claim in enumerate(self.said, 1) if self._named(part, claim, new)} for part in reading]
+            by = [
+                {n for n, claim in enumerate(self.said, 1) if claim.says(part) and (new or self._chosen(part, claim))}
+                for part in reading
+            ]
             if all(by):
                 pairs = zip(reading, by, strict=True)
                 exact = all(any(self.said[n - 1].holds(part) for n in numbers) for part, numbers in pairs)
                 p = VERBATIM if exact else NAMED
                 return Stated(p, frozenset().union(*by) if self.claims else frozenset())
         return None
-
-    def _named(self, part: ReferencePart, claim: AnswerClaim, new: Sequence[object]) -> bool:
-        return claim.says(part) and (bool(new) or self._chosen(part, claim))
 
     def _chosen(self, part: ReferencePart, claim: AnswerClaim) -> bool:
         """Of a question "A or B?": whether the claim speaks of the part, and not before it of the other."""

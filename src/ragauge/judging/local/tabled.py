@@ -86,7 +86,8 @@ class Tabled:
         if weighed.contradicting and not weighed.supporting:
             return TableVerdict(weighed, plain)
         if met:
-            return _lessened(weighed, [_unscaled(way.passage) for way in met], others)
+            unknown = "no passage tells which multiplier the table of passage {} has".format
+            return _lessened(weighed, [Wrong(way.passage, unknown(way.passage), UNSURE) for way in met], others)
         wrong = [Wrong(fault.passage, f"passage {fault.passage} has {fault.reason}", UNMET) for fault, _ in order]
         return _lessened(weighed, wrong or self._wrong(readings, claim, own), others)
 
@@ -213,10 +214,6 @@ def _one_met(amount: Amount, each: tuple[TablePart, bool], n: int, count: int, *
 def _nth(ask: NamedInClaim, n: int, count: int) -> NamedInClaim:
     """Of as many amounts as years each is of its own."""
     return replace(ask, years=(ask.years[n],)) if len(ask.years) == count > 1 else ask
-
-
-def _unscaled(passage: int) -> Wrong:
-    return Wrong(passage, f"no passage tells which multiplier the table of passage {passage} has", UNSURE)
 
 
 def _other(part: TablePart) -> Wrong:
