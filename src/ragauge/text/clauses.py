@@ -18,6 +18,7 @@ from ragauge.text.verbs import (
     PREPOSITIONS,
     PRONOUNS,
     THIRD,
+    WORDS,
     finite,
     gerund,
     participle,
@@ -31,13 +32,8 @@ DEEPEST = 4            # clauses within clauses
 
 # what follows holds only if something else does, or only as somebody's word
 CONDITIONAL = frozenset(["if", "unless", "whether", "otherwise", "suppose", "assuming", "provided", "lest"])
-_SAYING = """
-said says say saying claimed claims claim claiming argued argues argue arguing believed believes believe thought thinks
-think alleged alleges allege suggested suggests suggest hoped hopes hope feared fears asked asks wondered denied denies
-doubted doubts speculated assumed assumes assume
-"""
 JOINS_CLAUSES = ADVERBIAL | {"but", "which", "who", "that"}
-SAYING = frozenset(_SAYING.split())
+SAYING = frozenset(WORDS["saying"].split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +123,6 @@ class _Cutter:
         if verb is None or not SEPARATORS.isdisjoint(self.words[colon + 1 : colon + 1 + verb]):
             return False
         return self.read.has_own(after, far=True)
-
-    # --- units ------------------------------------------------------------------------------------------------------
 
     def _unit(self, low: int, high: int, lead: Words, depth: int) -> list[Clause]:
         """The clauses of a stretch with one main clause, to which these words are restored."""
@@ -221,8 +215,6 @@ class _Cutter:
         if self.read.leads(right) is not None:
             return self.read.restored(left, lead, right) is not None
         return self.read.has_own(right) and not self.read.related(left)
-
-    # --- what begins behind a comma ---------------------------------------------------------------------------------
 
     def _joins(self, parts: Sequence[tuple[int, int]], n: int, main: Sequence[int], lead: Words) -> bool:
         """Whether a part behind a comma is joined on as a statement of its own."""

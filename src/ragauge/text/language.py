@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from ragauge.text.word_files import read_words
+from ragauge.text.word_files import read_patterns, read_words
 
 WORDS = read_words(__file__, "language")
 
@@ -27,30 +27,10 @@ for _code, _line in WORDS["letters"].items():
     for _letter in _line:
         LETTERS[_letter] = (*LETTERS.get(_letter, ()), _code)
 
-SCRIPTS = (
-    ("ja", re.compile(r"[\u3040-\u30ff]")),
-    ("ko", re.compile(r"[\u1100-\u11ff\uac00-\ud7af]")),
-    ("zh", re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")),
-    ("ru", re.compile(r"[\u0400-\u04ff]")),
-    ("ar", re.compile(r"[\u0600-\u06ff\u0750-\u077f]")),
-    ("el", re.compile(r"[\u0370-\u03ff]")),
-    ("he", re.compile(r"[\u0590-\u05ff]")),
-    ("hi", re.compile(r"[\u0900-\u097f]")),
-    ("bn", re.compile(r"[\u0980-\u09ff]")),
-    ("ta", re.compile(r"[\u0b80-\u0bff]")),
-    ("te", re.compile(r"[\u0c00-\u0c7f]")),
-    ("th", re.compile(r"[\u0e00-\u0e7f]")),
-    ("ka", re.compile(r"[\u10a0-\u10ff]")),
-    ("hy", re.compile(r"[\u0530-\u058f]")),
-    ("am", re.compile(r"[\u1200-\u137f]")),
-)
+FORMS = read_patterns(__file__, "language")
+SCRIPTS = {name.removeprefix("script_"): form for name, form in FORMS.items() if name.startswith("script_")}
+SECOND = [(name[7:9], name[10:], form) for name, form in FORMS.items() if name.startswith("second_")]
 LATIN = re.compile(r"[a-zA-Z\u00c0-\u024f]")
-# letters that the second language of a script has and the first has not
-SECOND = (
-    ("ru", "uk", re.compile(r"[іїєґІЇЄҐ]")),
-    ("ar", "ur", re.compile(r"[ٹڈڑںےہھ]")),
-    ("ar", "fa", re.compile(r"[پچژگک]")),
-)
 
 
 @lru_cache(maxsize=256)     # the questions about the responses of one batch guess the same texts
@@ -69,7 +49,7 @@ def guess(text: str) -> str:
     text = text[:ENOUGH]
     if text.isascii():
         return _latin(text)
-    counts = {code: len(pattern.findall(text)) for code, pattern in SCRIPTS}
+    counts = {code: len(pattern.findall(text)) for code, pattern in SCRIPTS.items()}
     counts["zh"] += counts["ja"] if 0 < counts["ja"] < 0.05 * counts["zh"] else 0     # a stray kana in Chinese
     code = max(counts, key=lambda known: counts[known])
     if counts["ja"] and code == "zh" and counts["ja"] >= 0.05 * counts["zh"]:

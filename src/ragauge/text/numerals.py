@@ -17,6 +17,7 @@ from ragauge.text.units import (
     CJK_UNITS,
     CURRENCIES,
     CURRENCY_BEFORE,
+    DOTTED,
     ONES,
     ORDINALS,
     PERCENT,
@@ -26,9 +27,11 @@ from ragauge.text.units import (
     SMALL_ONLY,
     TENS,
     UNITS,
+    V_BEFORE,
     WORD_SCALES,
+    labeled,
+    versioned,
 )
-from ragauge.text.versions import DOTTED, V_BEFORE, labeled, versioned
 
 _SIGN = r"(?:US)?[$€£¥₹](?!\d)|%|°[CcFf]|[ap]\.m\.?"
 SUFFIX = re.compile(rf" ?-?({_SIGN}|[^\W\d_{UNSPACED}{HANGUL}]+(?:/[a-z]+)?|[{UNSPACED}{HANGUL}]{{1,3}})")

@@ -57,19 +57,12 @@ Words = tuple[int | str, ...]     # numbers of tokens, and words that are put be
 
 
 class TokenizedSentence:
-    """One sentence by its tokens; places and ids are their numbers, from 0.
-
-    Attributes:
-        text: the sentence.
-        spans: characters [start, end) of each token.
-        words: the tokens, the first in small letters.
-        stop: nothing is cut from this place on.
-    """
+    """One sentence by its tokens; places and ids are their numbers, from 0."""
 
     def __init__(self, sentence: str) -> None:
         self.text = sentence
-        self.spans = [match.span() for match in TOKEN.finditer(sentence)]
-        self.words = _worded(sentence[start:end] for start, end in self.spans)
+        self.spans = [match.span() for match in TOKEN.finditer(sentence)]     # characters [start, end) of each token
+        self.words = _worded(sentence[start:end] for start, end in self.spans)     # the first in small letters
         self.stop = len(self.words)     # nothing is cut from here on
 
     def english(self) -> bool:
@@ -243,8 +236,6 @@ class TokenizedSentence:
         plain = (PREPOSITIONS | JOINING | {"or"}).isdisjoint(words)
         plain = plain and not (words and (gerund(words[0]) or words[0].endswith("ly") or words[0] == "including"))
         return 0 < len(ids) <= LONGEST_THING and plain and self.content(ids) > 0 and self.verb(ids) is None
-
-    # --- text -------------------------------------------------------------------------------------------------------
 
     def content(self, ids: Sequence[int]) -> int:
         """How many of these tokens carry content."""

@@ -11,35 +11,23 @@ from math import log
 
 from ragauge.judging.local.index import STOPS, units_of
 from ragauge.text.tables import Table, TableCell, years
+from ragauge.text.word_files import read_patterns, read_words
 
 LONGEST = 1_000         # characters of a question or claim that are looked at
 COVERED = 0.6           # share of a row's label, by weight, that names it
 ALIKE = 0.15            # scores as near as this are ties
 MISSED = 0.8            # what a word of a label counts that is not named, against one that is
 LIGHTLY = 0.3           # what a number, or "total" or "net", in a label counts where it is not named, against a word
-_NOTHING = "amount valu year month three twelv six nin period $ for the actual reported"
-PLAIN = frozenset(_NOTHING.split())     # words of a header that tell it from no other
+WORDS, FORMS = read_words(__file__, "cells"), read_patterns(__file__, "cells")
+PLAIN = frozenset(WORDS["nothing"].split())     # words of a header that tell it from no other
 LIGHT = frozenset(["total", "net"])
 SECTION = 0.6           # what a word of a row's section counts, against one of its label
 MOST_LINES = 12         # rows, and groups of columns, that are looked at
 KEPT = frozenset(["other", "not", "non", "befor", "after", "under", "over", "before"])    # tell one row from another
 SHARE = re.compile(r"%|\bper\s?cent")
-_SHARES = "percentag percent cent proportion shar margin rat ratio portion"
-SHARED = frozenset(_SHARES.split())     # words of a question that asks for a share
+SHARED = frozenset(WORDS["shares"].split())     # words of a question that asks for a share
 GLUED = re.compile(r"(?<=[^\W\d_]{3})\d{1,2}(?!\w)")      # the number of a footnote
-MONTH = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
 ROUND = re.compile(r"\([^()]{0,80}\)")
-FROM_TO = re.compile(
-    r"\d\s?(?:-|–|—|to|through|until)\s?(?:FY|F|fiscal)?\s?(?:year\s)?\d|\bbetween\b.{1,40}?\d\s*and\s"
-    r"|\bfrom\b.{1,40}?\d\s*(?:to|through|-|–)\s",
-    re.IGNORECASE,
-)
-DAYS = re.compile(
-    r"\b(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)(?:\s\d{1,2}\b)?"
-    r"|(?<!\d\s)years?|months|\d\d weeks|fiscal|ended|ending|as (?:of|at)|at)\b",
-    re.IGNORECASE,
-)
-DATES = re.compile(r"\b(?:FY|F|CY)?\s?['’]?(?:19|20)\d\d\b|\b(?:FY|F|CY)\s?['’]?\d\d\b|\(\d\)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +75,12 @@ def asked(text: str) -> NamedInClaim:
     """Reads a question or claim."""
     text = text[:LONGEST]
     named_years = tuple(dict.fromkeys(years(text)))
-    spans = len(named_years) > 1 and FROM_TO.search(text) is not None
+    spans = len(named_years) > 1 and FORMS["from_to"].search(text) is not None
     return NamedInClaim(_content(text), named_years, spans, _months(text))
 
 
 def _months(text: str) -> frozenset[str]:
-    return frozenset(match[0].lower() for match in MONTH.finditer(text))
+    return frozenset(match[0].lower() for match in FORMS["month"].finditer(text))
 
 
 @lru_cache(maxsize=256)
@@ -235,7 +223,7 @@ def _says_nothing(kind: str) -> bool:
 @lru_cache(maxsize=256)
 def _kind(header: str) -> str:
     """A header without its years and dates."""
-    bare = DATES.sub(" ", DAYS.sub(" ", header))
+    bare = FORMS["dates"].sub(" ", FORMS["days"].sub(" ", header))
     return " ".join(re.sub(r"[^\w%$€£¥₹]", " ", bare).split()).lower()
 
 

@@ -18,8 +18,8 @@ from ragauge.text.code import codes, stands
 from ragauge.text.names import fold, written
 from ragauge.text.specifics import EXACT, Specific, find, found_in
 from ragauge.text.tokens import stem, words
-from ragauge.text.units import CURRENCIES
-from ragauge.text.versions import asks_label, versioned
+from ragauge.text.units import CURRENCIES, asks_label, versioned
+from ragauge.text.word_files import read_patterns, read_words
 
 MOST_WORDS = 8          # of a phrase
 MOST_SENTENCE_WORDS = 3     # of one that ends as a sentence does
@@ -34,20 +34,14 @@ DESCRIBING = 4          # words with content, in small letters, from which on a 
 
 ENDS = re.compile(r"[.!?。！？]\s*$")
 ROUND = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]")
-ALSO = re.compile(r"^\W*(?:or|accept|allow|also|aka|a\.k\.a\.?|also known as|formerly|now)\b[\s:]*", re.IGNORECASE)
+WORDS, FORMS = read_words(__file__, "short_answers"), read_patterns(__file__, "short_answers")
+EITHER, EACH = FORMS["either"], FORMS["each"]
 INITIALS = re.compile(r"^[A-Z][A-Z.&]{1,7}$")
-GLOSS = re.compile(r"[,;]\s+(?:who|whom|whose|which|that|where|when|because|so|as|about)\b[\s\S]*", re.IGNORECASE)
-EITHER = re.compile(r"\s+(?:or|aka|a\.k\.a\.?|also known as)\s+|\s*[/;|]\s*|\s+=\s+", re.IGNORECASE)
-EACH = re.compile(r"\s*,(?<!\d,(?=\d))\s*(?:and\s+|&\s*)?|\s+(?:and|und|et|y|e)\s+|\s*[&+]\s*", re.IGNORECASE)
 OWNER = re.compile(r"['’]s?(?!\w)")
 SPELLED = {"one": "1", "zero": "0"}     # no numbers to check elsewhere ("one of them"), but they are as a whole answer
-_ARTICLES = "der die das den dem des le la les los las il lo gli os du di del della"
-ARTICLES = frozenset(_ARTICLES.split())
+ARTICLES = frozenset(WORDS["articles"].split())
 DOTTED = re.compile(r"\d+\.\d+")
 FIGURE = re.compile(r"-?\d[\d.,' ]*")
-FALLING = re.compile(
-    r"\b(?:decreas|declin|fell|fall|drop|los[st]|lower|down|negative|reduc|minus|shrank|less)", re.IGNORECASE
-)
 HELD = "\ue000"     # stands around the number of an identifier; of the private use area
 GLUED = re.compile(r"^([^\W\d_]{3,})\d{1,2}$")      # a footnote's number
 
@@ -139,15 +133,15 @@ def _alternatives(reference: str) -> Iterator[str]:
     text = bare(reference).strip(" \t\"'“”‘’«».")
     inner = [first or second for first, second in ROUND.findall(text)]
     outer = " ".join(ROUND.sub(" ", text).split())
-    for alternative in [GLOSS.sub("", outer), *inner]:
+    for alternative in [FORMS["gloss"].sub("", outer), *inner]:
         if (
             alternative is not outer
             and alternative in inner
             and outer
-            and not (ALSO.match(alternative) or INITIALS.match(alternative))
+            and not (FORMS["also"].match(alternative) or INITIALS.match(alternative))
         ):
             continue
-        yield from (ALSO.sub("", part) for part in _either(alternative))
+        yield from (FORMS["also"].sub("", part) for part in _either(alternative))
 
 
 def _either(text: str) -> list[str]:
@@ -281,7 +275,7 @@ class AnswerClaim:
         A negative one may be told as a fall: "-0.2" in "a decrease of $0.2 million".
         """
         wanted = {specific.normal}
-        if specific.normal.startswith("-") and FALLING.search(self.text):
+        if specific.normal.startswith("-") and FORMS["falling"].search(self.text):
             wanted.add(specific.normal[1:])
         return any(wanted & figures(other) for other in self.numbers)
 

@@ -38,7 +38,7 @@ from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import PreparedPassages, Weighed
 from ragauge.text.code import codes
 from ragauge.text.specifics import EXACT, NAME, Specific, find
-from ragauge.text.versions import asks_label
+from ragauge.text.units import asks_label
 
 
 def names_another(claim: AnswerClaim, references: Sequence[str], query: str) -> bool:
