@@ -92,6 +92,6 @@ def test_one_planted_case_of_each_cause_is_named_as_on_the_page() -> None:
 
 @pytest.mark.prove
 def test_figures_of_the_page_hold() -> None:
-    """With the local judge as it is, the page's figures hold: the right cause is named of 75 % of the failed or more."""
+    """With the local judge as it is, the page's figures hold: of 75 % of the failed the right cause is named."""
     done = run("--check")
     assert done.returncode == 0, done.stderr

@@ -16,6 +16,7 @@ FEWEST = 0.12       # share of words that must speak for a language written in L
 EVIDENCE = 1.5      # words of one language alone: fewer may be names, titles and chance (a word of two counts half)
 LEAD = 0.75         # words by which the best language has to lead, less of a short text's than of a long one's
 NAMED = 0.5         # what a word counts that has a capital within a sentence, as in a name or a title
+MIN_SECOND = 0.02   # share of letters that only the second language of a script has: fewer stand in names
 AHEAD = 0.25        # share of its own evidence by which it has to lead in a text of many words
 
 VOTES: dict[str, tuple[str, ...]] = {}
@@ -57,7 +58,7 @@ def guess(text: str) -> str:
     if counts[code] * 2 < len(LATIN.findall(text)) or not counts[code]:
         return _latin(text)
     for first, second, pattern in SECOND:
-        if code == first and pattern.search(text):
+        if code == first and len(pattern.findall(text)) >= MIN_SECOND * counts[code]:
             return second
     return code
 

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from ragauge.analysis.causes.cause_context import CauseContext
-from ragauge.analysis.causes.evidence import addresses
+from ragauge.analysis.causes.evidence import addresses, none_relevant
 from ragauge.analysis.causes.labeled import (
     OFF_QUESTION,
     WRONG,
@@ -24,6 +24,7 @@ from ragauge.analysis.causes.labeled import (
 )
 from ragauge.data.verdict import ExampleVerdict, Verdict, combine
 from ragauge.text.layout import layout_of
+from ragauge.text.task_words import has_topic
 
 THRESHOLDS = Path(__file__).parent / "verdict_thresholds.json"
 CERTAIN_P = 0.2         # a claim this unlikely that a passage contradicts, or that has made-up specifics, fails alone
@@ -114,8 +115,8 @@ def decide_verdict(context: CauseContext, bands: Mapping[str, ScoreBand] | None 
 
 
 def _may_be_worked_out(context: CauseContext) -> bool:
-    """Whether a table is among the passages of a judge with probabilities: sums and shares of cells it overlooks."""
-    likely = all(claim.p is not None for claim in context.claims or ())
+    """Whether a table that is not off the question is among the passages: sums of its cells may be overlooked."""
+    likely = all(claim.p is not None for claim in context.claims or ()) and not none_relevant(context)
     return likely and any(layout_of(passage.text) != "prose" for passage in context.response.passages or ())
 
 
@@ -123,7 +124,7 @@ def _without_failure(context: CauseContext, right: SideVerdict, grounded: SideVe
     verdicts = right.verdict, grounded.verdict
     both = combine(*verdicts)
     for finding in (right, grounded):
-        if finding.verdict == "unclear":
+        if finding.verdict == "unclear" or (both == "passed" and finding.settled_by):     # the latter: not read
             return ExampleVerdict("unclear", *verdicts, finding.reason, finding.settled_by)
     reasons = (evidence.reason for evidence in context.facts.evidence.values() if evidence.status == "failed")
     broken = next(reasons, None)
@@ -194,7 +195,9 @@ def _decide_right(context: CauseContext, band: ScoreBand) -> SideVerdict:
 def _unread(context: CauseContext, fact: str) -> SideVerdict:
     """Not judged, with the reason where the judge was asked and cannot read the texts."""
     asked = fact.partition(".")[0] in context.facts.evidence
-    return SideVerdict("not_judged", context.lack(fact)) if asked and not context.reads(fact) else NOT_JUDGED
+    if not asked or context.reads(fact):
+        return NOT_JUDGED
+    return SideVerdict("not_judged", context.lack(fact), (LABEL, MODEL))
 
 
 def _decide_refusal(context: CauseContext) -> SideVerdict:
@@ -242,19 +245,21 @@ def _read_scores(scores: Sequence[float], band: ScoreBand, failed: str, unclear:
 def _decide_address(context: CauseContext) -> SideVerdict:
     """Without a reference, an answer to something else or to half of the question is not right; none is by its topic.
 
-    A probability leaves it open, since right answers in other words than the question's may seem off it. Where no
-    passage is relevant either, an answer that is likelier off the question than on it is unclear.
+    A probability leaves it open, since right answers in other words than the question's may seem off it. An answer
+    beside passages that are all off the question, or that nobody can tell to be on it, is unclear.
     """
-    if context.address in (None, "fully"):
-        return NOT_JUDGED
-    reason = "the answer does not fully address the question"
-    if context.answer is None or context.answer.address_p is None:
-        return SideVerdict("failed", reason)
-    off_topic = bool(context.marks) and not any((context.marks or {}).values())
-    fully, *less = addresses(context)
-    if max(less) < CLEAR_P and not (off_topic and fully < sum(less)):
-        return NOT_JUDGED
-    return SideVerdict("unclear", f"it seems that {reason}", (LABEL, MODEL, REFERENCE))
+    plain = context.answer is not None and context.answer.address_p is None
+    if context.address not in (None, "fully") and plain:
+        return SideVerdict("failed", "the answer does not fully address the question")
+    if context.n and none_relevant(context) and has_topic(context.example.query):
+        return SideVerdict("unclear", "no passage is about the question", (LABEL, MODEL, REFERENCE))
+    unread = [fact for fact in ("rate_passages", "verify_answer.address") if _unread(context, fact).reason]
+    if len(unread) > 1:
+        return SideVerdict("unclear", context.lack(unread[0]), (LABEL, MODEL, REFERENCE))
+    if context.address not in (None, "fully") and max(addresses(context)[1:]) >= CLEAR_P:
+        reason = "it seems that the answer does not fully address the question"
+        return SideVerdict("unclear", reason, (LABEL, MODEL, REFERENCE))
+    return NOT_JUDGED
 
 
 # ---- grounded ----
