@@ -31,7 +31,7 @@ MOST_IGNORED = 0.30     # of first passages, from which ranking and generator ar
 HEADLINE = ("recall@5", "context_recall", "faithfulness", "answer_correctness", "answer_relevance", "context_precision")
 # the number that stands for a layer in the strip at the top, the first that was scored
 FIRST_OF_LAYER: Mapping[str, tuple[str, ...]] = {
-    "retrieval": ("context_recall", "recall", "ndcg", "mrr"),
+    "retrieval": ("context_recall", "recall", "ndcg", "mrr", "context_precision", "precision", "hit", "map"),
     "generation": ("faithfulness", "answer_relevance", "fabricated_specifics"),
     "end_to_end": ("answer_correctness", "answer_recall", "completeness", "criteria_met", "token_f1", "exact_match"),
 }
@@ -246,13 +246,13 @@ OfLayer = TypeVar("OfLayer", bound=MetricOfLayer)
 
 
 def first_of_layers(summaries: Sequence[OfLayer]) -> list[tuple[str, OfLayer]]:
-    """One summary a layer that stands for it: (layer, summary); layers without a scored share are left out."""
+    """One summary a layer that stands for it: (layer, summary); layers without such a score are left out."""
     chosen = []
     for layer, preferred in FIRST_OF_LAYER.items():
         scored = [s for s in summaries if s.measures == layer and s.mean is not None and s.kind != "amount"]
         names = [s.metric.partition("@")[0] for s in scored]
-        index = next((names.index(name) for name in preferred if name in names), 0)
-        if scored:
+        index = next((names.index(name) for name in preferred if name in names), None)
+        if index is not None:
             chosen.append((layer, scored[index]))
     return chosen
 
