@@ -179,7 +179,7 @@ def test_odds_are_probabilities() -> None:
     assert [row.name for row in ROWS][:2] == ["system_failed", "unclear"]
 
 
-NO = (0.01,) * 15 + (0.02, 0.05, 0.1, 0.2, 0.4)     # known-no pairs: three in twenty score 0.1 or more
+NO = (0.01,) * 45 + (0.02, 0.05, 0.1, 0.2, 0.4)     # known-no pairs: three in fifty score 0.1 or more
 
 
 def readable(layout: Layout = "prose", yes: float = 0.95) -> Readability:

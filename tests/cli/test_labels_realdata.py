@@ -44,7 +44,8 @@ def test_from_answers_to_a_rectified_mean(system: str, cli: Cli, tmp_path: Path)
     metric, values = parse(METRIC), scored(rows).value
     found = rectified(ScoreSample.of(metric, values), people)
     assert found is not None
-    assert told["mean"] == pytest.approx(values.mean())
+    assert told["judge_mean"] == pytest.approx(values.mean())
+    assert told["mean"] == pytest.approx(found.mean)
     assert told["rectified"]["labels"] == LABELS
     assert told["rectified"]["mean"] == pytest.approx(found.mean)
     assert told["rectified"]["ci"] == pytest.approx([found.interval.low, found.interval.high])

@@ -18,11 +18,20 @@ from ragauge.api.results.scorecard import Scorecard
 from ragauge.data.codec import from_plain
 from ragauge.data.identity import plain
 from ragauge.store.cards import NO_VERDICT, CardKey
+from ragauge.text.messages import store_option
 
 if TYPE_CHECKING:
     from ragauge.api.history import SetFamily
     from ragauge.data.response import Run
     from ragauge.store.open import Store
+
+
+DRAWS = " -o page.html"     # how the commands in a card's texts end, before the store that they may name
+
+
+def _option() -> str:
+    """The option of commands that names the store, as it stands in JSON."""
+    return json.dumps(store_option(), ensure_ascii=False)[1:-1]
 
 
 def kept_card(store: Store, run: Run, judge_id: str | None, base: Run | None) -> Scorecard | None:
@@ -38,7 +47,7 @@ def kept_card(store: Store, run: Run, judge_id: str | None, base: Run | None) ->
     kept = store.cards.read(key, _beside(store, base))
     if kept is None:
         return None
-    card = from_plain(Card, json.loads(kept.body))
+    card = from_plain(Card, json.loads(kept.body.replace(DRAWS, DRAWS + _option())))
     return Scorecard(card, ShownScores(store.url, run.run_id, judge_id, _names(card)), (key, kept.state))
 
 
@@ -92,7 +101,7 @@ class CardKeeper:
         if numbers != self._store.scores.evaluated(run_id, self._judge_id, names):
             return
         verdict = "" if card.baseline is None else card.baseline.verdict if compared(card) else NO_VERDICT
-        body = json.dumps(plain(replace(card, took={})), ensure_ascii=False)
+        body = json.dumps(plain(replace(card, took={})), ensure_ascii=False).replace(DRAWS + _option(), DRAWS)
         self._store.cards.keep(self._key, self._state, body, verdict)
         example_index(self._store, run_id, self._judge_id)     # so that the first list of its examples opens at once
 

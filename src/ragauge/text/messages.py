@@ -99,10 +99,14 @@ def command(*words: str) -> str:
     >>> command("show", "k = 8")
     "ragauge show 'k = 8'"
     """
-    url = _STORE.get()
     takes = STORELESS.isdisjoint((words[:1], words[:2]))
-    more = ("--store", without_password(url)) if url and takes else ()
-    return shlex.join(("ragauge", *words, *more))
+    return shlex.join(("ragauge", *words)) + (store_option() if takes else "")
+
+
+def store_option() -> str:
+    """What commands end with where they name a store, with the blank before it; "" where they name none."""
+    url = _STORE.get()
+    return f" {shlex.join(('--store', without_password(url)))}" if url else ""
 
 
 def without_password(url: str) -> str:

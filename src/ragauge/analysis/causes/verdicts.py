@@ -256,7 +256,9 @@ def _decide_address(context: CauseContext) -> SideVerdict:
     unread = [fact for fact in ("rate_passages", "verify_answer.address") if _unread(context, fact).reason]
     if len(unread) > 1:
         return SideVerdict("unclear", context.lack(unread[0]), (LABEL, MODEL, REFERENCE))
-    if context.address not in (None, "fully") and max(addresses(context)[1:]) >= CLEAR_P:
+    fully, *less = addresses(context)
+    off_topic = bool(context.marks) and not any((context.marks or {}).values()) and fully < sum(less)
+    if context.address not in (None, "fully") and (max(less) >= CLEAR_P or off_topic):
         reason = "it seems that the answer does not fully address the question"
         return SideVerdict("unclear", reason, (LABEL, MODEL, REFERENCE))
     return NOT_JUDGED
