@@ -184,7 +184,7 @@ def test_runs_stand_in_junit(project: pytest.Pytester) -> None:
     """The run and the cause of each example are properties of its test in JUnit's XML."""
     project.makepyfile(test_it=RECORDED)
     project.runpytest(TINY, "--junitxml", "out.xml").assert_outcomes(passed=5, failed=1)
-    cases = ElementTree.parse(project.path / "out.xml").getroot().iter("testcase")     # noqa: S314 - written above
+    cases = ElementTree.parse(project.path / "out.xml").getroot().iter("testcase")     # noqa: S314 - pytest wrote it above
     causes = {
         case.get("name"): {one.get("name"): one.get("value") for one in case.iter("property")} for case in cases
     }
@@ -269,7 +269,7 @@ def test_an_open_example_skips_and_fails_where_that_is_asked(project: pytest.Pyt
     done.stdout.fnmatch_lines([
         "run answers (*): 0 examples passed, 1 failed, 5 skipped *", "SKIPPED *q1: not judged: *",
     ])     # fmt: skip
-    cases = ElementTree.parse(project.path / "out.xml").getroot()     # noqa: S314 - written above
+    cases = ElementTree.parse(project.path / "out.xml").getroot()     # noqa: S314 - pytest wrote it above
     skipped = [one.get("message", "") for one in cases.iter("skipped")]
     assert (len(skipped), len([*cases.iter("failure")]), len([*cases.iter("error")])) == (5, 1, 0)
     assert all("not judged: " in message for message in skipped)

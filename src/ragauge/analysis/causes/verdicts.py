@@ -194,8 +194,7 @@ def _decide_right(context: CauseContext, band: ScoreBand) -> SideVerdict:
 
 def _unread(context: CauseContext, fact: str) -> SideVerdict:
     """Not judged, with the reason where the judge was asked and cannot read the texts."""
-    asked = fact.partition(".")[0] in context.facts.evidence
-    if not asked or context.reads(fact):
+    if fact.partition(".")[0] not in context.facts.evidence or context.reads(fact):
         return NOT_JUDGED
     return SideVerdict("not_judged", context.lack(fact), (LABEL, MODEL))
 
