@@ -74,6 +74,15 @@ def test_one_certain_contradiction_fails() -> None:
     assert decide(likely((0.95,) * 9 + (0.4,), contradicting=(1,))).grounded == "passed"
 
 
+def test_a_conflict_fails_what_few_shared_words_leave_unclear() -> None:
+    """A doubtful claim that a passage contradicts fails an answer whose mean does not pass."""
+    chances = (0.6, 0.33)
+    assert decide(likely(chances)).grounded == "unclear"
+    disputed = decide(likely(chances, contradicting=(1,)))
+    assert (disputed.grounded, disputed.reason) == ("failed", "a passage contradicts claim 2 (expected share 0.46)")
+    assert decide(likely((0.9, 0.9, 0.33), contradicting=(1,))).grounded == "passed"
+
+
 def test_without_probabilities_any_unsupported_claim_fails() -> None:
     """A verdict that is no probability stands."""
     result = decide(case(claims=(claim(1, 1), claim(2))).facts())

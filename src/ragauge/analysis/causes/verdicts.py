@@ -22,12 +22,14 @@ from ragauge.analysis.causes.labeled import (
     is_off_question,
     is_support_labeled,
 )
+from ragauge.data.facts import Claim
 from ragauge.data.verdict import ExampleVerdict, Verdict, combine
 from ragauge.text.layout import layout_of
 from ragauge.text.task_words import has_topic
 
 THRESHOLDS = Path(__file__).parent / "verdict_thresholds.json"
 CERTAIN_P = 0.2         # a claim this unlikely that a passage contradicts, or that has made-up specifics, fails alone
+DOUBTFUL_P = 0.35       # such a claim up to here fails an answer whose mean does not pass
 CLEAR_P = 0.9           # an answer this likely to address the question in part or not at all is in doubt
 LABEL = "a label of your own (ragauge label)"
 MODEL = "a model judge (--judge)"
@@ -41,22 +43,32 @@ class ScoreBand(NamedTuple):
 
     Attributes:
         fail_below: a lower mean fails, and a claim below it keeps an answer from passing.
-        pass_from: such a mean or a higher one passes.
+        pass_from: such a mean or a higher one passes; a lower one fails where something speaks against a claim.
     """
 
     fail_below: float
     pass_from: float
 
-    def verdict_of(self, scores: Sequence[float]) -> Verdict:
+    def verdict_of(self, scores: Sequence[float], disputed: bool = False) -> Verdict:
         """The verdict on the scores of one or more claims.
+
+        Few shared words alone may mean that the answer says it in its own words, so the bar is lower without a dispute.
+
+        Args:
+            scores: p of each claim, 0 to 1.
+            disputed: whether a passage contradicts a doubtful claim, or no passage has a number or name of it.
 
         >>> ScoreBand(0.35, 0.6).verdict_of([0.9, 0.8])
         'passed'
         >>> ScoreBand(0.35, 0.6).verdict_of([0.9, 0.9, 0.1])     # most of it is right, a part is not
         'unclear'
+        >>> ScoreBand(0.35, 0.6).verdict_of([0.5])
+        'unclear'
+        >>> ScoreBand(0.35, 0.6).verdict_of([0.5], disputed=True)
+        'failed'
         """
         mean = fmean(scores)
-        if mean < self.fail_below:
+        if mean < (self.pass_from if disputed else self.fail_below):
             return "failed"
         return "passed" if mean >= self.pass_from and min(scores) >= self.fail_below else "unclear"
 
@@ -229,9 +241,11 @@ def _compare_to_reference(context: CauseContext, band: ScoreBand) -> SideVerdict
     return stated
 
 
-def _read_scores(scores: Sequence[float], band: ScoreBand, failed: str, unclear: str) -> SideVerdict:
+def _read_scores(
+    scores: Sequence[float], band: ScoreBand, failed: str, unclear: str, disputed: bool = False
+) -> SideVerdict:
     """The verdict on the scores of claims, with the words for one that failed and for one that is unclear."""
-    verdict, at = band.verdict_of(scores), f"expected share {fmean(scores):.2f}"
+    verdict, at = band.verdict_of(scores, disputed), f"expected share {fmean(scores):.2f}"
     if verdict == "passed":
         return PASSED
     if verdict == "failed":
@@ -278,16 +292,13 @@ def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
     unsupported = (*context.bare, *context.against)     # without claims in the words of a reference that is there
     if any(not claim.p for claim in unsupported):     # a plain verdict, or people who all agree
         return SideVerdict("failed", find_unsupported(context.facts) or f"{len(unsupported)} claims without support")
-    likely = [claim for claim in claims if claim.p is not None]
-    for claim in (claim for claim in likely if claim.chance <= CERTAIN_P):
-        if claim.contradicting:
-            return SideVerdict("failed", f"a passage contradicts claim {claim.n}")
-        if claim.window is not None and claim.window.missing:
-            return SideVerdict("failed", f"no passage has {claim.window.missing[0]} of claim {claim.n}")
-    if likely:
+    if conflict := _find_conflict(claims, CERTAIN_P):
+        return SideVerdict("failed", conflict)
+    if any(claim.p is not None for claim in claims):
         chances = [claim.chance if claim in unsupported or claim.supporting else 1.0 for claim in claims]
+        conflict = _find_conflict(claims, DOUBTFUL_P)
         failed, unclear = "most of the answer is in no passage", "the passages may not support the whole answer"
-        weighed = _read_scores(chances, band, failed, unclear)
+        weighed = _read_scores(chances, band, conflict or failed, unclear, bool(conflict))
         if weighed.verdict != "passed":
             return weighed
     if not context.claims_whole:
@@ -295,3 +306,14 @@ def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
         return SideVerdict("unclear", next(reasons, "a verdict on a claim is missing"), (MODEL, LABEL))
     return PASSED
 
+
+def _find_conflict(claims: Sequence[Claim], max_p: float) -> str:
+    """What speaks against a claim that is at most this likely, other than few shared words; "" for nothing."""
+    for claim in claims:
+        if claim.p is None or claim.chance > max_p:
+            continue
+        if claim.contradicting:
+            return f"a passage contradicts claim {claim.n}"
+        if claim.window is not None and claim.window.missing:
+            return f"no passage has {claim.window.missing[0]} of claim {claim.n}"
+    return ""
