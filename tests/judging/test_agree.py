@@ -13,6 +13,7 @@ from ragauge.judging.inputs import Agree, Inputs, VerifyAnswer, inputs_for
 from ragauge.judging.judge import drive, settled
 from ragauge.judging.local.checks import Wording
 from ragauge.judging.local.short_answers import AnswerClaim, is_descriptive, is_short, readings
+from ragauge.judging.local.stating import SHARED
 from ragauge.judging.model.judge import ModelJudge
 from ragauge.metrics.answer.answer_correctness import AnswerCorrectness
 from ragauge.metrics.answer.answer_grade import AnswerGrade
@@ -370,3 +371,18 @@ def test_the_slashes_of_a_path_part_no_alternatives(put: Put) -> None:
     assert agreed(put, where, "It is in ~/.pump/keys.yaml", "~/.pump/keys.toml").reference == (False,)
     assert agreed(put, where, "It is in ~/.pump/keys.toml", "~/.pump/keys.toml").reference == (True,)
     assert agreed(put, where, "It is in /etc/b.toml", "~/.pump/a.toml or /etc/b.toml").reference == (True,)
+
+
+@pytest.mark.parametrize(("reference", "answer"), [
+    ("37 600 millones de dólares", "La empresa instalaba sistemas de iluminación en la ciudad."),
+    ("phowa y el siddhi", "El grupo opera en el norte y en el sur."),
+    ("सीमित दबाव", "देश भ्रष्टाचार सूचकांक में आगे बढ़ा।"),
+    ("绿党", "保守党议员提议用卡支付福利。"),
+])     # fmt: skip
+def test_small_words_and_single_characters_name_no_part_of_a_reference(
+    put: Put, reference: str, answer: str
+) -> None:
+    """An answer that shares only these with a short reference does not maybe state it."""
+    p = agreed(put, "?", answer, reference).reference_p[0]
+    assert p is not None
+    assert p < SHARED

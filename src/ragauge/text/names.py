@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from ragauge.text.characters import HANGUL, UNSPACED, Mark, capitals
+from ragauge.text.characters import HANGUL, UNSPACED, Mark, capitals, marks
 from ragauge.text.dates import MONTHS
 from ragauge.text.language import frequent
 from ragauge.text.tokens import ENGLISH, OPENERS, PARTICLES, TITLES, WEEKDAYS
@@ -17,7 +17,6 @@ ADDRESS = re.compile(r"https?://[^\s<>\"）」]+|www\.[^\s<>\"）」]+|(?<![\w.+
 CJK_TITLE = re.compile(r"《([^《》\n]{1,80})》")
 ACRONYM = re.compile(r"(?<![^\W_])(?:[^\W\d_]\.)+[^\W\d_](?![^\W_])\.?")
 ASCII_PIECE = re.compile(r"[A-Za-z0-9]+")
-PIECE = re.compile(f"[^\\W_{UNSPACED}{HANGUL}]+|[{HANGUL}]+|[{UNSPACED}]")
 INSIDE = re.compile(f"[^\\W{UNSPACED}{HANGUL}]")
 ACCENT = re.compile(r"[\u0300-\u036f]")
 # a heading, a list item, a quotation or a sentence begins
@@ -187,11 +186,17 @@ def pieces(text: str) -> list[str]:
     return [fold(word) for word in written(text)]
 
 
+@cache
+def _pieces() -> re.Pattern[str]:
+    """Words of every script, with the vowel signs of their letters; built when a text first needs it."""
+    return re.compile(f"(?:[^\\W_{UNSPACED}{HANGUL}]|[{marks()}])+|[{HANGUL}]+|[{UNSPACED}]")
+
+
 def written(text: str) -> list[str]:
     """The words that names are looked for among, as written."""
     if text.isascii():
         return ASCII_PIECE.findall(ACRONYM.sub(_undotted, text))
-    return PIECE.findall(ACCENT.sub("", unicodedata.normalize("NFKD", ACRONYM.sub(_undotted, text))))
+    return _pieces().findall(ACCENT.sub("", unicodedata.normalize("NFKD", ACRONYM.sub(_undotted, text))))
 
 
 def _undotted(match: re.Match[str]) -> str:

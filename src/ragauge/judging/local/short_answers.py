@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from ragauge.judging.local.english import NEGATIONS
 from ragauge.judging.local.index import STOPS, haystack
@@ -299,6 +299,16 @@ class AnswerClaim:
         if exact is not None:
             return exact
         return [position for other, places in self.places.items() if _alike(unit, other) for position in places]
+
+    def share_of(self, part: ReferencePart) -> float:
+        """Share of the letters of a part's words that the claim has; one character of several only beside its next."""
+        places = [set(self.where(word)) for word in part.words]
+        if any(len(word) > 1 for word in part.words) or len(part.words) == 1:
+            shared = sum(len(word) for word, own in zip(part.words, places, strict=True) if own)
+        else:
+            pairs = [any(start + 1 in after for start in own) for own, after in pairwise(places)]
+            shared = sum(before or after for before, after in zip([False, *pairs], [*pairs, False], strict=True))
+        return shared / max(1, sum(map(len, part.words)))
 
     def _together(self, places: Sequence[Sequence[int]]) -> int | None:
         """The first place where all the words stand near each other."""

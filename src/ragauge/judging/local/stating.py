@@ -90,6 +90,7 @@ TOLD = 0.95         # yes or no, as the reference says: not measured
 OPENED = 0.6        # yes or no alone, of a reference that says the same and more: not measured
 WHOLE = 0.9         # all sentences of another accepted answer, or what a describing phrase says: of 18 94 %
 SHARED = 0.35       # a part of it or another form of it may be named: of 191 68 %, of 34 with little shared 44 %
+TOUCHED = 1 / 3     # of the letters of a part of a short reference that a claim has
 ELSE = 0.13         # nothing of it, and nothing of its kind in its place: of 318 12 %
 ANOTHER = 0.07      # another thing of its kind: of 366 7 %
 ALTERED = 0.05      # a near-copy in which one thing differs, as for support
@@ -228,10 +229,13 @@ class Answer:
         return SHARED if any(self.touches(n, reference) for n in range(len(self.said))) else ELSE
 
     def touches(self, at: int, reference: str) -> bool:
-        """Whether the claim at a place, from 0, has a word or the figures of a short reference: maybe a form of it."""
+        """Whether the claim at a place, from 0, may name a form of a short reference.
+
+        It has its figures, or words that make a third of the letters of one of its parts: "de" makes no name.
+        """
         parts = [part for reading in readings(reference, labels=self.labels) for part in reading]
         claim = self.said[at]
-        if any(claim.where(word) for part in parts for word in part.words):
+        if any(claim.share_of(part) >= TOUCHED for part in parts):
             return True
         wanted = {figure for part in parts for number in part.numbers for figure in figures(number)}
         return any(is_figure(other) and other.normal in wanted for other in claim.numbers)
