@@ -97,6 +97,7 @@ def drawn(rng: Random, *, passages: int = 4, claims: int = 4, reference: int = 4
     n, c, m = rng.randint(0, passages), rng.randint(0, claims), rng.randint(1, reference)
     one = example(
         *(f"Reference claim {h}." for h in range(1, m + 1)),
+        query="Where does the ferry land?",
         relevant={f"d{i}": rng.choice([0, 1, 2, 3]) for i in range(1, rng.randint(1, 4) + 1)},
         answerable=rng.choice([True, True, False, None]),
         aspects=tuple("abc"[: rng.randint(1, 3)]),

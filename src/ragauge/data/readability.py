@@ -13,9 +13,11 @@ from statistics import median
 from typing import Literal, NamedTuple, get_args
 
 from ragauge.data.example import Example
+from ragauge.data.identity import digest
 from ragauge.data.response import Response
 from ragauge.text.language import guess
 from ragauge.text.layout import Layout, layout_of_texts
+from ragauge.text.task_words import content_of
 
 ControlledFact = Literal["support", "reference", "relevance", "address", "agreement"]
 CONTROLLED_FACTS: tuple[ControlledFact, ...] = get_args(ControlledFact)
@@ -82,12 +84,14 @@ class Readability:
         layout: of its passages.
         scales: fact -> scores of control pairs of that language and layout; a fact without any is absent.
         labeled: facts that people labeled: whatever the judge can read, these are known.
+        is_task: whether its request is one of the run's about whatever document is at hand, and names no topic.
     """
 
     language: str
     layout: Layout
     scales: Mapping[ControlledFact, ControlScale] = field(default_factory=dict)
     labeled: frozenset[ControlledFact] = frozenset()
+    is_task: bool = False
 
     def can_read(self, fact: ControlledFact) -> bool:
         """Whether the judge can read this fact here, or people labeled it."""
@@ -124,24 +128,32 @@ class TextKind(NamedTuple):
         return cls(own, own if context in (own, UNKNOWN_LANGUAGE) else MIXED, layout_of_texts(texts))
 
 
+def request_key(example: Example) -> str | None:
+    """What requests of the same content words share; None in a conversation, where an earlier turn may name a topic."""
+    return None if example.history else digest(sorted(content_of(example.query)))[:16]
+
+
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """A judge's scores of control pairs for a run.
+    """A judge's scores of control pairs for a run, and what else the run shows of its texts.
 
     Attributes:
         scales: by fact, language and layout.
         fingerprint: of what was drawn from the run and how it scored: what was decided with other controls is decided
             again.
         known_no: printed name of a metric -> its mean over the known-no pairs.
+        tasks: keys of the requests that the run makes of several documents, so that they name no topic.
     """
 
     scales: Mapping[ScaleKey, ControlScale]
     fingerprint: str = ""
     known_no: Mapping[str, float] = field(default_factory=dict)
+    tasks: frozenset[str] = frozenset()
 
     def readability_of(self, example: Example, response: Response) -> Readability:
         """What the judge can read of a response."""
         place = TextKind.from_texts(example, response)
         keys = {fact: place.key(fact) for fact in CONTROLLED_FACTS}
         scales = {fact: self.scales[key] for fact, key in keys.items() if key in self.scales}
-        return Readability(place.language, place.layout, scales)
+        is_task = bool(self.tasks) and request_key(example) in self.tasks
+        return Readability(place.language, place.layout, scales, is_task=is_task)

@@ -56,7 +56,7 @@ class ControlPair:
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class Source:
     """One response that pairs are drawn from; `doc_ids` holds its documents and the hashes of its texts."""
 
     key: str     # by which it is drawn
@@ -67,14 +67,18 @@ class _Source:
     query_words: frozenset[str]
     words: frozenset[str]
 
-    def is_apart_from(self, other: _Source) -> bool:
+    def is_apart_from(self, other: Source) -> bool:
         """Whether the other may stand for what does not belong here: same tenant, language and layout, no document."""
         mine, theirs = self.example, other.example
         same_tenant = mine.segments.get("tenant") == theirs.segments.get("tenant")
         same_cluster = mine.cluster is not None and mine.cluster == theirs.cluster
         return same_tenant and not same_cluster and self.place == other.place and not self.doc_ids & other.doc_ids
 
-    def resembles(self, other: _Source) -> bool:
+    def is_same_as(self, other: Source) -> bool:
+        """Whether both were given the same document, or texts that say nearly the same."""
+        return bool(self.doc_ids & other.doc_ids) or self.resembles(other)
+
+    def resembles(self, other: Source) -> bool:
         """Whether the texts are so alike, in words, that one may well hold what the other holds."""
         return len(self.words & other.words) >= MAX_SHARED * min(len(self.words), len(other.words))
 
@@ -86,7 +90,7 @@ def draw_pairs(responses: Iterable[tuple[Example, Response]], n: int) -> list[Co
         responses: with their examples, one an example.
         n: how many at most.
     """
-    sources = sorted((source for pair in responses if (source := _source(*pair))), key=lambda source: source.key)
+    sources = sorted((source for pair in responses if (source := read_source(*pair))), key=lambda source: source.key)
     half = n // 2
     found: list[ControlPair] = []
     for source, other in _partners(sources, half):
@@ -138,25 +142,25 @@ def _of_document(documents: Sequence[KnownText], number: int, document: KnownTex
     yield ControlPair("address", False, alone, Response("", answer=flatten(strangers[0].parts[0])), place)
 
 
-def _source(example: Example, response: Response) -> _Source | None:
+def read_source(example: Example, response: Response) -> Source | None:
     """A response that pairs can be drawn from; None of one without passages, or whose texts were not recorded."""
     if response.error is not None or not response.passages or not response.texts_recorded:
         return None
     texts = [passage.text or "" for passage in response.passages]
     labeled = [doc_id for relevant in example.relevant or () for doc_id in relevant.doc_ids]
     named = [passage.doc_id for passage in response.passages if passage.doc_id]
-    return _Source(
+    return Source(
         digest([example.query_id, example.query]), example, response, TextKind.from_texts(example, response),
         frozenset((*labeled, *named, *map(digest, texts))), frozenset(words(example.query)),
         frozenset(word for text in texts for word in words(text)),
     )     # fmt: skip
 
 
-def _partners(sources: Sequence[_Source], n: int) -> list[tuple[_Source, _Source]]:
+def _partners(sources: Sequence[Source], n: int) -> list[tuple[Source, Source]]:
     """At most n examples, each with another: half of them with a random one, half with the nearest by words."""
-    pairs: dict[tuple[str, str], tuple[_Source, _Source]] = {}
+    pairs: dict[tuple[str, str], tuple[Source, Source]] = {}
 
-    def add(most: int, ordered: Sequence[_Source], rank: str) -> None:
+    def add(most: int, ordered: Sequence[Source], rank: str) -> None:
         for source in ordered:
             if len(pairs) >= most:
                 return
@@ -174,7 +178,7 @@ def _partners(sources: Sequence[_Source], n: int) -> list[tuple[_Source, _Source
     return list(pairs.values())
 
 
-def _known_yes(source: _Source) -> Iterator[ControlPair]:
+def _known_yes(source: Source) -> Iterator[ControlPair]:
     """Half of a sentence, row or group of cells of one of its passages, beside that passage, and alone."""
     passages = sorted(source.response.passages or (), key=lambda passage: digest([source.key, passage.text]))
     for passage in passages:

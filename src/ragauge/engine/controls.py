@@ -25,6 +25,7 @@ from ragauge.data.readability import (
 from ragauge.engine.control_pairs import ControlPair, PairKind, draw_pairs, missing_kinds, shipped_pairs
 from ragauge.engine.judge_batch import JobOutcome, Questioning, QuestionJob, ResponseWork, Work
 from ragauge.engine.plan import Plan
+from ragauge.engine.tasks import find_tasks
 from ragauge.judging.inputs import Inputs, inputs_for
 from ragauge.judging.judge import asks_models
 from ragauge.metrics.base import Metric
@@ -79,7 +80,8 @@ def ask_controls(plan: Plan, store: Store, work: Work, counts: ControlCounts) ->
     own = draw_pairs(((item.example, item.response) for item in sources), n)
     found = yield from asking.ask(own)
     drawn = sorted((pair.example.query_id, pair.is_yes, pair.kind) for pair in own)
-    fingerprint = f"{n}:{digest([DRAW_VERSION, drawn])[:16]}"
+    tasks = find_tasks(store, plan.run_id) if n else frozenset[str]()
+    fingerprint = f"{n}:{digest([DRAW_VERSION, drawn, *sorted(tasks)])[:16]}"
     scales = _Scales()
     scales.add(found)
     places = {TextKind.from_texts(item.example, item.response) for item in _responses(store, plan, sources)}
@@ -91,7 +93,7 @@ def ask_controls(plan: Plan, store: Store, work: Work, counts: ControlCounts) ->
             shipped = yield from asking.ask(borrowed.pairs(kind, language, layout, kinds))
             scales.add(shipped, only=(fact, language, layout))
             found += shipped
-    controls = Controls(scales.scales(), fingerprint, _known_no(plan.metrics, found))
+    controls = Controls(scales.scales(), fingerprint, _known_no(plan.metrics, found), tasks)
     if plan.controls is not None and plan.fingerprint == fingerprint:     # of other metrics and texts
         return replace(
             controls, scales={**plan.controls.scales, **controls.scales},

@@ -17,6 +17,7 @@ from ragauge.metrics.char_spans import char_spans, token_spans
 from ragauge.metrics.not_read import why_not_read
 from ragauge.metrics.retrieval.ranks import of_chunks
 from ragauge.metrics.specifics import used
+from ragauge.metrics.topics import why_no_relevance
 from ragauge.text.sentences import split
 
 Absent = NotApplicable | Failed | NotRead
@@ -60,8 +61,7 @@ def resolve(fact: str, facts: Facts) -> Any:
     A value that is a tuple may hold missing verdicts: None, or an item without verdict.
     """
     for need in INPUTS.get(fact, ()):      # before any failure: no retry would bring what was never recorded
-        absent = NEEDED[need](facts)
-        if absent is not None:
+        if (absent := NEEDED[need](facts)) is not None:
             return absent
     if fact in FREE:
         return FREE[fact](facts)
@@ -73,7 +73,8 @@ def resolve(fact: str, facts: Facts) -> Any:
         return _not_asked(question, facts)
     if evidence.status == "failed" or evidence.facts is None:
         return Failed(evidence.reason or f"{question} failed")
-    if (unread := why_not_read(fact, facts.readability, facts.response)) is not None:
+    reads = facts.readability
+    if unread := why_no_relevance(evidence, facts.example.query, reads) or why_not_read(fact, reads, facts.response):
         return unread
     value = ASKED[fact](evidence.facts, facts)
     return Failed(f"no verdict on {fact}") if value is None else value
@@ -251,10 +252,6 @@ def _ranking(facts: Facts) -> Any:
     return facts.ranking if facts.ranking is not None else Failed("the judged documents were not ranked")
 
 
-def _chunks(facts: Facts) -> Any:
-    return system_failed(facts) if facts.response.error is not None else of_chunks(facts.example, facts.response)
-
-
 def _answerable(facts: Facts) -> Any:
     known = facts.example.answerable
     return NotApplicable("not known whether the question is answerable") if known is None else known
@@ -263,7 +260,9 @@ def _answerable(facts: Facts) -> Any:
 # facts that ask nothing
 FREE: Mapping[str, Callable[[Facts], Any]] = {
     "labels.ranking": _ranking,
-    "labels.chunks": _chunks,
+    "labels.chunks": lambda facts: system_failed(facts) if facts.response.error is not None else (
+        of_chunks(facts.example, facts.response)
+    ),
     "labels.token_spans": lambda facts: token_spans(facts.example),
     "labels.char_spans": lambda facts: char_spans(facts.example, facts.response),
     "labels.neighbours": lambda _: NotApplicable("distances of the vectors are not known; ragauge ann computes them"),

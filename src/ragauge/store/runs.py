@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, select, text, union
 
 from ragauge.analysis.scores.arrays import ResponseIndex
+from ragauge.data.codec import decode
 from ragauge.data.example import Example
 from ragauge.data.response import Response, Run
 from ragauge.errors import UnknownName
@@ -16,7 +17,7 @@ from ragauge.store import importing
 from ragauge.store.database import MOST_IN, Database, chunks, raw_among, raw_rows
 from ragauge.store.importing import run_of_row
 from ragauge.store.names import known_runs, run_no
-from ragauge.store.packing import framed, unescape
+from ragauge.store.packing import framed, unescape, unpack
 from ragauge.store.responses import (
     Loaded,
     Order,
@@ -251,6 +252,13 @@ class Runs:
         with self._database.read() as connection:
             whole = of_run(query, run_no(connection, run_id))
             return Order(raw_among(connection, whole, responses.c.response_no, sorted(numbers)))
+
+    def requests(self, run_id: str) -> Iterator[tuple[int, Example]]:
+        """Number and example of every response, in example order, read as a stream."""
+        query = select(responses.c.response_no, examples.c.body)
+        with self._database.read() as connection:
+            for part in raw_rows(connection, of_run(query, run_no(connection, run_id))):
+                yield from ((number, decode(Example, unpack(body))) for number, body in part)
 
     def load(self, numbers: Sequence[int]) -> builtins.list[Loaded]:
         """Responses by number, in that order, with their examples; numbers that are gone are left out."""

@@ -168,7 +168,11 @@ class StoredControls:
     def write(self, run_id: str, judge_id: str, found: Controls, judge_repeat: int = 0) -> None:
         """Stores the controls of a run and judge in place of earlier ones."""
         scales = [[*key, plain(scale)] for key, scale in sorted(found.scales.items())]
-        body = pack(canonical({"fingerprint": found.fingerprint, "scales": scales, "known_no": dict(found.known_no)}))
+        plain_controls = {
+            "fingerprint": found.fingerprint, "scales": scales, "known_no": dict(found.known_no),
+            "tasks": sorted(found.tasks),
+        }     # fmt: skip
+        body = pack(canonical(plain_controls))
         with self._database.write() as connection:
             run = run_no(connection, run_id)
             count_write(connection, run)
@@ -195,7 +199,7 @@ class StoredControls:
             (fact, language, layout): from_plain(ControlScale, scale)
             for fact, language, layout, scale in stored["scales"]
         }
-        return Controls(scales, stored["fingerprint"], stored["known_no"])
+        return Controls(scales, stored["fingerprint"], stored["known_no"], frozenset(stored.get("tasks", ())))
 
 
 def _reason_text(verdict: ExampleVerdict) -> str:

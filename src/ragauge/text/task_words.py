@@ -6,7 +6,7 @@ import json
 from functools import cache
 from importlib import resources
 
-from ragauge.text.tokens import ENGLISH, words
+from ragauge.text.tokens import ENGLISH, stem, words
 
 
 @cache
@@ -32,3 +32,13 @@ def has_topic(question: str) -> bool:
             text = text.replace(word, " ")
     found = set(words(text))
     return not spaced.issuperset(found) or (bool(found) and found <= ENGLISH)
+
+
+def content_of(request: str) -> frozenset[str]:
+    """The stems of a request's words with content, names and numbers included; of nothing but grammar, all its words.
+
+    >>> content_of("What is the plot of the story?") == content_of("Plots of these stories")
+    True
+    """
+    found = words(request)
+    return frozenset(stem(word) for word in found if word not in ENGLISH) or frozenset(found)

@@ -42,6 +42,7 @@ from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.verdict import ExampleVerdict
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.facts import Facts
+from ragauge.metrics.topics import is_task
 
 DECIDED = 0.5     # from here on a component is more likely at fault than all else together
 CERTAIN = ("record", "labels")
@@ -147,7 +148,9 @@ def unclear(rows: Sequence[CauseRow]) -> CauseRow:
         if chances.blamed >= DECIDED or (chances.generation >= DECIDED and not unread):
             return None
         text = f"retrieval {chances.retrieval:.2f}, generation {chances.generation:.2f}: neither reaches {DECIDED:g}"
-        if unread:
+        if is_task(seen.facts.readability):
+            text = f"the request names no topic, and nothing else tells {UNTOLD}"
+        elif unread:
             text = f"the judge cannot read {UNTOLD}"
         elif chances.retrieval >= DECIDED:
             text = f"evidence is missing with a probability of {chances.retrieval:.2f}, but {OVERLOOKED}"

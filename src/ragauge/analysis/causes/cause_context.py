@@ -19,7 +19,7 @@ from ragauge.data.response import Passage
 from ragauge.metrics.facts import Absent, Facts, resolve
 from ragauge.metrics.not_read import why_not_read
 from ragauge.metrics.specifics import cited_for
-from ragauge.text.task_words import has_topic
+from ragauge.metrics.topics import names_topic
 
 WORD = re.compile(r"\w+")
 
@@ -318,7 +318,7 @@ class CauseContext:
         or the judge overlooked it: the retriever lost nothing. Nor is it at fault where the question names no topic
         that it could look for: summarise this.
         """
-        return () if self.spans_whole or not has_topic(self.example.query) else self.unmet
+        return () if self.spans_whole or not names_topic(self.example.query, self.facts.readability) else self.unmet
 
     @Lazy
     def met(self) -> tuple[ReferenceClaim, ...]:

@@ -16,7 +16,7 @@ from ragauge.analysis.causes.row import counted
 from ragauge.data.example import Relevant
 from ragauge.data.facts import Claim, RelevanceFacts
 from ragauge.data.response import Passage
-from ragauge.text.task_words import has_topic
+from ragauge.metrics.topics import is_task, names_topic
 
 UNTOLD = "whether the passages hold the answer"
 
@@ -110,7 +110,7 @@ def irrelevant(seen: CauseContext) -> float:
     facts = seen.asked("rate_passages")
     if not isinstance(facts, RelevanceFacts) or facts.unit != "passage" or not seen.n:
         return 0.0
-    if not has_topic(seen.example.query):
+    if not names_topic(seen.example.query, seen.facts.readability):
         return 0.0
     known = [rating.chance for rating in facts.ratings if rating.chance is not None]
     return 1 - max(known) if len(known) == seen.n else 0.0
@@ -119,16 +119,20 @@ def irrelevant(seen: CauseContext) -> float:
 def is_unread(seen: CauseContext) -> bool:
     """Whether neither labels tell if evidence is missing nor the judge can read what would: nothing clears retrieval.
 
-    That are the reference claims, without a reference the relevance of the passages.
+    That are the reference claims, without a reference the relevance of the passages, which a request that the run makes
+    of several documents leaves open.
     """
     question = "verify_reference" if "verify_reference" in seen.facts.evidence else "rate_passages"
-    return seen.missed is None and question in seen.facts.evidence and not seen.reads(question)
+    if seen.missed is not None or question not in seen.facts.evidence:
+        return False
+    return not seen.reads(question) or (question == "rate_passages" and is_task(seen.facts.readability))
 
 
 def none_relevant(seen: CauseContext) -> bool:
-    """Whether every rating decides that its passage is not relevant to the question."""
+    """Whether every rating decides that its passage is not relevant to the question; never to one without a topic."""
     facts = seen.asked("rate_passages")
-    return isinstance(facts, RelevanceFacts) and all(
+    known = isinstance(facts, RelevanceFacts) and names_topic(seen.example.query, seen.facts.readability)
+    return known and all(
         rating.relevant is False and seen.is_no("relevance", rating.p) for rating in facts.ratings
     )
 

@@ -27,7 +27,7 @@ from ragauge.analysis.causes.row import (
 )
 from ragauge.analysis.causes.system import NOT_IN_INDEX
 from ragauge.data.example import Relevant, Span
-from ragauge.text.task_words import has_topic
+from ragauge.metrics.topics import names_topic
 
 SPANS = "gold spans: where in the documents the evidence stands"
 READINGS = 0.5     # a claim that is in none of the gold documents has two readings, and nothing tells them apart
@@ -201,7 +201,7 @@ def _miss(seen: CauseContext) -> Verdict:
         return None if seen.evidence_whole else Lack(seen.lack("verify_reference.claims"))
     if seen.marks is None:
         return Lack("relevance labels or a reference answer")
-    if any(seen.marks.values()) or not seen.n or not has_topic(seen.example.query):
+    if any(seen.marks.values()) or not seen.n or not names_topic(seen.example.query, seen.facts.readability):
         return None
     if None in seen.marks.values():
         return Lack(seen.lack("rate_passages.ratings"))

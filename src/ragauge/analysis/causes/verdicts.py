@@ -25,7 +25,6 @@ from ragauge.analysis.causes.labeled import (
 from ragauge.data.facts import Claim
 from ragauge.data.verdict import ExampleVerdict, Verdict, combine
 from ragauge.text.layout import layout_of
-from ragauge.text.task_words import has_topic
 
 THRESHOLDS = Path(__file__).parent / "verdict_thresholds.json"
 CERTAIN_P = 0.2         # a claim this unlikely that a passage contradicts, or that has made-up specifics, fails alone
@@ -264,7 +263,7 @@ def _decide_address(context: CauseContext) -> SideVerdict:
     plain = context.answer is not None and context.answer.address_p is None
     if context.address not in (None, "fully") and plain:
         return SideVerdict("failed", "the answer does not fully address the question")
-    if context.n and none_relevant(context) and has_topic(context.example.query):
+    if context.n and none_relevant(context):
         return SideVerdict("unclear", "no passage is about the question", (LABEL, MODEL, REFERENCE))
     unread = [fact for fact in ("rate_passages", "verify_answer.address") if _unread(context, fact).reason]
     if len(unread) > 1:

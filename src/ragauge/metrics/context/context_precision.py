@@ -34,7 +34,8 @@ class ContextPrecision(Metric):
     unit=sentence counts sentences of the passages instead of passages; only with by=question.
 
     Undefined when nothing was retrieved and, by=answer, when the answer makes no claims. Not applicable when the
-    passages were not recorded and, by=reference, when there is no reference.
+    passages were not recorded; by=reference, when there is no reference; and by=question, when v is a probability and
+    the request names no topic ("summarise this").
     Source: ARES, arXiv:2311.09476; by=reference RAGChecker, arXiv:2408.08067; ranked=true RAGAS, arXiv:2309.15217.
 
     >>> ContextPrecision().value([True] + [False] * 9), ContextPrecision(ranked=True).value([True] + [False] * 9)

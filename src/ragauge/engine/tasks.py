@@ -1,0 +1,50 @@
+"""Finds the requests that a run makes of several documents: tasks about what is at hand, without a topic to search for.
+
+Only ids, requests and passages count, so that the order of the examples changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from ragauge.data.identity import digest
+from ragauge.data.readability import request_key
+from ragauge.engine.control_pairs import Source, read_source
+from ragauge.store.open import Store
+
+MIN_DOCUMENTS = 3       # that differ, of which the same is requested
+MAX_SHARE = 0.5         # of the requests that one document may have: what is found again and again has a topic
+MAX_SOURCES = 50        # requests of the same words whose passages are compared, drawn by their ids
+
+
+def find_tasks(store: Store, run_id: str) -> frozenset[str]:
+    """Keys of the requests that a run makes of at least three documents, none of which has more than half of them.
+
+    Documents are the same where they share an id or a text, or 70 % of the words of the shorter one, and where a third
+    one is the same as both.
+    """
+    numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)     # key -> query_id -> its first response
+    for number, example in store.runs.requests(run_id):
+        if (key := request_key(example)) is not None:
+            numbers[key].setdefault(example.query_id, number)
+    return frozenset(
+        key for key, by_id in numbers.items()
+        if len(by_id) >= MIN_DOCUMENTS and is_task(_read_sources(store, by_id))
+    )     # fmt: skip
+
+
+def is_task(sources: Sequence[Source]) -> bool:
+    """Whether requests of the same content words were made of documents that differ."""
+    groups: list[list[Source]] = []
+    for source in sources:
+        same = [group for group in groups if any(source.is_same_as(other) for other in group)]
+        groups = [group for group in groups if group not in same]
+        groups.append([source, *(other for group in same for other in group)])
+    return len(groups) >= MIN_DOCUMENTS and max(map(len, groups)) <= MAX_SHARE * len(sources)
+
+
+def _read_sources(store: Store, numbers: dict[str, int]) -> list[Source]:
+    drawn = sorted(numbers, key=lambda query_id: digest([query_id]))[:MAX_SOURCES]
+    loaded = store.runs.load([numbers[query_id] for query_id in drawn])
+    return [source for item in loaded if (source := read_source(item.example, item.response))]
