@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +23,7 @@ from ragauge.engine.judges import spec_of
 from ragauge.engine.label_facts import read_label_facts
 from ragauge.engine.models import Calling, Models, calling_of
 from ragauge.engine.plan import Plan, renew
-from ragauge.engine.pool import MOST, InProcess, Pool, Processes, Timed
+from ragauge.engine.pool import MOST, InProcess, Pool, Processes, Timed, Worker
 from ragauge.engine.worker import Task
 from ragauge.errors import UsageError
 from ragauge.judging.judge import asks_models
@@ -117,16 +118,21 @@ async def execute(
         store.listings.write(plan.run_id, plan.listing)     # before workers read it
     if plan.judge is not None and (spec := spec_of(plan.judge)) is not None:
         store.judges.keep(plan.judge.judge_id, spec)
-    models = _models(plan, store, calling)
+    models, most = _models(plan, store, calling), sys.maxsize if limit is None else max(0, limit)
+    # they import what they need while control pairs are judged here
+    started = [] if models else _start_workers(plan, workers, min(plan.pending, most))
     try:
         plan = await _with_controls(plan, store, models)
     except BaseException as error:
+        for worker in started:
+            worker.kill()
         counts = await _stop_models(models)
         if not isinstance(error, BudgetReached):
             raise
         return EvaluationOutcome(0, plan.pending, 0, 0, 0, 0.0, 1, calling=counts, stopped=str(error))
-    todo = min(plan.pending, plan.pending if limit is None else max(0, limit))
-    execution = _Execution(plan, store, models or _pool(plan, store, workers, todo), todo, progress)
+    todo = min(plan.pending, most)
+    pool = models or _pool(plan, store, started or _start_workers(plan, workers, todo))
+    execution = _Execution(plan, store, pool, todo, progress)
     ticking = asyncio.create_task(execution.tick()) if execution.pool.slow else None
     try:
         await execution.run()
@@ -332,15 +338,20 @@ def _models(plan: Plan, store: Store, calling: Calling | None) -> Models | None:
     return Models(_work(plan, store), plan.judge, calling, store, plan.run_id)
 
 
-def _pool(plan: Plan, store: Store, workers: int | None, todo: int) -> Pool:
-    """Processes where the work pays for them and where they can build the same judge and metrics."""
-    spec = spec_of(plan.judge) if plan.judge is not None else None
-    wanted = workers or cores()
-    worth = WORTH_ASKING if plan.questions else WORTH_COUNTING
-    if wanted > 1 and todo >= worth and (plan.judge is None or spec is not None) and _named(plan):
+def _start_workers(plan: Plan, workers: int | None, todo: int) -> list[Worker]:
+    """Processes where the work pays for them and where they can build the same judge and metrics; else none."""
+    able = (plan.judge is None or spec_of(plan.judge) is not None) and _named(plan)
+    n, worth = workers or cores(), WORTH_ASKING if plan.questions else WORTH_COUNTING
+    return [Worker() for _ in range(n)] if n > 1 and todo >= worth and able else []
+
+
+def _pool(plan: Plan, store: Store, started: Sequence[Worker]) -> Pool:
+    """The processes that were started, or this one."""
+    if started:
+        spec = spec_of(plan.judge) if plan.judge is not None else None
         names = tuple(str(metric) for metric in plan.metrics)
         task = Task(store.url, names, plan.questions, spec, plan.judge_id, plan.judge_repeat, plan.run_id)
-        return Processes(task, plan.metrics, wanted)
+        return Processes(task, plan.metrics, started)
     return InProcess(_work(plan, store), store)
 
 

@@ -133,16 +133,23 @@ class InProcess(SizedBySpeed):
 
 
 class Processes(SizedBySpeed):
-    """A pool of worker processes, started when they are first needed."""
+    """A pool of worker processes, started when they are first needed.
 
-    def __init__(self, task: Task, metrics: Sequence[Metric], workers: int) -> None:
+    Args:
+        task: what each is built from.
+        metrics: that they measure.
+        workers: the processes, already there but without a task; others replace those that die.
+    """
+
+    def __init__(self, task: Task, metrics: Sequence[Metric], workers: Sequence[Worker]) -> None:
         super().__init__()
-        self.workers = workers
+        self.workers = len(workers)
         self._task, self._metrics = task, tuple(metrics)
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="ragauge-worker")
+        self._threads = ThreadPoolExecutor(self.workers, thread_name_prefix="ragauge-worker")
         self._lock = threading.Lock()
         self._idle: list[Worker] = []
-        self._all: set[Worker] = set()
+        self._new = list(workers)
+        self._all = set(workers)
         self._stopped = False
 
     def judge(self, numbers: Sequence[int]) -> Future[Timed]:
@@ -213,14 +220,14 @@ class Processes(SizedBySpeed):
                 raise WorkerDied("stopped")
             if self._idle:
                 return self._idle.pop()
-            worker = Worker()
+            worker = self._new.pop() if self._new else Worker()
             self._all.add(worker)
         worker.start(self._task)
         return worker
 
 
 class Worker:
-    """One worker process, seen from its owner."""
+    """One worker process, seen from its owner: it imports what it needs while nobody has given it a task."""
 
     def __init__(self) -> None:
         environment = os.environ | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONIOENCODING": "utf-8"}

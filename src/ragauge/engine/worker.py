@@ -6,6 +6,7 @@ outlives its owner.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -77,8 +78,11 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
 
     Each answer is {"seconds", "result"} or {"error", "kind"}.
     """
+    line = requests.readline()
+    if not line:
+        return     # the owner ended before it had a task
     try:
-        task = Task(**json.loads(requests.readline()))
+        task = Task(**json.loads(line))
         store = open_store(task.store)
         work = task.work(store)
     except RagaugeError as error:
@@ -107,6 +111,7 @@ def _leave_ctrl_c_to_the_owner() -> None:
 def main() -> None:
     """Serves on the process's own input and output; whatever the judge prints goes to standard error."""
     _leave_ctrl_c_to_the_owner()
+    gc.set_threshold(50_000, *gc.get_threshold()[1:])     # as the command line does
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
