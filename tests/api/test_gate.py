@@ -145,15 +145,23 @@ def test_few_examples(store: str) -> None:
 
 @pytest.mark.parametrize("metrics", ["latency", "token_f1,latency"])
 def test_what_nothing_could_show_does_not_pass(tmp_path: Path, metrics: str) -> None:
-    """Wrong answers of which nothing was measured that shows a failure are not known to pass; once judged they fail."""
+    """Wrong answers of which nothing was measured that shows a failure are not known to pass; once judged they fail.
+
+    In JUnit they are skipped with the reason, and then a failure.
+    """
     url, must = f"sqlite:///{tmp_path}/blind.db", rules({"tag": "regression", "must_pass": True}, min_n=1)
     wrong = [{**row, "answer": "it is nobody knows"} for row in rows(5)]
     rg.evaluate(wrong, metrics=metrics, judge=SPEC, store=url, name="wrong", workers=1)
     found = rg.gate("wrong", rules=must, store=url)
     assert (found.verdict, found.exit_code) == ("not_enough_data", 4)
     assert "q0 (not judged: nothing measured here shows it" in found.to_markdown()
+    (skipped,) = ET.fromstring(found.to_junit()).iter("skipped")  # noqa: S314 - our own
+    assert "q0 (not judged: nothing measured here shows it" in skipped.get("message", "")
+    assert not list(ET.fromstring(found.to_junit()).iter("error"))  # noqa: S314 - our own
     rg.evaluate(rg.open_run("wrong", store=url), metrics="faithfulness", judge=SPEC, store=url, workers=1)
-    assert rg.gate("wrong", rules=must, store=url).verdict == "fail"
+    judged = rg.gate("wrong", rules=must, store=url)
+    assert judged.verdict == "fail"
+    assert len(list(ET.fromstring(judged.to_junit()).iter("failure"))) == 1  # noqa: S314 - our own
 
 
 def test_one_example_that_must_pass(store: str) -> None:
@@ -295,9 +303,10 @@ def test_reports_say_the_same(store: str) -> None:
     assert suite is not None
     failed = [check for check in stopping if check.verdict == "fail"]
     assert len(failed) < len(stopping)     # the whole run has not enough data for its level of the family
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == (
-        str(len(found.checks)), str(len(failed)), str(len(stopping) - len(failed)),
-    )     # fmt: skip
+    unknown = [check for check in found.checks if check.verdict == "not_enough_data"]
+    assert [suite.get(name) for name in ("tests", "failures", "skipped", "errors")] == [
+        str(n) for n in (len(found.checks), len(failed), len(unknown), 0)
+    ]
     assert len(suite.findall("testcase/failure")) == len(failed)
     text = found.to_markdown()
     assert text.startswith("## ❌ Gate failed: hurt against main")

@@ -100,6 +100,26 @@ def _mean_score(labels: Sequence[Label]) -> float | None:
     return sum(scores) / len(scores) if scores else None
 
 
+def find_equal_texts(store: Store, numbers: Collection[int]) -> dict[str, set[int]]:
+    """Run id -> numbers of its responses that the labels of some responses decide: these, and all of equal texts.
+
+    They are those that an import of the same labels finds, in all runs but those of studies.
+    """
+    questions = [question for question in store.labels.questions() if decides(question)]
+    found: dict[str, set[int]] = {}
+    for part in chunks(sorted(numbers) if questions else (), AT_A_TIME):
+        items = store.runs.load(part)
+        keys = {key for item in items for key in _find_keys(item, questions).values()}
+        labeled = {label.key for label in store.labels.of(keys)}
+        others = store.question_runs.find_responses({item.example.query for item in items}) if labeled else {}
+        for run_id, same_question in others.items():
+            for few in chunks(same_question, AT_A_TIME):
+                for item in store.runs.load(few):
+                    if not labeled.isdisjoint(_find_keys(item, questions).values()):
+                        found.setdefault(run_id, set()).add(item.response_no)
+    return found
+
+
 def decide_again(store: Store, run_id: str, numbers: Collection[int]) -> None:
     """Stores anew the verdicts and causes of responses that were decided before, by the labels that there are now.
 
@@ -110,8 +130,8 @@ def decide_again(store: Store, run_id: str, numbers: Collection[int]) -> None:
         items = {item.response_no: item for item in store.runs.load(part)}
         labels = read_label_facts(store, list(items.values()))
         for (judge_id, repeat, by), decided in store.verdicts.decided(run_id, [*labels]).items():
-            found = _decide(store, run_id, (judge_id, repeat), [items[number] for number in decided], labels)
-            with store.transaction():
+            with store.transaction():     # no evaluation changes the evidence meanwhile
+                found = _decide(store, run_id, (judge_id, repeat), [items[number] for number in decided], labels)
                 store.causes.write(run_id, judge_id, {number: cause for number, (_, cause) in found.items()}, repeat)
                 verdicts = {number: verdict for number, (verdict, _) in found.items()}
                 store.verdicts.write(run_id, judge_id, verdicts, repeat, controls=by)

@@ -221,22 +221,38 @@ def keep_people(store: Store, kept: Sequence[tuple[ReadTrace, Sequence[Arrived]]
     own: dict[str, str] = {}
     told: dict[str, dict[str, str]] = {}
     judged = {one.due.trace_id: one.judged for one, _ in kept if one.judged}
-    labels: list[Label] = []
+    labels: dict[str, Sequence[Label]] = {}
     for one, arrived in kept:
         if one.said:
             people = annotated(one.due, arrived, one.said)
-            labels += people.kept.labels
+            labels[one.due.trace_id] = people.kept.labels
             own[one.due.trace_id] = str(people.kept)
             for source, words in people.told.items():
                 told.setdefault(source, {})[one.due.trace_id] = words
     names = {*own, *told, *judged}
     if not names:
         return
-    if labels:
-        store.labels.add(labels)
     there, lines = store.ledger.lines(names), []
+    _keep_labels(store, labels, there)
     for name in sorted(names):
         line = there.get(name) or LedgerLine(name, UNKNOWN, day, "filtered", AN_EVALUATION, at=now)
         words = people_words(own.get(name, ""), line.people, told.get(name, {}), judged.get(name, {}))
         lines += [replace(line, people=words)] if words != line.people else []
     store.ledger.tell(lines)
+
+
+def _keep_labels(store: Store, labels: Mapping[str, Sequence[Label]], lines: Mapping[str, LedgerLine]) -> None:
+    """Keeps labels by trace; the responses of those that have new ones are to be decided again."""
+    every = [label for several in labels.values() for label in several]
+    if not every:
+        return
+    known = set(store.labels.of({label.key for label in every}))
+    store.labels.add(every)
+    by_run: dict[str, list[str]] = {}
+    for trace_id, several in labels.items():
+        line = lines.get(trace_id)
+        if line is not None and line.run_id and not known.issuperset(several):
+            by_run.setdefault(line.run_id, []).append(trace_id)
+    for run_id, trace_ids in by_run.items():
+        found = store.collecting.of_traces(run_id, trace_ids)
+        store.labels.queue_decisions([number for several in found.values() for number, _ in several])

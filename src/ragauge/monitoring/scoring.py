@@ -116,6 +116,11 @@ class TrafficScorer:
             self._shown[run_id] = (time.monotonic(), time.monotonic() - began)
         return len(due)
 
+    def renew(self, run_id: str) -> None:
+        """Has the scorecard of a run of traffic made again."""
+        if self._store.runs.find(run_id).kind == "traffic":
+            self._stale.setdefault(run_id, False)
+
     def _each(self, run_id: str, outcomes: Sequence[Outcome], work: Callable[[str, Responses], int]) -> int:
         """Does some work on the responses of a run's traces that wait."""
         waiting = self._store.ledger.waiting(run_id, outcomes)

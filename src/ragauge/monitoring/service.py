@@ -52,6 +52,7 @@ class Service:
         timed: Sequence[Scheduler | DailyLook | SignalWatcher | GivingBack] = (), tail: Sequence[Path] = (),
     ) -> None:  # fmt: skip
         from ragauge.monitoring.intake import Intake
+        from ragauge.monitoring.label_decisions import LabelDecisions
         from ragauge.monitoring.precedence import GivingWay
         from ragauge.monitoring.tailing import GrowingFile
         from ragauge.monitoring.taking import Taking
@@ -66,7 +67,7 @@ class Service:
         tails = [GrowingFile(store, path, Taking(policy.redaction), policy.patience, say) for path in tail]
         works: list[tuple[Callable[[], int], float]] = [
             (self._settle, IDLE), (scorer.score_free, SCORING), (scorer.judge, SCORING), (scorer.show, SCORING),
-            (self._watch, WATCHING), (self._forget, TIDYING),
+            (LabelDecisions(store, scorer.renew).look, SCORING), (self._watch, WATCHING), (self._forget, TIDYING),
             *((partial(one.look, store, self._over), LOOKING) for one in timed),
             *((one.read, TAILING) for one in tails),
         ]     # fmt: skip

@@ -16,15 +16,16 @@ from ragauge.reporting.words import safe
 def junit(gated: Gated) -> str:
     """One test case a rule and segment.
 
-    A check that fails is a failure, one without enough data that stops the gate an error, one that does not stop it
-    skipped. A failure that only warns is said in system-out. Elements and attributes are those of the strictest reader
-    in use, the schema of Jenkins' xUnit plugin, which knows no file and line: they stand in the text.
+    A check that fails is a failure; one without enough data, as of an example that is unclear, not judged or not read,
+    is skipped with its reason, whether it stops the gate or not. A failure that only warns is said in system-out.
+    Elements and attributes are those of the strictest reader in use, the schema of Jenkins' xUnit plugin, which knows
+    no file and line: they stand in the text.
     """
     checks = gated.checks
     counts = {
         "tests": len(checks),
         "failures": sum(_tag(check) == "failure" for check in checks),
-        "errors": sum(_tag(check) == "error" for check in checks),
+        "errors": 0,
         "skipped": sum(_tag(check) == "skipped" for check in checks),
     }
     numbers = {name: str(count) for name, count in counts.items()}
@@ -65,9 +66,7 @@ def _tag(check: Check) -> str:
     """The element that says how the case ended; "" where it passed."""
     if check.verdict == "pass" or (check.verdict == "fail" and not check.stops):
         return ""
-    if check.verdict == "fail":
-        return "failure"
-    return "error" if check.stops else "skipped"
+    return "failure" if check.verdict == "fail" else "skipped"
 
 
 MOST = 10     # annotations of one kind and step that GitHub shows; the summary has all

@@ -20,6 +20,12 @@ labels = Table(
     UniqueConstraint("key", "question", "part", "annotator", "guideline", "value", "at"),
 )
 
+labeled_responses = Table(
+    "labeled_responses",  # whose verdicts rest on labels that came since: they are to be decided again
+    metadata,
+    Column("response_no", Key, ForeignKey("responses.response_no", ondelete="CASCADE"), primary_key=True),
+)
+
 draws = Table(
     "draws",
     metadata,

@@ -9,16 +9,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, delete, func, select
 
 from ragauge.data.identity import canonical
 from ragauge.data.label import Label, part_of, part_text
-from ragauge.store.database import Database, chunks, now, rows_among
-from ragauge.store.label_schema import draws
+from ragauge.store.database import Database, among, chunks, now, rows_among
+from ragauge.store.label_schema import draws, labeled_responses
 from ragauge.store.label_schema import labels as table
 from ragauge.store.names import run_no
 from ragauge.store.packing import pack, unpack
-from ragauge.store.schema import runs
+from ragauge.store.schema import responses, runs
 
 FIELDS = ("part", "question", "value", "annotator", "at", "guideline")
 AT_A_TIME = 5_000     # labels written together
@@ -73,6 +73,31 @@ class Labels:
         query = select(table.c.guideline, count).group_by(table.c.guideline).order_by(count.desc(), table.c.guideline)
         with self._database.read() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
+
+    def queue_decisions(self, numbers: Iterable[int]) -> None:
+        """Keeps that responses are to be decided again, in the transaction that keeps their labels."""
+        statement = self._database.insert(labeled_responses).on_conflict_do_nothing()
+        with self._database.write() as connection:
+            for part in chunks(numbers):
+                connection.execute(statement, [{"response_no": number} for number in part])
+
+    def queued_decisions(self) -> dict[str, builtins.list[int]]:
+        """Run id -> numbers of its responses that are to be decided again, in ascending order."""
+        query = select(runs.c.run_id, responses.c.response_no).join_from(
+            labeled_responses, responses, responses.c.response_no == labeled_responses.c.response_no
+        ).join(runs, runs.c.run_no == responses.c.run_no)     # fmt: skip
+        found: dict[str, builtins.list[int]] = {}
+        with self._database.read() as connection:
+            for run_id, number in connection.execute(query.order_by(labeled_responses.c.response_no)):
+                found.setdefault(run_id, []).append(number)
+        return found
+
+    def end_decisions(self, numbers: Iterable[int]) -> None:
+        """Takes responses off those that are to be decided again."""
+        with self._database.write() as connection:
+            for part in chunks(numbers):
+                gone = delete(labeled_responses).where(among(labeled_responses.c.response_no))
+                connection.execute(gone, {"values": list(part)})
 
     def digest(self, guideline: str) -> str:
         """A hash of all labels by some instructions: it changes with every label that is new."""

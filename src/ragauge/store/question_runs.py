@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, select
 
-from ragauge.store.database import Database, chunks
+from ragauge.store.database import Database, chunks, rows_among
 from ragauge.store.names import NOBODY, run_no
 from ragauge.store.responses import response_no
 from ragauge.store.run_list import JUDGES, of_no_study
 from ragauge.store.schema import causes, examples, judges, metrics, responses, run_judges, runs, scores
+from ragauge.store.spool import query_key_of
 
 AT_A_TIME = 400     # responses whose scores are asked for together
 
@@ -72,6 +73,19 @@ class QuestionRuns:
             found: list[QuestionInRun] = []
             for part in chunks(rows, AT_A_TIME):
                 found += _with_scores(connection, part, names)
+        return found
+
+
+    def find_responses(self, queries: Collection[str]) -> dict[str, list[int]]:
+        """Run id -> numbers of its responses to questions of these texts, by any query_id; trials are left out."""
+        keys = {query_key_of(query) for query in queries}
+        query = select(runs.c.run_id, responses.c.response_no).join_from(
+            examples, responses, responses.c.example_no == examples.c.example_no
+        ).join(runs, runs.c.run_no == responses.c.run_no).where(of_no_study())     # fmt: skip
+        found: dict[str, list[int]] = {}
+        with self._database.read() as connection:
+            for run_id, number in rows_among(connection, query, examples.c.query_key, sorted(keys)):
+                found.setdefault(run_id, []).append(number)
         return found
 
 

@@ -75,6 +75,7 @@ examples = Table(
     Column("query_key", BigInteger, nullable=False),  # hash of the question: what shares it is judged together
     Column("groups", LargeBinary),  # packed JSON of segments, cluster, tags: reports group by them
     Column("body", LargeBinary, nullable=False),
+    Index("examples_by_question", "query_key"),
 )
 
 set_examples = Table(
