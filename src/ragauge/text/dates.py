@@ -2,44 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from ragauge.text.characters import Mark
-from ragauge.text.word_files import read_words
+from ragauge.text.word_files import read_patterns, read_words
 
-WORDS = read_words(__file__, "dates")
-
+WORDS, FORMS = read_words(__file__, "dates"), read_patterns(__file__, "dates")
 MONTHS = {name: n for n, line in enumerate(WORDS["names"].strip().splitlines(), 1) for name in line.split()}
-_YEAR = r"[12]\d{3}(?!\d)"
-_ORDINAL = r"(?:st|nd|rd|th|er|\.|º|ª)?"
-_TO = r"\s?(?:-|to|and|bis|und|al?|au)\s?"     # of a span of days
-
-_CLOCK = r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
-YEAR_FIRST = re.compile(rf"([12]\d{{3}})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?!\d){_CLOCK}")
-YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2([12]\d{3})(?!\d)")
-YEAR_MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])(?![\d-])")
-# the word is looked up afterwards: quicker than a pattern of 150 names
-DAY_MONTH = re.compile(
-    rf"(\d{{1,2}}){_ORDINAL}(?:{_TO}(\d{{1,2}}){_ORDINAL})?(?:\s+(?:of|de|del))?[ \t-]*([^\W\d_]+)\.?"
-    rf"(?:,?[\s-]+(?:of\s+|de\s+|del\s+)?({_YEAR}))?"
-)
 LINKS = ("of", "de", "del", "the")
-DAY_YEAR = re.compile(
-    rf"(\d{{1,2}})(?:st|nd|rd|th)?(?:{_TO}(\d{{1,2}})(?:st|nd|rd|th)?)?(?![\w:%]|[.,]\d)"
-    rf"(?:(?:,|\s)\s*({_YEAR})(?![,.]\d))?"
-)
-CJK_DATE = re.compile(r"(\d{4})\s?[年년](?:\s?(\d{1,2})\s?[月월](?:\s?(\d{1,2})\s?[日号號일])?)?")
-CJK_DAY = re.compile(r"(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日号號일]")
-DECADE = re.compile(r"([12]\d{2}0)'?s\b")
-BARE_YEAR = re.compile(r"([12]\d{3})(?![\w%]|[.,:/]\d|-\d{3}\b)")
-_NO_THINGS = "was|has|is|as|its|this|does|plus|versus|less|unless|across|towards"
-COUNTED = re.compile(rf"\s+(?!(?:{_NO_THINGS})\b)(?:[a-z]{{2,}}s|people|men|women|children)\b")
-_LEADING = "in since by from until till to during of year before after circa early mid late and"
-LEADING = frozenset(_LEADING.split())
+LEADING = frozenset(WORDS["leading"].split())
 LONGEST_MONTH = 24
 FIRST_LIKELY, LAST_YEAR = 1800, 2099
-FISCAL = re.compile(r"(?<![^\W_])FY[ ]?'?$")
-NO_YEAR_ENDS = re.compile(r"[\w%]|[.,:/]\d|-\d")
 LATEST_SHORT = 69       # "FY69" is 2069, "FY70" 1970
 
 
@@ -47,7 +18,7 @@ def at(plain: str, pos: int, digits: int) -> Mark | None:
     """The date whose first number is at pos, or None; the mark begins earlier where the month's name does."""
     if digits > 4 or digits == 3:
         return None
-    mark = _by_year(plain, pos) if digits == 4 else _by_day(plain, pos)
+    mark = _by_year(plain, pos) if digits == 4 else _numeric(plain, pos) or _day_first(plain, pos)
     if mark is not None:
         return mark
     before = plain[max(0, pos - LONGEST_MONTH) : pos]
@@ -65,8 +36,8 @@ def fiscal(plain: str, pos: int, digits: int) -> Mark | None:
     >>> [fiscal("in FY2018", 5, 4).normal, fiscal("FY 19", 3, 2).start, fiscal("in 2018", 3, 4)]
     ['2018', 0, None]
     """
-    match = FISCAL.search(plain, max(0, pos - 5), pos) if digits in (2, 4) else None
-    if match is None or NO_YEAR_ENDS.match(plain, pos + digits):
+    match = FORMS["fiscal"].search(plain, max(0, pos - 5), pos) if digits in (2, 4) else None
+    if match is None or FORMS["no_year_ends"].match(plain, pos + digits):
         return None
     year = int(plain[pos : pos + digits])
     if digits == 2:
@@ -114,26 +85,22 @@ def _mark(start: int, end: int, year: str | None, month: int, day: str | None, o
 
 
 def _by_year(plain: str, pos: int) -> Mark | None:
-    if match := YEAR_FIRST.match(plain, pos):
+    if match := FORMS["year_first"].match(plain, pos):
         return _mark(pos, match.end(), match[1], int(match[3]), match[4])
-    if match := CJK_DATE.match(plain, pos):
+    if match := FORMS["cjk_date"].match(plain, pos):
         if match[2] is None:
             return Mark("date", pos, match.end(), match[1])
         return _mark(pos, match.end(), match[1], int(match[2]), match[3])
-    if match := YEAR_MONTH.match(plain, pos):
+    if match := FORMS["year_month"].match(plain, pos):
         return _mark(pos, match.end(), match[1], int(match[2]), None)
     return None
 
 
-def _by_day(plain: str, pos: int) -> Mark | None:
-    if match := CJK_DAY.match(plain, pos):
-        return _mark(pos, match.end(), None, int(match[1]), match[2])
-    return _numeric(plain, pos) or _day_first(plain, pos)
-
-
 def _numeric(plain: str, pos: int) -> Mark | None:
     """3.4.2024 has the day first; 3/4/2024 is read both ways, the month first."""
-    match = YEAR_LAST.match(plain, pos)
+    if match := FORMS["cjk_day"].match(plain, pos):
+        return _mark(pos, match.end(), None, int(match[1]), match[2])
+    match = FORMS["year_last"].match(plain, pos)
     if match is None:
         return None
     first, second, year = match[1], match[3], match[4]
@@ -145,7 +112,7 @@ def _numeric(plain: str, pos: int) -> Mark | None:
 
 
 def _day_first(plain: str, pos: int) -> Mark | None:
-    match = DAY_MONTH.match(plain, pos)
+    match = FORMS["day_month"].match(plain, pos)
     if match is None or not (month := _month(match[3])):
         return None
     last = _mark(pos, match.end(), match[4], month, match[2]) if match[2] else None
@@ -153,20 +120,20 @@ def _day_first(plain: str, pos: int) -> Mark | None:
 
 
 def _month_first(plain: str, pos: int, start: int, month: int) -> Mark | None:
-    if match := BARE_YEAR.match(plain, pos):
+    if match := FORMS["bare_year"].match(plain, pos):
         return _mark(start, match.end(), match[1], month, None)
-    if match := DAY_YEAR.match(plain, pos):
+    if match := FORMS["day_year"].match(plain, pos):
         last = _mark(start, match.end(), match[3], month, match[2]) if match[2] else None
         return _mark(start, match.end(), match[3], month, match[1], last.normal if last else "")
     return None
 
 
 def _year(plain: str, pos: int, before: str) -> Mark | None:
-    if match := DECADE.match(plain, pos):
+    if match := FORMS["decade"].match(plain, pos):
         return Mark("date", pos, match.end(), f"{match[1]}s")
-    match = BARE_YEAR.match(plain, pos)
+    match = FORMS["bare_year"].match(plain, pos)
     if match is None or int(match[1]) > LAST_YEAR:
         return None
-    if (before in LEADING or int(match[1]) >= FIRST_LIKELY) and not COUNTED.match(plain, match.end()):
+    if (before in LEADING or int(match[1]) >= FIRST_LIKELY) and not FORMS["counted"].match(plain, match.end()):
         return Mark("date", pos, match.end(), match[1])
     return None

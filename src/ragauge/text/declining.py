@@ -10,24 +10,13 @@ import re
 from functools import cache
 
 from ragauge.text.sentences import split
-from ragauge.text.word_files import read_words
+from ragauge.text.word_files import read_patterns, read_words
 
-WORDS = read_words(__file__, "declining")
+WORDS, FORMS = read_words(__file__, "declining"), read_patterns(__file__, "declining")
 
 LONGEST = 600           # characters: a longer text says more than that there is no answer
 MOST_SENTENCES = 4
-# what people put where there is no answer; "-" in a code span is a hyphen
-PLACEHOLDER = re.compile(
-    r"[-–—]{1,3}|[(\[<{](?:none|null|nil|empty|blank|nothing|unknown|na|-)[)\]>}]|#?n/a!?", re.IGNORECASE
-)
 ENDS = " \t\n.!?…。！？\"'“”‘’«»()[]<>*_-"
-
-# before the sentence proper
-_LEAD = re.compile(
-    r"^(?:(?:sorry|unfortunately|apologies|regrettably|therefore|thus|so|hence|i(?:'m| am) (?:very )?(?:sorry"
-    r"|afraid)|"
-    r"based on [^,]{1,60}|according to [^,]{1,60}|from [^,]{1,60})\b,?\s*(?:but\s+|that\s+)?){1,3}"
-)
 
 
 def declines(text: str) -> bool:
@@ -41,7 +30,7 @@ def declines(text: str) -> bool:
     [False, False, False, False, False]
     """
     text = " ".join(text[: LONGEST + 1].replace("’", "'").split())
-    if PLACEHOLDER.fullmatch(text):
+    if FORMS["placeholder"].fullmatch(text):
         return True
     if not text.strip(ENDS) or len(text) > LONGEST:
         return False
@@ -51,7 +40,7 @@ def declines(text: str) -> bool:
 
 def _declines(sentence: str) -> bool:
     plain = sentence.strip(ENDS).lower().replace("_", " ")
-    rest = _LEAD.sub("", plain).strip(ENDS)
+    rest = FORMS["lead"].sub("", plain).strip(ENDS)
     return any(_pattern().fullmatch(form) for form in dict.fromkeys((plain, rest)))
 
 

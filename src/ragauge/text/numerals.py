@@ -7,31 +7,10 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from ragauge.text import dates
+from ragauge.text import dates, units
 from ragauge.text.characters import HANGUL, SPACED_UNTIL, UNSPACED, Mark
 from ragauge.text.sentences import CREDIT
-from ragauge.text.units import (
-    CAPITAL_ONLY,
-    CERTAIN_SCALES,
-    CJK_SCALES,
-    CJK_UNITS,
-    CURRENCIES,
-    CURRENCY_BEFORE,
-    DOTTED,
-    ONES,
-    ORDINALS,
-    PERCENT,
-    PERCENT_PHRASES,
-    SCALES,
-    SHORT_SCALES,
-    SMALL_ONLY,
-    TENS,
-    UNITS,
-    V_BEFORE,
-    WORD_SCALES,
-    labeled,
-    versioned,
-)
+from ragauge.text.word_files import read_patterns
 
 _SIGN = r"(?:US)?[$€£¥₹](?!\d)|%|°[CcFf]|[ap]\.m\.?"
 SUFFIX = re.compile(rf" ?-?({_SIGN}|[^\W\d_{UNSPACED}{HANGUL}]+(?:/[a-z]+)?|[{UNSPACED}{HANGUL}]{{1,3}})")
@@ -76,22 +55,22 @@ def suffix_after(plain: str, end: int, *, currency: bool = False) -> Tail | None
 def _multiplied(match: re.Match[str], end: int, *, currency: bool) -> Tail:
     """The number with its multiplier or ordinal ending, as far as the first word says."""
     word, glued = match[1].lower(), match.start(1) == end
-    if word in SCALES:
+    if word in units.SCALES:
         full_stop = match.string[match.end() : match.end() + 1] == "." and len(word) <= 3     # Mio.
-        return Tail(match.end() + full_stop, SCALES[word])
-    if word in SHORT_SCALES and (glued or currency or word in CERTAIN_SCALES):
-        return Tail(match.end(), SHORT_SCALES[word], None if currency or word in CERTAIN_SCALES else 0)
-    if word[0] in CJK_SCALES:
-        return Tail(match.start(1) + 1, CJK_SCALES[word[0]])
+        return Tail(match.end() + full_stop, units.SCALES[word])
+    if word in units.SHORT_SCALES and (glued or currency or word in units.CERTAIN_SCALES):
+        return Tail(match.end(), units.SHORT_SCALES[word], None if currency or word in units.CERTAIN_SCALES else 0)
+    if word[0] in units.CJK_SCALES:
+        return Tail(match.start(1) + 1, units.CJK_SCALES[word[0]])
     return Tail(match.end() if glued and word in ORDINAL_ENDINGS else end)
 
 
 def _per_cent(plain: str, match: re.Match[str]) -> int:
     """Where a per cent sign or word ends; 0 where there is none."""
     word = match[1].lower()
-    if word in PERCENT:
+    if word in units.PERCENT:
         return match.end()
-    phrase = PERCENT_PHRASES.get(word)
+    phrase = units.PERCENT_PHRASES.get(word)
     if phrase and plain[match.end() : match.end() + len(phrase)].lower() == phrase:
         last = match.end() + len(phrase)
         return 0 if plain[last : last + 1].isalpha() else last
@@ -100,13 +79,13 @@ def _per_cent(plain: str, match: re.Match[str]) -> int:
 
 def _unit(word: str) -> str:
     small = word.lower()
-    if small in SMALL_ONLY and word != small:
+    if small in units.SMALL_ONLY and word != small:
         return ""
-    if small in CAPITAL_ONLY and word == small:
+    if small in units.CAPITAL_ONLY and word == small:
         return ""
-    if small in UNITS:
-        return UNITS[small]
-    return next((unit for name, unit in CJK_UNITS.items() if word.startswith(name)), "")
+    if small in units.UNITS:
+        return units.UNITS[small]
+    return next((unit for name, unit in units.CJK_UNITS.items() if word.startswith(name)), "")
 
 
 def _trie(names: Iterable[str]) -> str:
@@ -126,12 +105,12 @@ def _either_case(names: Iterable[str]) -> str:
     return "|".join(f"[{first}{first.upper()}]{_trie(rest)}" for first, rest in firsts.items())
 
 
-_SCALE = spelled(WORD_SCALES)
+_SCALE = spelled(units.WORD_SCALES)
 PHRASE = re.compile(
-    rf"(?:{_either_case([*TENS, *ONES])}|[aA]n?(?=[ ](?:{_SCALE})\b))"
-    rf"(?:(?:[ -]|[ ]and[ ])(?i:{spelled([*TENS, *ONES, *WORD_SCALES])})\b){{0,12}}"
+    rf"(?:{_either_case([*units.TENS, *units.ONES])}|[aA]n?(?=[ ](?:{_SCALE})\b))"
+    rf"(?:(?:[ -]|[ ]and[ ])(?i:{spelled([*units.TENS, *units.ONES, *units.WORD_SCALES])})\b){{0,12}}"
 )
-ORDINAL = re.compile(_either_case(ORDINALS))
+ORDINAL = re.compile(_either_case(units.ORDINALS))
 ENGLISH_WORD = re.compile(r"[A-Za-z]+")
 VAGUE = ("one", "zero")     # "one of them" is no number to check
 UNBOUNDED = 10**15
@@ -155,7 +134,7 @@ def find_spelled(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
     if liberal:
         for match in ORDINAL.finditer(plain):
             if not _inside_word(plain, match.start()):
-                yield Mark("number", match.start(), match.end(), str(ORDINALS[match[0].lower()]))
+                yield Mark("number", match.start(), match.end(), str(units.ORDINALS[match[0].lower()]))
 
 
 def _phrases(plain: str) -> Iterator[tuple[int, int]]:
@@ -207,36 +186,20 @@ def _value(phrase: str) -> int | None:
             group = 1
         elif word == "hundred":
             group, least = (group or 1) * 100, 100
-        elif word in WORD_SCALES:
-            total, group, least = total + (group or 1) * WORD_SCALES[word], 0, UNBOUNDED
+        elif word in units.WORD_SCALES:
+            total, group, least = total + (group or 1) * units.WORD_SCALES[word], 0, UNBOUNDED
         elif word != "and":
-            value = TENS.get(word, ONES.get(word, 0))
+            value = units.TENS.get(word, units.ONES.get(word, 0))
             if value >= least:
                 return None
-            group, least = group + value, 10 if word in TENS else 0
+            group, least = group + value, 10 if word in units.TENS else 0
     return total + group
 
 
 DIGITS = re.compile(r"[0-9]+")
-NUMBER = re.compile(
-    r"""(?P<comma>\d{1,3}(?:,\d{3})+(?![\d,]\d)(?:\.\d+)?)
-    | (?P<indian>\d{1,2}(?:,\d{2}){1,8},\d{3}(?!\d)(?:\.\d+)?)
-    | (?P<point>\d{1,3}(?:\.\d{3})+(?:,\d+)|\d{1,3}(?:\.\d{3}){2,}(?![.\d]))
-    | (?P<space>\d{1,3}(?:[ ]\d{3})+(?!\d)(?:[.,]\d+)?)
-    | (?P<quote>\d{1,3}(?:'\d{3})+(?!\d)(?:[.,]\d+)?)
-    | (?P<clock>\d{1,2}:\d{2}(?::\d{2})?(?![:\d]))
-    | (?P<dotted>\d+(?:\.\d+){2,})
-    | (?P<decimal>\d+[.,]\d+)
-    | (?P<whole>\d+)""",
-    re.VERBOSE,
-)
-LIST_MARK = re.compile(r"[.)](?=\s+[^\W_])")
+FORMS = read_patterns(__file__, "numerals")
+NUMBER = FORMS["number"]
 BRACKETS = re.compile(r"\[\^?\d{1,3}(?:\s*[,;-]\s*\d{1,3})*\]|【[^】\n]{1,40}】|" + CREDIT)
-SIGNED = re.compile(
-    r"(?:^|[\s(\[{=<>`\"'“‘,:])-$"
-    r"|(?<!\d )(?:(?<!\w)(?i:minus|moins|menos|meno|минус|eksi)\s|负|負|マイナス|마이너스\s?)$"
-)
-CODE_BEFORE = re.compile(r"[^\W\d_]*[A-Z][^\W_]*-$")
 CHINESE_PERCENT = "百分之"
 LONGEST = 400     # digits; a longer run is no number that anyone wrote
 
@@ -282,9 +245,9 @@ def _at(plain: str, pos: int, digits: int) -> Mark | None:
     if before in "Y '" and (year := dates.fiscal(plain, pos, digits)) is not None:
         return year
     if before == "_" or (before.isalpha() and ord(before) < SPACED_UNTIL):
-        match = DOTTED.match(plain, pos) if V_BEFORE.search(plain, max(0, pos - 2), pos) else None
+        match = units.DOTTED.match(plain, pos) if units.V_BEFORE.search(plain, max(0, pos - 2), pos) else None
         return _number(plain, pos, match) if match is not None else None
-    if before == "-" and CODE_BEFORE.search(plain, max(0, pos - 24), pos):
+    if before == "-" and FORMS["code_before"].search(plain, max(0, pos - 24), pos):
         return None
     date = dates.at(plain, pos, digits)
     if date is not None:
@@ -297,7 +260,7 @@ def _at(plain: str, pos: int, digits: int) -> Mark | None:
 
 def _enumerates(plain: str, pos: int, match: re.Match[str]) -> bool:
     """Whether this is the number of a list item: "1. " at the start of a line, "(1) " anywhere."""
-    if match.lastgroup != "whole" or match.end() - pos > 3 or not LIST_MARK.match(plain, match.end()):
+    if match.lastgroup != "whole" or match.end() - pos > 3 or not FORMS["list_mark"].match(plain, match.end()):
         return False
     if plain[pos - 1 : pos] == "(" and plain[match.end()] == ")":
         return True
@@ -306,16 +269,16 @@ def _enumerates(plain: str, pos: int, match: re.Match[str]) -> bool:
 
 
 def _number(plain: str, pos: int, match: re.Match[str]) -> Mark | None:
-    symbol = CURRENCY_BEFORE.search(plain, max(0, pos - 5), pos)
+    symbol = units.CURRENCY_BEFORE.search(plain, max(0, pos - 5), pos)
     tail = suffix_after(plain, match.end(), currency=symbol is not None)
     if tail is None:
         return None
     whole, fraction, other = _read(match)
     if fraction is None:
         return Mark("number", pos, match.end(), whole, tail.unit)
-    unit = CURRENCIES[(symbol[1] or symbol[2]).lower()] if symbol else tail.unit
+    unit = units.CURRENCIES[(symbol[1] or symbol[2]).lower()] if symbol else tail.unit
     before = symbol.start() if symbol else pos
-    sign = SIGNED.search(plain, max(0, before - 8), before)
+    sign = FORMS["signed"].search(plain, max(0, before - 8), before)
     minus = "-" if sign else ""
     normal = minus + canonical(whole, fraction, tail.shift)
     if tail.other is not None:
@@ -325,8 +288,8 @@ def _number(plain: str, pos: int, match: re.Match[str]) -> Mark | None:
     other = minus + other if other else ""
     start = pos - 1 if sign and sign[0][-1] == "-" and not symbol else pos
     if match.lastgroup == "decimal" and "." in match[0] and not (symbol or tail.unit or tail.shift or tail.percent):
-        version = versioned(match[0])
-        if labeled(plain, pos):
+        version = units.versioned(match[0])
+        if units.labeled(plain, pos):
             return Mark("number", pos, match.end(), version)
         other = other or (version if version.endswith("0") else "")
     if tail.percent:

@@ -20,21 +20,10 @@ from ragauge.text import dates, names, numerals
 from ragauge.text.characters import UNSPACED, Mark, plain
 from ragauge.text.language import guess
 from ragauge.text.tokens import ENGLISH, words
+from ragauge.text.word_files import read_patterns
 
 MARKS = '"“”„«»‘‹「『＂'
-# each form begins with its mark, so that the search can run from mark to mark
-QUOTED = re.compile(
-    r"""["＂](?<!\w.)(?=\S)([^"＂\n]{5,1000})["＂]
-    |[“„]([^“”„\n]{5,1000})[”“]
-    |«\s?([^«»\n]{5,1000}?)\s?»
-    |»([^«»\n]{5,1000})«
-    |[‘‚](?<!\w.)((?:[^‘’‚\n]|(?<=\w)’(?=\w)){5,1000})[’‘]
-    |‹([^‹›\n]{5,1000})›
-    |「([^「」\n]{4,1000})」
-    |『([^『』\n]{4,1000})』
-    |'(?<![\w'].)(?=\S)((?:[^'\n]|(?<=\w)'(?=\w)){5,400})(?<=\S)'(?!\w)""",
-    re.VERBOSE,
-)
+QUOTED = read_patterns(__file__, "specifics")["quoted"]
 CUT = re.compile(r"\s*(?:\[\s*)?(?:\.\.\.|…)(?:\s*\])?\s*")
 SPACELESS = re.compile(f"[{UNSPACED}]")
 FEWEST_WORDS, FEWEST_CHARACTERS = 3, 6
@@ -113,16 +102,11 @@ def _find(text: str, kinds: frozenset[Kind]) -> tuple[Specific, ...]:
     taken: list[Mark] = []
     for group in groups:
         taken = _apart(taken, group)
-    return tuple(_specific(text, mark) for mark in taken if mark.kind in kinds)
+    asked = [(cast("Kind", mark.kind), mark) for mark in taken if mark.kind in kinds]
+    return tuple(Specific(kind, text[mark.start : mark.end], *mark[1:]) for kind, mark in asked)
 
 
 _kept = lru_cache(maxsize=512)(_find)
-
-
-def _specific(text: str, mark: Mark) -> Specific:
-    return Specific(
-        cast("Kind", mark.kind), text[mark.start : mark.end], mark.start, mark.end, mark.normal, mark.unit, mark.other
-    )
 
 
 def _apart(taken: list[Mark], more: list[Mark]) -> list[Mark]:
@@ -251,15 +235,9 @@ def _in_a_row(words: Sequence[str], haystack: Haystack) -> int | None:
     rarest = min(range(len(words)), key=lambda n: len(haystack.places[words[n]]))
     for position in haystack.places[words[rarest]]:
         start = position - rarest
-        if all(_stands(word, start + n, haystack) for n, word in enumerate(words)):
+        if all(_near(haystack.places[word], start + n) for n, word in enumerate(words)):
             return start
     return None
-
-
-def _stands(word: str, index: int, haystack: Haystack) -> bool:
-    places = haystack.places[word]
-    at = bisect_left(places, index)
-    return at < len(places) and places[at] == index
 
 
 def _joined(words: Sequence[str], haystack: Haystack) -> bool:
@@ -275,12 +253,12 @@ def _between_capitals(first: str, last: str, haystack: Haystack) -> bool:
     for start in haystack.places[first]:
         if start not in haystack.capital:
             continue
-        if start - 1 in haystack.capital and _stands(last, start - 1, haystack):
+        if start - 1 in haystack.capital and _near(haystack.places[last], start - 1):
             return True
         for gap in (1, 2):
             if start + gap not in haystack.capital:
                 break
-            if _stands(last, start + gap + 1, haystack):
+            if _near(haystack.places[last], start + gap + 1):
                 return True
     return False
 
@@ -292,7 +270,7 @@ def _together(words: Sequence[str], haystack: Haystack) -> bool:
     return any(all(_near(haystack.places[word], index, reach) for word in words) for index in haystack.places[rarest])
 
 
-def _near(places: Sequence[int], index: int, reach: int) -> bool:
+def _near(places: Sequence[int], index: int, reach: int = 0) -> bool:
     at = bisect_left(places, index - reach)
     return at < len(places) and places[at] <= index + reach
 

@@ -6,7 +6,7 @@ import re
 
 from ragauge.text.dates import MONTHS
 from ragauge.text.tokens import ENGLISH, OPENERS, WEEKDAYS
-from ragauge.text.word_files import read_words
+from ragauge.text.word_files import read_patterns, read_words
 
 WORDS = read_words(__file__, "units")
 
@@ -37,12 +37,7 @@ ONES, TENS, ORDINALS = (
 )
 WORD_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 10**9, "trillion": 10**12}
 
-# words before such a number
-LABEL = re.compile(
-    r"(?:(?<!\w)(?i:versi|верси|wersj|release|firmware|build|secti|secci|sezion|seçã|sección|abschnitt|avsnitt|afsnit"
-    r"|раздел|rozdzia|kapit|capít|capit|chapit|chapter|clause|klausel|artik|artic|artíc|appendix|anhang|sürüm|bölüm|§)"
-    r"[^\W\d_]*\.?|バージョン|版本|버전|第|条)"
-)
+LABEL = read_patterns(__file__, "units")["label"]     # words before such a number
 NO_LABELS = ENGLISH | OPENERS | WEEKDAYS | MONTHS.keys()
 DOTTED = re.compile(r"(?P<dotted>\d+(?:\.\d+){2,})|(?P<decimal>\d+\.\d+)")
 V_BEFORE = re.compile(r"(?<![^\W_])[vV]$")     # of v2.10

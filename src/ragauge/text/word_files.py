@@ -41,14 +41,18 @@ def read_words(module: str, name: str) -> dict[str, Any]:
 
 @cache
 def read_patterns(module: str, name: str) -> dict[str, re.Pattern[str]]:
-    """The regular expressions of a file by name, without regard to case; {NAME} is what [parts] has for it."""
+    """The regular expressions of a file by name; {NAME} is what [parts] has for it.
+
+    Those of [patterns] disregard case, those of [exact] do not.
+    """
     read = read_words(module, name)
     parts = read.get("parts", {})
 
     def filled(text: str) -> str:
         return re.sub(r"\{([A-Z]+)\}", lambda match: filled(parts[match[1]]), join_lines(text))
 
-    return {key: re.compile(filled(text), re.IGNORECASE) for key, text in read["patterns"].items()}
+    kinds = ((read.get("patterns", {}), re.IGNORECASE), (read.get("exact", {}), re.NOFLAG))
+    return {key: re.compile(filled(text), flags) for given, flags in kinds for key, text in given.items()}
 
 
 def join_lines(alternatives: str) -> str:
