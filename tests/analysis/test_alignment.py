@@ -119,10 +119,12 @@ def test_nothing_relevant_is_no_disagreement(alignment: Measure) -> None:
     "left_out",
     [
         answered(9, 0, claim()),                                                   # nothing retrieved
+        answered(9, 1, claim()),                                                   # one passage, which nothing ranked
         answered(9, 3),                                                            # no claims
         answered(9, 3, claim(2), claim(failed=True)),                              # a claim that may rest on any
         answered(9, 3, claim(2), labels={"answerable": False}),                    # not to be answered at all
         answered(9, 3, claim(2), refuse=True, labels={"answerable": None}),        # a refusal that may be correct
+        answered(9, 3, claim(2), refuse=True),                                     # one that is not
         Facts(example(query_id="q9"), response(3, query_id="q9", error="down"), {}),
         Facts(example(query_id="q9"), response(3, query_id="q9"), evidence(verify_answer="no reply")),
         Facts(example(query_id="q9"), response(None, query_id="q9"), evidence(answer_facts(claim(2)))),
@@ -134,11 +136,6 @@ def test_what_does_not_count(alignment: Measure, left_out: Facts) -> None:
     counted = [answered(1, 2, claim(1)), answered(2, 2, claim(2))]
     alone, beside = alignment(counted), alignment([*counted, left_out])
     assert alone == beside
-
-
-def test_refusals_of_answerable_questions_count(alignment: Measure) -> None:
-    """A wrong refusal that claims something is an answer whose use is looked at."""
-    assert known(alignment([answered(1, 2, claim(2), refuse=True)])).ignored_top == 1
 
 
 def test_relevance_is_the_judges_else_the_labels(alignment: Measure) -> None:

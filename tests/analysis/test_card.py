@@ -162,11 +162,11 @@ def test_correct_refusals_never_raise_the_flag() -> None:
 
 
 def test_refusals_that_claim_something_do_not_raise_the_flag_either() -> None:
-    """Correct refusals that quote a passage on the way are left out of the flag, though not of the mean (case 25)."""
+    """Correct refusals that quote a passage on the way are left out of the mean as of the flag (case 25)."""
     every = [good(n) for n in range(60)] + [refused(n, claim(2)) for n in range(60, 160)]
     card = card_of(every)
     ignored = next(summary for summary in card.summaries if summary.metric == "ignored_top_ranked")
-    assert ignored.mean == pytest.approx(100 / 160)
+    assert (ignored.scored, ignored.mean) == (60, 0.0)
     assert card.failed_examples == 0
     assert "ranking_disagreement" not in names(card)
 

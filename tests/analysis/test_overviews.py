@@ -13,9 +13,9 @@ from tests.building import answer_facts, claim, evidence, example, passage, pass
 
 from ragauge.analysis.card import Tables, read_metrics
 from ragauge.analysis.causes.attribute import attribute
-from ragauge.analysis.overview.alignment import third
+from ragauge.analysis.overview.alignment import AlignmentGatherer, Use, third
 from ragauge.analysis.overview.listing import OverviewGatherer, choose
-from ragauge.analysis.results.overview import Overview
+from ragauge.analysis.results.overview import Alignment, Overview
 from ragauge.analysis.scores.arrays import ResponseIndex, ScoreArrays
 from ragauge.analysis.scores.failed import FailedResponses
 from ragauge.analysis.scores.frames import score_frame
@@ -29,7 +29,21 @@ from ragauge.metrics.measure import measure_all
 
 IndexOf = Callable[[Sequence[Facts]], ResponseIndex]
 VisitsOf = Callable[[Sequence[Facts]], list[Visit]]
+AlignmentOf = Callable[[Sequence[Facts]], Alignment | None]
 METRICS = select(["faithfulness", "context_recall", "ignored_top_ranked", "answer_relevance", "latency"])
+
+
+@pytest.fixture
+def alignment_of(index_of: IndexOf, visits_of: VisitsOf) -> AlignmentOf:
+    """Alignment by its own rule, where ignored_top_ranked was not measured."""
+
+    def gathered(every: Sequence[Facts]) -> Alignment | None:
+        gatherer = AlignmentGatherer()
+        for visit in visits_of(every):
+            gatherer.add(Use.of(visit))
+        return gatherer.alignment(index_of(every))
+
+    return gathered
 
 
 def made_up(seed: int, count: int) -> list[Facts]:
@@ -72,6 +86,18 @@ def overview_of(every: Sequence[Facts], visits: Sequence[Visit]) -> Overview:
     failed = FailedResponses.gathered(columns.index, known, lambda places: dict.fromkeys(places, "so"))
     chosen = choose(passed_but(failed), failed, tables.quality.values())
     return beyond.overview(values, chosen, {}, failed, tables.segments, tables.in_segments)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_alignment_says_what_the_metric_says(visits_of: VisitsOf, alignment_of: AlignmentOf, seed: int) -> None:
+    """Of runs of every kind, ignored_top_ranked and the share of first passages not used have equal counts and mean."""
+    every = made_up(seed, 200)
+    metric = next(one for one in METRICS if str(one) == "ignored_top_ranked")
+    values = [one.value for one in (measure_all([metric], facts)[0] for facts in every) if one.value is not None]
+    for found in (overview_of(every, visits_of(every)).alignment, alignment_of(every)):
+        assert found is not None
+        assert (found.answers, found.ignored_top) == (len(values), sum(values))
+        assert found.ignored_share.mean == pytest.approx(sum(values) / len(values))
 
 
 def test_counts_belong_together(visits_of: VisitsOf) -> None:

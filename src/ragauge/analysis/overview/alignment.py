@@ -51,17 +51,16 @@ class Use:
 
     @property
     def answers(self) -> bool:
-        """Whether it counts for alignment: an answer with claims to a question that can be answered, with passages.
+        """Whether it counts for alignment, as for ignored_top_ranked: claims over at least two passages.
 
-        A correct refusal never counts. Nor does a refusal where nobody said whether the question is answerable, since
-        it may be a correct one.
+        No refusal counts, nor an answer to a question that has none.
         """
-        if not self.used or self.seen.answer is None or not self.seen.answer.claims:
+        if self.used is None or len(self.used) < MIN_RANKED or self.seen.answer is None or not self.seen.answer.claims:
             return False
-        answerable = self.seen.example.answerable
-        return answerable is True or (answerable is None and self.seen.refuse is False)
+        return self.seen.example.answerable is not False and self.seen.refuse is False
 
 
+MIN_RANKED = 2     # passages: of one nothing tells whether ranking and generator agree
 USED, RELEVANT, KNOWN = 1, 2, 4      # bits of a passage's mark; KNOWN: whether it is relevant is known
 FLAG = STARTING_POINTS["ignored_top_ranked"].value
 THIRDS = ("first", "middle", "last")
@@ -108,16 +107,24 @@ class AlignmentGatherer:
                 yield index, bool(counts), self._marks[at : at + length]
             at += length
 
-    def alignment(self, index: ResponseIndex, level: float = 0.95) -> Alignment | None:
+    def alignment(
+        self, index: ResponseIndex, level: float = 0.95, scored: Marks | None = None
+    ) -> Alignment | None:
         """What was found; None where no response counts.
 
         Args:
             index: the responses, by place.
             level: of the intervals.
+            scored: of each place, whether ignored_top_ranked has a value there: no other counts; None = not measured.
         """
-        if 1 not in self._answers:
+        import numpy as np
+
+        counts = np.array(self._answers, dtype=bool)
+        if scored is not None:
+            counts &= scored[np.array(self._places, dtype=np.int32)]
+        if not counts.any():
             return None
-        marked = self._passages()
+        marked = self._passages(counts)
         first = marked.rank == 1
         ignored = ~marked.used[first]
         share = _rate(ignored, marked.place[first], index, level)
@@ -137,11 +144,10 @@ class AlignmentGatherer:
             positions=dict(_positions(marked, index, level)),
         )
 
-    def _passages(self) -> _Passages:
+    def _passages(self, counts: Marks) -> _Passages:
         """The passages of the answers that count."""
         import numpy as np
 
-        counts = np.array(self._answers, dtype=bool)
         length = np.array(self._lengths, dtype=np.int32)
         mark = np.array(self._marks, dtype=np.uint8)[np.repeat(counts, length)]
         length, index = length[counts], np.array(self._places, dtype=np.int32)[counts]

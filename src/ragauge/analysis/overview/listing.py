@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     Floats = npt.NDArray[np.float64]
 
+FIRST_USE = "ignored_top_ranked"     # the metric that alignment must agree with
 MOST_LISTED = 1_000   # a page of more does not open at once
 MOST_QUERY = 200      # characters of a question
 
@@ -236,13 +237,14 @@ class OverviewGatherer:
             self._alignment.used(places), self._alignment.relevant(places), self._alignment.handed(places),
             self._stages.kept(places), self._timings.stages_of(places), numbers,
         )     # fmt: skip
+        scored = np.isfinite(values.of(FIRST_USE)) if FIRST_USE in values else None
         columns = Segments(segments.query_ids, {name: without_gaps(segments.columns[name]) for name in shown})
         return Overview(
             listed=listed(chosen, values, columns, self.questions | dict(questions), beside),
             listed_of=len(index),
             causes_by_segment=causes_by_segment(failed, columns, shown),
             distributions=distributions(values),
-            alignment=self._alignment.alignment(index, level),
+            alignment=self._alignment.alignment(index, level, scored),
             lengths=length_bands(values, lengths, level),
             stages=self._stages.stages(index, level),
             timings=self._timings.timings(index),

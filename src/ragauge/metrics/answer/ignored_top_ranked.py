@@ -18,23 +18,28 @@ class IgnoredTopRanked(Metric):
     U  passages used: those that support a claim of the answer or are cited for one
 
     Text that stands in two passages marks both as used, so the mean is a lower bound.
-    Undefined when nothing was retrieved or the answer makes no claims, as a refusal. Not applicable when passages
-    were not recorded.
+    Undefined when fewer than two passages were handed on, since nothing was ranked then; when the answer declines or
+    makes no claims; and when the question is labelled unanswerable. Not applicable when passages were not recorded.
     Source: misalignment of ranking and generator, arXiv:2601.21803.
 
-    >>> IgnoredTopRanked().value([False, True, True], claimed=True), IgnoredTopRanked().value([True], claimed=True)
-    (1.0, 0.0)
+    >>> IgnoredTopRanked().value([False, True], claimed=True, refuse=False, expected=True)
+    1.0
+    >>> IgnoredTopRanked().value([False], claimed=True, refuse=False, expected=True)
+    Undefined(reason='fewer than two passages were handed on')
     """
 
     measures: ClassVar = "generation"
-    needs: ClassVar = {"used": "verify_answer.used", "claimed": "verify_answer.claimed"}
+    needs: ClassVar = {
+        "used": "verify_answer.used", "claimed": "verify_answer.claimed", "refuse": "verify_answer.refuse",
+        "expected": "set.expected",
+    }  # fmt: skip
     direction: ClassVar = "lower"
     scale: ClassVar = "rate"
     separable: ClassVar = True
 
-    def value(self, used: Sequence[bool], claimed: bool) -> float | Undefined:
-        if not used:
-            return Undefined("nothing was retrieved")
-        if not claimed:
-            return Undefined("the answer makes no claims")
-        return float(not used[0])
+    def value(self, used: Sequence[bool], claimed: bool, refuse: bool, expected: bool) -> float | Undefined:
+        if len(used) < 2:
+            return Undefined("fewer than two passages were handed on" if used else "nothing was retrieved")
+        if refuse or not expected:
+            return Undefined("the answer declines" if refuse else "the question has no answer")
+        return float(not used[0]) if claimed else Undefined("the answer makes no claims")
