@@ -281,7 +281,7 @@ def test_unexplained_failures_say_what_is_missing() -> None:
         "unclear whether retrieval or generation is at fault (6 of 10 failures): gold documents would show it, else "
         "60 labels"
     )
-    assert "candidates not recorded (6)" in held[0].evidence
+    assert "Candidates not recorded (6 examples)." in held[0].evidence
     assert held[0].confidence == "low"
 
 

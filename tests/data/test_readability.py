@@ -57,10 +57,23 @@ def test_a_fact_that_cannot_be_read_is_no_score(reading: Readability | None, sta
     """A metric of a fact that the judge cannot read is not read, with the language in its reason."""
     evidence = Evidence("k", "rate_passages", 1, "local", "ok", RelevanceFacts((Rating(1, True, p=0.99),)))
     response = Response("q", passages=(Passage("p", "d", "text"),), answer="a")
-    facts = Facts(Example("q", "?"), response, {"rate_passages": evidence}, readability=reading)
+    facts = Facts(Example("q", "Who sails?"), response, {"rate_passages": evidence}, readability=reading)
     measured = measure(parse("context_precision"), facts)
     assert measured.status == status
     assert "language ko" in measured.reason or reading is None
+
+
+def test_answer_relevance_is_not_read_where_address_is_not() -> None:
+    """Where control answers to other questions score as right ones do, no score says that an answer addresses one."""
+    found = AnswerFacts((), "fully", False, address_p=(0.9, 0.05, 0.05))
+    evidence = {"verify_answer": Evidence("k", "verify_answer", 1, "local", "ok", found)}
+    response = Response("q", passages=(Passage("p", "d", "text"),), answer="a")
+    for scale, status in ((READABLE, "scored"), (BLIND, "not_read")):
+        reads = Readability("ko", "cells", {"address": scale})
+        facts = Facts(Example("q", "Who?"), response, evidence, readability=reads)
+        measured = measure(parse("answer_relevance"), facts)
+        assert measured.status == status
+    assert "cell" not in measured.reason     # of the passages, which nobody looked at
 
 
 def test_empty_retrieval_needs_no_reading() -> None:

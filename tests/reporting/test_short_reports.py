@@ -13,15 +13,20 @@ from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.comparison import Matched
 from ragauge.analysis.results.overview import MeanEstimate
 from ragauge.analysis.results.scorecard import ScorecardData
+from ragauge.data.readability import Readability
+from ragauge.data.response import Passage, Response
+from ragauge.metrics.not_read import why_not_read
 from ragauge.reporting.comparing.words import against
 from ragauge.reporting.scorecard import sections
 from ragauge.reporting.segments import ranked, worst_segments
 from ragauge.reporting.verdict_words import first_thing, outcomes, verdict
 from ragauge.reporting.words import (
+    UNNAMED,
     cell,
     first_of_layers,
     ignored,
     pareto_line,
+    unreadable,
 )
 from ragauge.reporting.writers import markdown as writer
 from ragauge.reporting.writers.terminal import terminal
@@ -115,6 +120,35 @@ def test_one_failure_comes_from_its_cause(whole: Whole) -> None:
     assert pareto_line(card) == "100% of 1 failure comes from retrieval_miss."
     two = replace(card, causes={"retrieval_miss": 2}, failed_examples=2)
     assert pareto_line(two) == "100% of 2 failures come from retrieval_miss."
+
+
+def test_failures_without_a_cause_come_from_none(whole: Whole) -> None:
+    """Failures whose cause is not decided are counted apart from those that come from a cause."""
+    card = replace(whole(20), causes={"": 3, "noise": 1}, failed_examples=4)
+    assert pareto_line(card) == "25% of 4 failures come from noise; of 75% the cause is not decided."
+    assert pareto_line(replace(card, causes={"": 4})) == "The cause of none of 4 failures is decided."
+    for form in (markdown(card), printed(card, 100)):
+        causes = form[form.index("Failures by cause") : form.index("What to do")]
+        assert UNNAMED in causes
+        assert "unclear" not in causes
+
+
+def test_what_is_not_read_is_said_of_its_texts_alone(whole: Whole) -> None:
+    """Each kind of text that was not read has its metrics and how many examples; where all was read nothing is said."""
+    card = whole(20)
+    assert unreadable(card) == []
+    returned = Response("q", passages=(Passage("p", "d", "text"),))
+    counts = {"nl": 3, "fi": 2}
+    unread = {code: why_not_read("rate_passages", Readability(code, "prose"), returned) for code in counts}
+    reasons = {reason.reason: counts[code] for code, reason in unread.items() if reason is not None}
+    summaries = [replace(one, not_read=5, reasons={**reasons, "no label": 9}) for one in card.summaries[:2]]
+    first, second = unreadable(replace(card, summaries=tuple(summaries)))
+    names = ", ".join(one.metric for one in summaries)
+    assert first.startswith(f"Not read on 3 examples ({names}): ")
+    assert "language nl" in first
+    assert second.startswith(f"Not read on 2 examples ({names}): ")
+    assert "language fi" in second
+    assert unreadable(replace(card, summaries=tuple(replace(one, not_read=0) for one in summaries))) == []
 
 
 def test_markdown_tables_are_whole(whole: Whole) -> None:

@@ -171,7 +171,7 @@ def place_in_set(to: str, view: ExampleView, run: Run, *, tag: str) -> PlaceInSe
 
 def _failed(cause: str | None) -> str:
     """What a line says of an example that failed."""
-    return f"failed, {cause or 'cause unclear'}"
+    return f"failed, {cause or 'cause not decided'}"
 
 
 def _checked(wanted: AddExamplesOptions, path: Path) -> tuple[str, ...]:

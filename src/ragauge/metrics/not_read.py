@@ -10,7 +10,8 @@ from ragauge.metrics.base import NotRead
 
 # which control pairs tell whether a fact, or all facts of a question, can be read
 CONTROLLED: Mapping[str, ControlledFact] = {
-    "verify_answer.support": "support", "verify_answer.used": "support", "verify_answer.address": "address",
+    "verify_answer.support": "support", "verify_answer.used": "support",
+    "verify_answer.address": "address", "verify_answer.addressed": "address",
     "agree": "agreement", "verify_reference": "reference", "rate_passages": "relevance", "rate_sentences": "relevance",
     "rate_answer": "relevance",
 }     # fmt: skip
@@ -20,6 +21,7 @@ FACT_NAMES: Mapping[ControlledFact, str] = {
     "agreement": "whether an answer agrees with a reference",
 }     # fmt: skip
 LAYOUT_NAMES = {"prose": "prose", "table": "tables", "cells": "tables of one cell a line"}
+UNREAD = "this judge cannot tell"     # how the reason begins of a score that was not read
 
 
 def why_not_read(fact: str, readability: Readability | None, response: Response) -> NotRead | None:
@@ -29,5 +31,6 @@ def why_not_read(fact: str, readability: Readability | None, response: Response)
         return None
     if controlled in BESIDE_PASSAGES and not response.passages:
         return None     # nothing to read: no passage supports or holds anything
-    where = f"{LAYOUT_NAMES[readability.layout]}, language {readability.language}"
-    return NotRead(f"this judge cannot tell {FACT_NAMES[controlled]} in such texts ({where})")
+    layout = f"{LAYOUT_NAMES[readability.layout]}, " if controlled in BESIDE_PASSAGES else ""     # of the passages
+    where = f"{layout}language {readability.language}"
+    return NotRead(f"{UNREAD} {FACT_NAMES[controlled]} in such texts ({where})")

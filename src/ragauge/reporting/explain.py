@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from ragauge.analysis.causes.missing_facts import describe_missing
 from ragauge.analysis.explaining.symbols import PARAMETER
 from ragauge.analysis.results.explanation import CountedItem, ExampleExplained, MeanWorked, RunExplained, Symbol, Worked
 from ragauge.reporting.sections import (
@@ -132,7 +133,7 @@ def _cause(explained: ExampleExplained) -> Iterator[ReportSection]:
         rule = f"{row.rule} " if row.verdict in ("yes", "second") else ""
         rows.append((Phrase(words, tone), Phrase(row.cause, tone), (Phrase(rule, "faint"), line(row.why or row.rule))))
     yield _table("Why it failed", rows, (f"{line(explained.sign)}; the cause is the first row that applies:",))
-    lacking = f"would tell more: {line('; '.join(explained.cause.lacking))}" if explained.cause.lacking else ""
+    lacking = line(describe_missing(explained.cause.lacking))
     after = (
         Phrase("" if explained.cause.name else "unclear whether retrieval or generation is at fault", "unsure"),
         Phrase(f"fix: {explained.cause.fix}" if explained.cause.fix else ""), Phrase(lacking, "faint"),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ragauge.analysis.causes.missing_facts import describe_missing
 from ragauge.analysis.diagnosis.readings import words as reading
 from ragauge.analysis.results.comparison import Compared
 from ragauge.analysis.results.scorecard import ScorecardData
@@ -80,7 +81,7 @@ def environment() -> Environment:
             "open_counts", "count_words",
         )},
         against=comparing.against, compared=comparing.matched, plural=plural, opened_findings=page.OPENED,
-        percent=percent,
+        percent=percent, describe_missing=describe_missing,
         arrows=dict(words.ARROWS), layer_names=dict(words.LAYERS), short=dict(words.SHORT_LAYERS),
         labels=dict(words.LABELS), states_of_runs=dict(words.STATES), unnamed=words.UNNAMED,
         verdicts=dict(verdict_words.VERDICTS), signs=dict(examples.MARKS),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ragauge.analysis.causes.missing_facts import describe_missing
 from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.reporting.examples import (
     MARKS,
@@ -57,7 +58,7 @@ def _outcome(view: ExampleView) -> Iterator[Wording]:
             why = f", {safe(cause.second_by)}" if cause.second_by else ""
             yield Phrase(f"second opinion: {cause.second}{why}", "faint")
         if cause.lacking:
-            yield Phrase(f"not known: {safe('; '.join(cause.lacking))}", "faint")
+            yield Phrase(safe(describe_missing(cause.lacking)), "faint")
     else:
         reason = f": {safe(view.reason)}" if view.reason else ""
         yield Phrase(f"{VERDICTS[view.verdict]}{reason}", "good" if view.verdict == "passed" else "unsure")

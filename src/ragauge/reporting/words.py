@@ -11,6 +11,7 @@ from ragauge.analysis.results.overview import Alignment, MeanEstimate
 from ragauge.analysis.results.scorecard import Finding, Interval, ScorecardData, Summary
 from ragauge.analysis.scores.segments import shortfall
 from ragauge.data.score import STATUSES
+from ragauge.metrics.not_read import UNREAD
 from ragauge.stats.instrument import WITH_ERROR
 from ragauge.stats.rectified import Rectified
 from ragauge.text.messages import UNITS, number, plural, signed, valued
@@ -23,9 +24,8 @@ LAYERS: Mapping[str, str] = {
     "generation": "Generation: was it used faithfully?",
     "end_to_end": "End to end: is the answer right?",
 }
-LAYOUTS: Mapping[str, str] = {"prose": "prose", "table": "tables", "cells": "tables of one cell a line"}
 ARROWS: Mapping[str, str] = {"higher": "", "lower": " ↓", "neither": ""}
-UNNAMED = "unclear"
+UNNAMED = "cause not decided"
 SIGNED, LEAST_END = "+\N{MINUS SIGN}", 0.0001     # of a difference: its signs, the least that an end is written as
 MOST_IGNORED = 0.30     # of first passages, from which ranking and generator are said to disagree
 HEADLINE = ("recall@5", "context_recall", "faithfulness", "answer_correctness", "answer_relevance", "context_precision")
@@ -133,16 +133,17 @@ def known_no(card: ScorecardData) -> str:
 
 
 def unreadable(card: ScorecardData) -> list[str]:
-    """What the judge cannot read here, a sentence each, by language and layout."""
-    facts: dict[tuple[str, str], list[str]] = {}
-    for scale in card.judge.scales:
-        if not scale.readable:
-            facts.setdefault((scale.language, scale.layout), []).append(scale.fact)
-    return [
-        f"The judge cannot read {' and '.join(names)} in {LAYOUTS[layout]} (language {line(language)}): such scores "
-        f"are not read. A model judge (--judge), or labels of your own, would tell."
-        for (language, layout), names in facts.items()
+    """What the judge could not read, a sentence for each kind of text: which metrics, and of how many examples."""
+    counts: dict[str, dict[str, int]] = {}
+    for one in card.summaries:
+        for reason, count in one.reasons.items():
+            if one.not_read and reason.startswith(UNREAD):
+                counts.setdefault(reason, {})[one.metric] = count
+    said = [
+        f"Not read on {plural(max(by_metric.values()), 'example')} ({', '.join(by_metric)}): {line(reason)}."
+        for reason, by_metric in counts.items()
     ]
+    return [*said[:-1], f"{said[-1]} A model judge (--judge), or labels of your own, would tell."] if said else []
 
 
 def rectified_means(card: ScorecardData) -> list[str]:
@@ -264,14 +265,19 @@ def clearly_worse(part: Summary, whole: Summary) -> bool:
 
 def pareto_line(card: ScorecardData, most: int = 3) -> str:
     """How much of the failures the most frequent causes make: 48% of 93 failures come from hallucinated."""
-    first = list(card.causes.items())[:most]
-    if not first or not card.failed_examples:
+    first = [(cause, count) for cause, count in card.causes.items() if cause][:most]
+    undecided = card.causes.get("", 0)
+    if not card.failed_examples or not (first or undecided):
         return ""
-    names = [line(cause) or UNNAMED for cause, _ in first]
+    of = plural(card.failed_examples, "failure")
+    if not first:
+        return f"The cause of none of {of} is decided."
+    names = [line(cause) for cause, _ in first]
     joined = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     part = sum(count for _, count in first) / card.failed_examples
     come = "comes" if card.failed_examples == 1 else "come"
-    return f"{part:.0%} of {plural(card.failed_examples, 'failure')} {come} from {joined}."
+    rest = f"; of {undecided / card.failed_examples:.0%} the cause is not decided" if undecided else ""
+    return f"{part:.0%} of {of} {come} from {joined}{rest}."
 
 
 def ignored(alignment: Alignment) -> str:

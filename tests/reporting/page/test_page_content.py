@@ -67,7 +67,7 @@ def test_causes_stand_before_and_after(whole: Whole, page: Any) -> None:
     rows = {next(row.all("th")).text: [cell.text for cell in row.all("td")][:2] for row in table.all("tr")}
     for cause in {*card.causes, *card.baseline.failures.base}:
         counts = [str(card.baseline.failures.base.get(cause, 0)), str(card.causes.get(cause, 0))]
-        assert rows[cause or "unclear"] == counts
+        assert rows[cause or "cause not decided"] == counts
     assert rows["all failures"] == [str(card.baseline.failures.failed_base), str(card.failed_examples)]
 
 

@@ -120,7 +120,7 @@ def test_pareto_bar_leads_to_exactly_the_failures_of_its_cause(whole: Whole, pag
     assert len(bars) == len(card.causes)
     for bar, (cause, count) in zip(bars, card.causes.items(), strict=True):
         heading = ids[bar[1:]]
-        assert heading.text == (cause or "unclear")
+        assert heading.text == (cause or "cause not decided")
         group = next(node for node in page.with_class("group") if heading in list(node.all("h3")))
         names = {row.query_id for row in card.overview.listed if row.failed and row.cause == cause}
         assert {next(row.all("th")).text for row in group.all("tr") if row.attributes.get("id")} == names

@@ -62,7 +62,7 @@ class CauseContext:
     def lack(self, fact: str) -> str:
         """Why a fact is not known, in words."""
         value = resolve(fact, self.facts)
-        return value.reason if isinstance(value, Absent) else f"{fact.partition('.')[0]}: no verdict"
+        return value.reason if isinstance(value, Absent) else f"judge question {fact.partition('.')[0]} has no verdict"
 
     @Lazy
     def relevant(self) -> tuple[Relevant, ...]:

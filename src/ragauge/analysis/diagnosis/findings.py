@@ -16,6 +16,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from ragauge.analysis.causes.attribute import SETTLES
+from ragauge.analysis.causes.missing_facts import describe_missing
 from ragauge.analysis.causes.system import SYSTEM_FAILED
 from ragauge.analysis.diagnosis.label_advice import N_LABELS, draw_command
 from ragauge.analysis.diagnosis.readings import BASELINE, Against, changed, words
@@ -42,12 +44,12 @@ def unclear(failed: FailedResponses) -> Finding:
     lacking = Counter(what for facts in rows.lacking for what in facts)
     shown = rows.index.query_ids[rows.query[0]]
     decided_by = rows.decided_by([int(rows.place[0])])[int(rows.place[0])]
-    unknown = "; ".join(f"{what} ({count:,})" for what, count in lacking.most_common(3))
+    unknown = describe_missing((what for what, _ in lacking.most_common() if SETTLES not in what), lacking)
     return Finding(
         cause="",
         headline=f"unclear whether retrieval or generation is at fault ({len(rows):,} of "
         f"{plural(len(failed), 'failure')}): gold documents would show it, else {N_LABELS} labels",
-        evidence=f"For example, {shown}: {decided_by}." + (f" Not known: {unknown}." if unknown else ""),
+        evidence=f"For example, {shown}: {decided_by}. {unknown}".rstrip(),
         fix="Resolve this first, the cheapest first: label the gold documents of these examples (relevant); label "
         f"{N_LABELS} answers, about 30 minutes ({draw_command(RUN)}); or ask a model judge (--judge).",
         leave="prompt and search, until it is resolved",
