@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 
 from ragauge.text import numerals
 from ragauge.text.characters import plain
+from ragauge.text.word_files import read_patterns
 
 MOST_LINES = 1_000      # of a text that are looked at
 MOST_COLUMNS = 24
@@ -19,20 +20,7 @@ FEWEST_ROWS = 2         # lines that make a table
 FEWEST_FIELDS = 3       # of a line parted by commas
 MOST_ABOVE = 2          # lines above a table that may be its caption
 LINE = re.compile(r"[^\n\r]+")
-GAP = re.compile(r"[ \u00a0]{2,}")
-COMMA = re.compile(r",(?!\d{3}(?!\d))|(?<!\d),")       # that is not within a number
-PROSE = re.compile(r"[,.] ")
-RULE = re.compile(r"[\s|:=+-]*")        # the line under a header: |---|---|
-ROW_TAG = re.compile(r"<tr\b[^<>]{0,200}>", re.IGNORECASE)
-CELL_TAG = re.compile(r"<t[dh]\b([^<>]{0,200})>", re.IGNORECASE)
-SPAN = re.compile(r"colspan\s*=\s*[\"']?(\d{1,2})", re.IGNORECASE)
-TAG = re.compile(r"<[^<>]{0,200}>")
-NIL = re.compile(r"[$€£¥₹\s(]{0,4}(?:[-–—]{1,3}|nil)[\s)%]{0,3}", re.IGNORECASE)
-NEGATIVE = re.compile(r"^\s*[$€£¥₹]?\s*(?:\(|[-–—−](?=\s?[$€£¥₹]?\s?\d))")
-ZEROS = re.compile(r"\W*000\W*")       # "$'000"
-AROUND = re.compile(r"(?:US|S|A|C|HK|NT|R)?[$€£¥₹₩]|\b(?:USD|EUR|GBP|JPY|CNY|CHF|INR|RMB|RM|Rs)\b|\*+|\[\w\]|\(\w\)")
-LETTERS = re.compile(r"[^\W\d_]+")
-COUNTED = re.compile(r"(?<=\d)\s?(?:x|times|years?|yrs?|days?|months?|shares|units|m|mn|bn|k)\s*$")
+FORMS = read_patterns(__file__, "table_rows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +41,7 @@ def blocks(text: str) -> Iterator[Block]:
     >>> [[[field.text for field in row] for row in rows] for rows, _ in blocks("Fees  12  10\nRent  7  6")]
     [[['Fees', '12', '10'], ['Rent', '7', '6']]]
     """
-    runs = _html(text) if CELL_TAG.search(text) else _lined(text)
+    runs = _html(text) if FORMS["cell_tag"].search(text) else _lined(text)
     return ((rows, above) for rows, above in runs if len(rows) >= FEWEST_ROWS)
 
 
@@ -66,13 +54,11 @@ def number(text: str) -> tuple[float, bool] | None:
     """
     if not text or len(text) > 60 or text.endswith(","):
         return None
-    if NIL.fullmatch(text):
+    if FORMS["nil"].fullmatch(text):
         return 0.0, "%" in text
-    bare = AROUND.sub(" ", text) if not text[0].isdigit() or "(" in text[1:] or "*" in text else text
-    same = COUNTED.sub("", plain(bare))
-    if LETTERS.search(same) or not any(map(str.isdigit, same)):
-        return None
-    if ZEROS.fullmatch(same):
+    bare = FORMS["around"].sub(" ", text) if not text[0].isdigit() or "(" in text[1:] or "*" in text else text
+    same = FORMS["counted"].sub("", plain(bare))
+    if FORMS["letters"].search(same) or FORMS["zeros"].fullmatch(same) or not any(map(str.isdigit, same)):
         return None
     marks = list(numerals.find(same.replace("(", " ").replace(")", " ").replace("-", " ")))
     if len(marks) != 1 or marks[0].kind not in ("number", "percent", "date"):
@@ -81,7 +67,7 @@ def number(text: str) -> tuple[float, bool] | None:
         value = float(marks[0].normal.removesuffix("%"))
     except ValueError:
         return None
-    return -value if NEGATIVE.match(text) else value, "%" in text
+    return -value if FORMS["negative"].match(text) else value, "%" in text
 
 
 def _lined(text: str) -> Iterator[Block]:
@@ -92,7 +78,7 @@ def _lined(text: str) -> Iterator[Block]:
     split = None
     for line in islice(LINE.finditer(text), MOST_LINES):
         written = line[0]
-        if not written.strip() or (RULE.fullmatch(written) and "-" in written and "—" not in written):
+        if not written.strip() or (FORMS["rule"].fullmatch(written) and "-" in written and "—" not in written):
             continue
         kind, fields = _fields(written, line.start())
         if len(fields) > 1 and (split is None or kind == split or len(rows) < FEWEST_ROWS):
@@ -121,9 +107,9 @@ def _fields(line: str, at: int) -> tuple[str, list[Field]]:
         if line.lstrip().startswith("|"):
             fields = fields[1:]
         return "bar", fields[:-1] if line.rstrip().endswith("|") else fields
-    if len(GAP.findall(line.strip())) > 0:
+    if FORMS["gap"].search(line.strip()):
         return "gap", _gapped(line, at)
-    if len(COMMA.findall(line)) >= FEWEST_FIELDS - 1 and not PROSE.search(line):
+    if len(FORMS["comma"].findall(line)) >= FEWEST_FIELDS - 1 and not FORMS["prose"].search(line):
         return "comma", _quoted(line, at)
     return _trailing(line, at)
 
@@ -142,7 +128,7 @@ def _gapped(line: str, at: int) -> list[Field]:
     """Fields parted by two spaces or more; a currency sign belongs to the number behind it."""
     fields: list[Field] = []
     pos = 0
-    for gap in [*GAP.finditer(line), None]:
+    for gap in [*FORMS["gap"].finditer(line), None]:
         end = gap.start() if gap else len(line)
         piece = line[pos:end].strip()
         if piece and fields and re.fullmatch(r"[$€£¥₹(]+", fields[-1].text):
@@ -172,15 +158,13 @@ def _quoted(line: str, at: int) -> list[Field]:
 
 def _trailing(line: str, at: int) -> tuple[str, list[Field]]:
     """A label and the numbers that the line ends with: "Net sales $ 1,577 1,420"."""
-    words = [(match.start(), match.end()) for match in re.finditer(r"\S+", line[:LONGEST_CELL])]
-    first = len(words)
-    while first and (number(line[slice(*words[first - 1])]) or line[slice(*words[first - 1])] in ("$", "€", "£")):
-        first -= 1
-    numbers = [span for span in words[first:] if number(line[slice(*span)])]
-    if len(numbers) < FEWEST_ROWS or len(line) > LONGEST_CELL:
+    words = [Field(word[0], at + word.start(), at + word.end()) for word in re.finditer(r"\S+", line[:LONGEST_CELL])]
+    numbers = [*takewhile(lambda word: number(word.text) or word.text in ("$", "€", "£"), reversed(words))][::-1]
+    amounts = [word for word in numbers if number(word.text)]
+    if len(amounts) < FEWEST_ROWS or len(line) > LONGEST_CELL:
         return "", [Field(line.strip(), at, at + len(line))]
-    label = line[: words[first][0]].strip()
-    return "gap", [Field(label, at, at + len(label)), *(Field(line[s:e], at + s, at + e) for s, e in numbers)]
+    label = line[: numbers[0].start - at].strip()
+    return "gap", [Field(label, at, at + len(label)), *amounts]
 
 
 def _html(text: str) -> Iterator[Block]:
@@ -188,21 +172,19 @@ def _html(text: str) -> Iterator[Block]:
     lower = text.lower()
     starts = [at.start() for at in re.finditer(r"<table\b", lower)] or [0]
     for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
-        rows = []
-        places = [*(match.end() for match in ROW_TAG.finditer(text, start, stop)), stop]
-        for first, last in pairwise(places):
-            rows.append(_tagged(text, first, last))
-        above = [TAG.sub(" ", text[max(0, start - LONGEST_CELL) : start]).strip()]
+        places = [*(match.end() for match in FORMS["row_tag"].finditer(text, start, stop)), stop]
+        rows = [_tagged(text, first, last) for first, last in pairwise(places)]
+        above = [FORMS["tag"].sub(" ", text[max(0, start - LONGEST_CELL) : start]).strip()]
         yield [row for row in rows if row], above
 
 
 def _tagged(text: str, start: int, end: int) -> list[Field]:
     fields = []
-    tags = list(CELL_TAG.finditer(text, start, end))
+    tags = list(FORMS["cell_tag"].finditer(text, start, end))
     stops = [after.start() for after in tags[1:]] + [end] * bool(tags)
     for tag, stop in zip(tags[:MOST_COLUMNS], stops[:MOST_COLUMNS], strict=True):
-        written = TAG.sub("", text[tag.end() : stop]).replace("&nbsp;", " ").replace("&amp;", "&").strip()
+        written = FORMS["tag"].sub("", text[tag.end() : stop]).replace("&nbsp;", " ").replace("&amp;", "&").strip()
         fields.append(Field(written[:LONGEST_CELL], tag.end(), stop))
-        span = SPAN.search(tag[1])
+        span = FORMS["span"].search(tag[1])
         fields += [Field("", stop, stop)] * (min(int(span[1]), MOST_COLUMNS) - 1 if span else 0)
     return fields[:MOST_COLUMNS]

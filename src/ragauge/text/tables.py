@@ -9,39 +9,15 @@ from functools import lru_cache
 
 from ragauge.text.characters import plain
 from ragauge.text.table_rows import Field, blocks, number
+from ragauge.text.word_files import read_patterns, read_words
 
+SCALES: dict[str, int] = read_words(__file__, "tables")["scales"]
+FORMS = read_patterns(__file__, "tables")
 LONGEST = 40_000        # characters of a text that are looked at
 MOST_ROWS = 200         # of one table
 WHOLE = 100.0           # per cent: a column that has it gives shares throughout
 LONGEST_SCALE = 8       # words of a note on the scale
-
-LETTERS = re.compile(r"[^\W\d_]+")
-YEAR = re.compile(r"(?<![\d.$€£¥₹])(?:((?:19|20)\d\d)(?!\d|,\d{3}(?!\d)|\.\d)|(?:FY|F|CY|Q[1-4])\s?['’]?(\d\d)(?!\d))")
-RANGE_YEAR = re.compile(r"(?<!\d)(?:19|20)(\d\d)\s?[-–/]\s?(\d\d)(?!\d)")
-_SCALE_WORDS = {
-    "hundreds": 2, "thousand": 3, "thousands": 3, "million": 6, "millions": 6, "billion": 9, "billions": 9,
-    "lakh": 5, "lakhs": 5, "crore": 7, "crores": 7, "tausend": 3, "mio": 6, "millionen": 6, "mrd": 9,
-}  # fmt: skip
-_SCALES = "|".join(_SCALE_WORDS)
-_CODES = "RMB|RM|USD|EUR|GBP|Rs|INR|SEK|NOK|DKK|CAD|AUD"
-_IN = r"in|all figures|expressed|amounts?|dollars?|USD|US\$|EUR|GBP|euros?|[$€£¥₹]"
-SCALE_WORD = re.compile(
-    rf"\b(?:{_CODES})['’]?\s?({_SCALES})\b|\b(?:{_IN})[^.;\n]{{0,30}}?\b({_SCALES})\b"
-    rf"|\(\s?[^()\n]{{0,20}}?\b({_SCALES})\b|^\W{{0,9}}({_SCALES})\b",
-    re.IGNORECASE,
-)
-SCALE_ZEROS = re.compile(r"(?<![\d,.])['‘’]?000(?:['’]?s)?(?![\d,.])")
-SCALE_LETTER = re.compile(r"(?:[$€£¥₹]|\b(?:USD|EUR|GBP|Rs))\s?(m|mn|bn|k|mm)\b", re.IGNORECASE)
-LETTER_SCALES = {"m": 6, "mn": 6, "mm": 6, "bn": 9, "k": 3}
-LONGEST_BESIDE = 80      # characters of what stands beside a row's name
-NAME = re.compile(r"[^\W\d_]{3}")      # letters enough for a name, unlike a unit or "n/a"
-PER = re.compile(
-    r"\bper\b|\bcents\b|\bprice\b|\bEPS\b|\brate\b|\bmargin\b|\bratio\b|%|\bpercent|\bnumber of\b|\bdays\b|\byears?\)",
-    re.IGNORECASE,
-)
-CURRENCY = re.compile(r"[$€£¥₹₩]")
-NOTES = re.compile(r"^\W*notes?\W*$", re.IGNORECASE)
-PERCENT = re.compile(r"%|\bper\s?cent|\bpercentage", re.IGNORECASE)
+LONGEST_BESIDE = 80     # characters of what stands beside a row's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +82,9 @@ def years(text: str) -> list[int]:
     ([2018, 2019], [2018, 2020])
     """
     same = plain(text)
-    marked = [(match.start(), int(match[1]) if match[1] else 2000 + int(match[2])) for match in YEAR.finditer(same)]
-    marked += [(match.start(2), int(match[0][:2]) * 100 + int(match[2])) for match in RANGE_YEAR.finditer(same)]
+    single, ranges = FORMS["year"].finditer(same), FORMS["range_year"].finditer(same)
+    marked = [(match.start(), int(match[1]) if match[1] else 2000 + int(match[2])) for match in single]
+    marked += [(match.start(2), int(match[0][:2]) * 100 + int(match[2])) for match in ranges]
     return [year for _, year in sorted(marked)]
 
 
@@ -117,12 +94,12 @@ def scale_of(text: str) -> int | None:
     >>> scale_of("(In millions, except per share data)"), scale_of("All figures in USD ‘000"), scale_of("£m")
     (6, 3, 6)
     """
-    if match := SCALE_WORD.search(text):
-        return _SCALE_WORDS[next(filter(None, match.groups())).lower()]
-    if SCALE_ZEROS.search(text):
+    if match := FORMS["scale_word"].search(text):
+        return SCALES[next(filter(None, match.groups())).lower()]
+    if FORMS["scale_zeros"].search(text):
         return 3
-    if match := SCALE_LETTER.search(text):
-        return LETTER_SCALES[match[1].lower()]
+    if match := FORMS["scale_letter"].search(text):
+        return SCALES[match[1].lower()]
     return None
 
 
@@ -131,15 +108,15 @@ def _table(rows: Sequence[Sequence[Field]], above: Sequence[str]) -> Table | Non
     draft = _Draft()
     for fields in rows:
         _read(draft, [*fields], width)
-    if not draft.cells or len(draft.labels) == 0:
+    if not draft.cells:
         return None
     headers = _headers(draft.head, width)
     caption = " ".join([*above, *draft.caption])
     told = [headers[0], *draft.caption, *draft.notes, *above]
     scale = next((scale_found for line in told if (scale_found := scale_of(line)) is not None), None)
-    counted = [n for n, header in enumerate(headers) if n and NOTES.match(header)]
-    shares = {n for n, header in enumerate(headers) if PERCENT.search(header)} - draft.money
-    rates = {n for n, label in enumerate(draft.labels) if PERCENT.search(f"{label} {draft.sections[n]}")}
+    counted = [n for n, header in enumerate(headers) if n and FORMS["notes"].match(header)]
+    shares = {n for n, header in enumerate(headers) if FORMS["percent"].search(header)} - draft.money
+    rates = {n for n, label in enumerate(draft.labels) if FORMS["percent"].search(f"{label} {draft.sections[n]}")}
     shares |= {cell.column for cell in draft.cells if cell.percent and cell.value == WHOLE}
     money = {cell.row for cell in draft.cells if not cell.percent and abs(cell.value) > 1_000}
     cells = tuple(
@@ -147,28 +124,22 @@ def _table(rows: Sequence[Sequence[Field]], above: Sequence[str]) -> Table | Non
         for cell in draft.cells
         if cell.column not in counted
     )
-    unscaled = frozenset(n for n, label in enumerate(draft.labels) if PER.search(label))
+    unscaled = frozenset(n for n, label in enumerate(draft.labels) if FORMS["per"].search(label))
     return Table(tuple(draft.labels), tuple(draft.sections), headers, caption, cells, scale, unscaled)
 
 
 def _read(draft: _Draft, fields: list[Field], width: int) -> None:
     """Reads one line: a header, a caption or section, or a row of numbers."""
-    if len(fields) == 1 or not any(field.text for field in fields[1:]):
-        text = fields[0].text
-        if draft.started:
-            draft.section = text
-        else:
-            draft.caption.append(text)
-            draft.section = text
+    if not any(field.text for field in fields[1:]):
+        draft.section = fields[0].text
+        if not draft.started:
+            draft.caption.append(draft.section)
         return
     values = [(field, number(field.text)) for field in fields[1:]]
     amounts = [field for field, value in values if value and not _is_year(field.text)]
     opening = not draft.started and 2 * len(amounts) < sum(bool(field.text) for field in fields[1:])
-    if (
-        not amounts
-        or opening
-        or (all(_is_year(field.text) for field, _ in values if field.text) and not fields[0].text)
-    ):
+    only_years = not fields[0].text and all(_is_year(field.text) for field in fields[1:] if field.text)
+    if not amounts or opening or only_years:
         texts = [field.text for field in fields]
         if draft.started and any(map(years, texts)) and not amounts:
             draft.section = " ".join(text for text in texts if text)
@@ -187,14 +158,14 @@ def _read(draft: _Draft, fields: list[Field], width: int) -> None:
     for column, (one, value) in enumerate(values, 1):
         if value is not None:
             draft.cells.append(TableCell(row, column, value[0], value[1], one.start, one.end))
-            if CURRENCY.search(one.text):
+            if FORMS["currency"].search(one.text):
                 draft.money.add(column)
 
 
 def _label(first: Field, others: Sequence[Field]) -> str:
     """What names a row: its first field, and in parentheses those that stand beside it; a rank is none."""
     own = "" if number(first.text) and not _is_year(first.text) else first.text
-    named = [text for text in (own, *(other.text for other in others if NAME.search(other.text))) if text]
+    named = [text for text in (own, *(other.text for other in others if FORMS["name"].search(other.text))) if text]
     beside = " ".join(re.sub(r"[()]", " ", text) for text in named[1:])[:LONGEST_BESIDE]
     return f"{named[0]} ({beside})" if beside.strip() else "".join(named[:1])
 
@@ -203,8 +174,8 @@ def _unscaled(header: str) -> str:
     """A header without its scale: "(in millions, except percentages)" names no column."""
     if scale_of(header) is None or len(header.split()) > LONGEST_SCALE:
         return header
-    rest = SCALE_WORD.sub(" ", SCALE_ZEROS.sub(" ", SCALE_LETTER.sub(" ", header)))
-    named = [word for word in LETTERS.findall(rest) if not re.search(rf"{word}\b[^()]*\)", header)]
+    rest = FORMS["scale_word"].sub(" ", FORMS["scale_zeros"].sub(" ", FORMS["scale_letter"].sub(" ", header)))
+    named = [word for word in FORMS["letters"].findall(rest) if not re.search(rf"{word}\b[^()]*\)", header)]
     return rest if len(named) > 1 or years(rest) else " "
 
 
