@@ -8,31 +8,18 @@ from dataclasses import dataclass
 from functools import cache
 
 from ragauge.text.characters import UNSPACED
-from ragauge.text.word_files import read_words
+from ragauge.text.word_files import read_patterns, read_words
 
 CLOSING = "」』】〉》）)\\]\"”’»'"
 # ideographic, Arabic and Urdu, Devanagari, Armenian, Ethiopic, Myanmar, Khmer, Tibetan
 ENDERS = "。！？｡؟۔।॥։።။៕។།"
 STOP = re.compile(rf"[{ENDERS}]+[{CLOSING}]*(?!\s*[{ENDERS}])")
 GLUED = re.compile(rf"(?<=[{UNSPACED}])[.!?]+[{CLOSING}]*(?=[{UNSPACED}])")
-PLACEHOLDER = re.compile(r"[=<>(,|&+]\s?\?[)\s]*$|\s\?\?\s*$")     # id = ?, f(?, a ?? b: code, and no question
-TERNARY = re.compile(r"\s[^\s:?][^:?]{0,60}\s:\s")               # a ? b : c
-FOOTNOTED = re.compile(r"(?<=[.!?])(?:[¹²³⁰⁴-⁹]+|【[^】\n]{1,40}】)+(?=\s)")
-GREEK_QUESTION = re.compile(r"(?<=[Ͱ-Ͽἀ-῿])[;\u037e](?=\s)")
-QUOTED_ON = re.compile(r"\s*(?:と|って|という)")     # 「…。」 and the sentence goes on
-SPACE_ENDED = re.compile(r"(?<=[\u0e00-\u0eff])[ \u00a0]+(?=[\u0e00-\u0eff])")     # Thai and Lao
 SHORTEST_SPACE_ENDED = 10
 
-MONTH = re.compile(
-    r"(?:jan|feb|m[aä]r|apr|ma[ijy]|jun|jul|aug|sep|okt|oct|nov|de[cz]|sty|lut|kwi|cze|lip|sie|wrz|pa[zź]|lis|gru)"
-    r"\w*\b",
-    re.IGNORECASE,
-)
-GERMAN_LEAD = re.compile(r"\b(?:am|der|dem|den|im|vom|zum|zur|seit|ab)\s+\d{1,2}\.$", re.IGNORECASE)
-ENUMERATOR = re.compile(r"(?:^|[.!?:;])\s*\(?\d{1,2}\.$")
-WORDS = read_words(__file__, "sentences")
+WORDS, FORMS = read_words(__file__, "sentences"), read_patterns(__file__, "sentences")
+PLACEHOLDER = FORMS["placeholder"]
 LEFT_TO_MODEL = frozenset(WORDS["left_to_model"].split())
-BEFORE_CAPITAL = re.compile(r"\.[\"'”’)\]]*(?=\s+[\"'“‘(\[]?([^\W\d_]))")
 OPENING = "([\"'“‘„«"
 ABBREVIATIONS = frozenset(WORDS["before_anything"].split())
 LOOSE_ABBREVIATIONS = frozenset(WORDS["before_small"].split())
@@ -42,12 +29,12 @@ def other_stops(piece: str) -> set[int]:
     """Offsets one past the sentence ends that are not written with a Latin full stop and a space."""
     stops = set()
     for match in STOP.finditer(piece):
-        if match[0][-1] not in "」』" or not QUOTED_ON.match(piece, match.end()):
+        if match[0][-1] not in "」』" or not FORMS["quoted_on"].match(piece, match.end()):
             stops.add(match.end())
-    for pattern in (GLUED, FOOTNOTED, GREEK_QUESTION):
+    for pattern in (GLUED, FORMS["footnoted"], FORMS["greek_question"]):
         stops.update(match.end() for match in pattern.finditer(piece))
     begin = 0
-    for match in SPACE_ENDED.finditer(piece):
+    for match in FORMS["space_ended"].finditer(piece):
         if match.start() - begin >= SHORTEST_SPACE_ENDED:
             stops.add(match.end())
             begin = match.end()
@@ -61,7 +48,7 @@ def plain_stops(piece: str) -> set[int]:
     {16, 29}
     """
     stops = set()
-    for match in BEFORE_CAPITAL.finditer(piece):
+    for match in FORMS["before_capital"].finditer(piece):
         before = piece[max(0, match.start() - 24) : match.start()]
         if not before[-1:].isalpha() or not match[1].isupper():
             continue
@@ -85,7 +72,7 @@ def continues(piece: str, stop: int) -> bool:
     before = piece[max(0, stop - 24) : stop].rstrip()
     if before.endswith("?"):
         return PLACEHOLDER.search(before) is not None or (
-            before.endswith(" ?") and TERNARY.match(piece, len(piece[:stop].rstrip())) is not None
+            before.endswith(" ?") and FORMS["ternary"].match(piece, len(piece[:stop].rstrip())) is not None
         )
     if not before.endswith("."):
         return False
@@ -98,7 +85,9 @@ def continues(piece: str, stop: int) -> bool:
         return small or following[:1].isdigit()
     if len(word) > 3 or not word[:-1].isdigit():
         return False
-    return bool(small or MONTH.match(following) or GERMAN_LEAD.search(before) or ENUMERATOR.search(before))
+    if small or FORMS["month"].match(following):
+        return True
+    return any(FORMS[kind].search(before) for kind in ("german_lead", "enumerator"))
 
 
 SOURCE = (
@@ -107,13 +96,6 @@ SOURCE = (
 CREDIT = rf"\[(?i:{SOURCE})(?:\s?[:#]\s?|\s)[^\[\]\n]{{1,60}}\]"      # [Source: a.md], [doc 2]
 
 FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[\w+#.-]*\s*$")     # a line that opens or ends a block of code
-_LIST = re.compile(r"^\s*(?:[-*+•‣◦·]\s+|#{1,6}\s+|>\s+|\(?\d{1,3}[.)]\s+|\(?[A-Za-z][.)]\s+)+")
-_SPAN = re.compile(r"(?<!`)(`{1,3})(?!`)([^`\n]+)\1(?!`)")
-_STARS = re.compile(r"\*{1,3}")
-_STARRED = re.compile(r"\.\w|(?:kw)?args\b")     # *.py, **kwargs
-_UNDERLINED = re.compile(r"(?<!\w)(_{1,3})(?!__)(?=[^\s_])(.*?[^\s_])\1(?!\w)")
-_DUNDER = re.compile(r"__\w+__")
-_TICKS = re.compile(r"(?<!\w)`{1,3}|`{1,3}(?!\w)|\|")
 _HELD = "\ue000"     # stands for a code span while the rest is read; of the private use area
 
 
@@ -136,16 +118,16 @@ def unmarked(sentence: str, without: Callable[[str], str]) -> str:
         spans.append(match[2])
         return _HELD
 
-    text = _SPAN.sub(hold, sentence.replace(_HELD, " "))
-    text = without(_LIST.sub("", without(text)))
-    text = _TICKS.sub("", _STARS.sub(_without_star, _UNDERLINED.sub(_without_line, text)))
+    text = FORMS["span"].sub(hold, sentence.replace(_HELD, " "))
+    text = without(FORMS["list"].sub("", without(text)))
+    text = FORMS["ticks"].sub("", FORMS["stars"].sub(_without_star, FORMS["underlined"].sub(_without_line, text)))
     for span in spans:
         text = text.replace(_HELD, span, 1)
     return text
 
 
 def _without_line(match: re.Match[str]) -> str:
-    return match[0] if _DUNDER.fullmatch(match[0]) else match[2]
+    return match[0] if FORMS["dunder"].fullmatch(match[0]) else match[2]
 
 
 def _without_star(match: re.Match[str]) -> str:
@@ -153,7 +135,7 @@ def _without_star(match: re.Match[str]) -> str:
     before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
     word = [char.isalnum() or char == "_" for char in (before, after)]
     operator = before == after == " " and len(match[0]) < 3
-    return match[0] if all(word) or operator or _STARRED.match(match.string, match.end()) else ""
+    return match[0] if all(word) or operator or FORMS["starred"].match(match.string, match.end()) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,19 +149,13 @@ class Sentence:
 
 
 Spans = list[tuple[int, int]]
-
 BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
 LINE, LINE_BREAK = re.compile(f"[^{BREAKS}]+"), re.compile(f"[{BREAKS}]")
-MARKER = re.compile(r"[ \t]*(?:[-*+•‣▪◦·–—#>|]|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t])")
-LOWER_START = re.compile(r"[ \t]*[(\"'“‘«]?[^\W\d_]")
-# a full stop is looked for in the ends of words only, so the middle of an endless one need not be read
-LONG_RUN = re.compile(r"(?<!\S)\S{400,}")
 CITED = re.compile(
     r"\s*(?:\[\^?\w{1,12}(?:\s*[,;–-]\s*\w{1,12}){0,9}\]|【[^】\n]{1,40}】|[¹²³⁰⁴-⁹]+"
     r"|<sup>[^<>\n]{1,16}</sup>|" + CREDIT + ")+"
 )
 CODE = re.compile(r"(?<!`)(`{1,3})(?!`)[^`\n]+\1(?!`)")
-NEXT, WORD = re.compile(r"\s*(\S)"), re.compile(r"[^\W_]")
 
 NARROWEST_WRAP, WIDEST_WRAP = 50, 132
 MOST_REMEMBERED = 4_000_000     # characters after which the splitter forgets what it decided: about a megabyte
@@ -251,11 +227,10 @@ def _unwrapped(text: str, lines: Spans) -> Spans:
     if not NARROWEST_WRAP <= widest <= WIDEST_WRAP or min(widths[:-1]) < max(NARROWEST_WRAP - 10, 0.7 * widest):
         return lines
     rest = lines[1:]
-    if any(MARKER.match(text, start, end) for start, end in rest):
-        return lines
-    if not any((match := LOWER_START.match(text, start, end)) and match[0][-1].islower() for start, end in rest):
-        return lines
-    return [(lines[0][0], lines[-1][1])]
+    starts = (FORMS["lower_start"].match(text, start, end) for start, end in rest)
+    small = any(match and match[0][-1].islower() for match in starts)
+    marked = any(FORMS["marker"].match(text, start, end) for start, end in rest)
+    return [(lines[0][0], lines[-1][1])] if small and not marked else lines
 
 
 def _in_piece(text: str, start: int, end: int) -> Spans:
@@ -263,7 +238,8 @@ def _in_piece(text: str, start: int, end: int) -> Spans:
     piece = text[start:end]
     stops = set()
     if any(sign in piece for sign in ".!?…"):
-        stops = {stop for _, stop in _latin()(LONG_RUN.sub(_masked, piece))} | plain_stops(piece)
+        masked = FORMS["long_run"].sub(lambda run: run[0][:40] + "x" * (len(run[0]) - 80) + run[0][-40:], piece)
+        stops = {stop for _, stop in _latin()(masked)} | plain_stops(piece)
         stops = {stop for stop in stops if not continues(piece, stop)}
     if not piece.isascii():
         stops |= other_stops(piece)
@@ -282,19 +258,13 @@ def _in_piece(text: str, start: int, end: int) -> Spans:
     return spans
 
 
-def _masked(run: re.Match[str]) -> str:
-    return run[0][:40] + "x" * (len(run[0]) - 80) + run[0][-40:]
-
-
 def _after_citations(piece: str, stop: int) -> int:
     """Moves a boundary behind the citations that follow it, unless they open the next sentence ("[1] shows that")."""
-    at = stop
-    while at and piece[at - 1].isspace():
-        at -= 1
+    at = len(piece[:stop].rstrip())
     match = CITED.match(piece, at)
     if match is None:
         return stop
-    after = NEXT.match(piece, match.end())
+    after = FORMS["next"].match(piece, match.end())
     glued = not piece[at].isspace()
     return match.end() if glued or after is None or not after[1].islower() else stop
 
@@ -304,7 +274,7 @@ def _whole_words(text: str, spans: Spans) -> Spans:
     joined: Spans = []
     pending: int | None = None
     for start, end in spans:
-        if WORD.search(text, start, end) is None:
+        if FORMS["word"].search(text, start, end) is None:
             if joined:
                 joined[-1] = (joined[-1][0], end)
             elif pending is None:

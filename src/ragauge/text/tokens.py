@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any
 
@@ -65,11 +66,9 @@ def stem(word: str) -> str:
 def _singular(word: str) -> str:
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
-    if word.endswith("ies"):
-        return word[:-3] + "y" if len(word) > 4 else word[:-1]
-    if word.endswith(("sses", "shes", "ches", "xes", "zzes")):
-        return word[:-2]
-    return word[:-1]
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    return word[:-2] if word.endswith(("sses", "shes", "ches", "xes", "zzes")) else word[:-1]
 
 
 def _without_ending(word: str) -> str:
@@ -112,7 +111,11 @@ def answer(text: str) -> str:
     >>> answer("The  Eiffel Tower!"), answer("1,000 (approx.)"), answer("«Café»"), answer("東京。")
     ('eiffel tower', '1000 approx', 'café', '東京')
     """
-    return " ".join(ARTICLES.sub(" ", _bare(text)).split())
+    if text.isascii():
+        bare = ASCII_SIGNS.sub("", text.lower())
+    else:
+        bare = _signs().sub("", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(ARTICLES.sub(" ", bare).split())
 
 
 def answer_tokens(text: str) -> list[str]:
@@ -125,13 +128,6 @@ def answer_tokens(text: str) -> list[str]:
     if normal.isascii():
         return normal.split()
     return SPACELESS.sub(lambda match: f" {match[0]} ", normal).split()
-
-
-def _bare(text: str) -> str:
-    if text.isascii():
-        return ASCII_SIGNS.sub("", text.lower())
-    signs = _signs()
-    return signs.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
 @cache
@@ -158,19 +154,9 @@ def count(text: str) -> int:
     >>> count("hello world"), count("")
     (2, 0)
     """
-    if not text:
-        return 0
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     encode = _encoding().encode_ordinary
-    total = at = 0
-    for run in LONG_RUN.finditer(text):
-        total += len(encode(text[at : run.start()]))
-        total += sum(len(encode(run[0][part : part + CUT])) for part in range(0, len(run[0]), CUT))
-        at = run.end()
-    return total + len(encode(text[at:]))
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return sum(len(encode(piece)) for piece in _pieces(text))
 
 
 def token_bytes(text: str) -> list[int]:
@@ -180,29 +166,23 @@ def token_bytes(text: str) -> list[int]:
     [5, 6]
     """
     encoding = _encoding()
-    if _not_encodable(text):
-        text = "".join("?" if "\ud800" <= sign <= "\udfff" else sign for sign in text)
     lengths: list[int] = []
     length: dict[int, int] = {}
-    at = 0
-    for run in [*LONG_RUN.finditer(text), None]:
-        pieces = [text[at : run.start() if run else len(text)]]
-        if run:
-            pieces += [run[0][part : part + CUT] for part in range(0, len(run[0]), CUT)]
-            at = run.end()
-        for piece in pieces:
-            tokens = encoding.encode_ordinary(piece)
-            length |= {token: len(encoding.decode_bytes([token])) for token in set(tokens) - length.keys()}
-            lengths += map(length.__getitem__, tokens)
+    for piece in _pieces(text.encode(errors="replace").decode()):
+        tokens = encoding.encode_ordinary(piece)
+        length |= {token: len(encoding.decode_bytes([token])) for token in set(tokens) - length.keys()}
+        lengths += map(length.__getitem__, tokens)
     return lengths
 
 
-def _not_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+def _pieces(text: str) -> Iterator[str]:
+    """The whole text, in pieces that the tokenizer reads quickly."""
+    at = 0
+    for run in LONG_RUN.finditer(text):
+        yield text[at : run.start()]
+        yield from (run[0][part : part + CUT] for part in range(0, len(run[0]), CUT))
+        at = run.end()
+    yield text[at:]
 
 
 @cache
