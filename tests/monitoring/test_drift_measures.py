@@ -18,7 +18,7 @@ from ragauge.data.example import EvalSet, Example, Relevant
 from ragauge.data.response import Passage, Response, Run
 from ragauge.engine.drift_measures import reformulation_rate
 from ragauge.errors import UnknownName, UsageError
-from ragauge.reporting.alerts import headline
+from ragauge.reporting.watched import headline
 from ragauge.store.inbox import DAY
 from ragauge.store.open import Store, open_store
 

@@ -13,7 +13,7 @@ from ragauge.api.monitor_drift import monitor_drift
 from ragauge.data.config.reading import read_config
 from ragauge.errors import UsageError
 from ragauge.monitoring.drifting import DriftWatcher
-from ragauge.reporting.alerts import headline
+from ragauge.reporting.watched import headline
 from ragauge.store.inbox import DAY
 from ragauge.store.open import Store
 

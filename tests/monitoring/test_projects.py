@@ -26,7 +26,7 @@ from ragauge.data.config.reading import read_config
 from ragauge.engine.drift_days import projects_before
 from ragauge.monitoring.drifting import DriftWatcher
 from ragauge.monitoring.watcher import judge_series
-from ragauge.reporting.alerts import headline
+from ragauge.reporting.watched import headline
 from ragauge.stats.drift import mean_shift
 from ragauge.store.inbox import DAY
 from ragauge.store.open import Store

@@ -18,12 +18,12 @@ from ragauge.errors import UnknownName, UsageError
 if TYPE_CHECKING:
     from ragauge.analysis.monitoring.accounts import AlertAccount, TraceOf
     from ragauge.analysis.monitoring.arrivals import Arrival
-    from ragauge.analysis.monitoring.replaying import Monitored
+    from ragauge.analysis.monitoring.replaying import Monitored, SeriesStatus
     from ragauge.analysis.monitoring.signals import GaugeStatus
     from ragauge.analysis.monitoring.silences import Silence, SilencedNow
     from ragauge.analysis.monitoring.states import Resolution
     from ragauge.analysis.monitoring.watches import Watch, Watches
-    from ragauge.analysis.monitoring.watching import Alert
+    from ragauge.analysis.monitoring.watching import Alert, Watching
     from ragauge.data.config.monitor import MonitorSection
     from ragauge.reporting.sections import ReportSection
     from ragauge.store.monitors import AlertList, KeptAlert
@@ -128,7 +128,7 @@ def monitors(*, config: Path | None = None, store: str | None = None) -> Monitor
     with open_store(store_url(store)) as opened:
         came = traffic_projects(opened)
         series = [
-            one for by in watchings(section, watched, came)
+            _with_labels(opened, one, by) for by in watchings(section, watched, came)
             for one in statuses(by, opened.monitors.state(by.name), simulated=False)
         ]  # fmt: skip
         held, gauges = standing(opened, section, datetime.now(UTC)), _gauges(opened, section, watched)
@@ -137,6 +137,16 @@ def monitors(*, config: Path | None = None, store: str | None = None) -> Monitor
         fired = tuple(one.alert for one in opened.monitors.alerts() if one.alert.ended_at is None)
     shares = alarm_shares(section, watched.metrics, {one.asks: one.limit for one in series}, tested)
     return MonitorsResult(Monitored(tuple(series), shares, held, gauges, missing, of, fired))
+
+
+def _with_labels(store: Store, status: SeriesStatus, by: Watching) -> SeriesStatus:
+    """Where a series stands, with the days whose mean labels correct, where it is of all requests."""
+    from ragauge.api.queries.corrected_days import corrected_days
+
+    if status.segment[0] or not status.days:
+        return status
+    first, project = status.days[0].day, by.of or by.watch.project
+    return replace(status, corrected=corrected_days(store, by.watch.metric, first, project=project))
 
 
 def _gauges(store: Store, monitor: MonitorSection, watched: Watches) -> tuple[GaugeStatus, ...]:

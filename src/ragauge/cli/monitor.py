@@ -167,7 +167,7 @@ def resolve(
 ) -> None:
     """Say of an alert that somebody knows of it, or that it was a false alarm."""
     from ragauge.api.monitor_alerts import resolve_alert
-    from ragauge.reporting.alerts import headline
+    from ragauge.reporting.watched import headline
 
     found = resolve_alert(alert, resolution=resolution, store=store or None)
     if as_json:

@@ -18,7 +18,7 @@ from ragauge.errors import UsageError
 from ragauge.monitoring.alert_records import alert_request, severity
 from ragauge.monitoring.posting import TIMEOUT, post, secret
 from ragauge.monitoring.sending_logs import send_records
-from ragauge.reporting.alerts import headline
+from ragauge.reporting.watched import headline
 from ragauge.store.monitors import Delivery
 from ragauge.text.messages import number, plural
 
@@ -73,7 +73,8 @@ def target_of(receiver: NotifySection) -> str:
 def _said(told: AlertAccount, event: str) -> dict[str, Any]:
     alert = told.alert
     return {
-        "alert": alert.alert_id, "title": headline(alert), "monitor": alert.monitor, "asked": alert.asks,
+        "alert": alert.alert_id, "title": headline(alert, told.corrected),
+        "monitor": alert.monitor, "asked": alert.asks,
         "metric": "" if alert.said else alert.monitor, "severity": severity(alert.decide, event),
         "segment": {alert.segment[0]: alert.segment[1]} if alert.segment[0] else {},
         "fired_at": alert.fired_at.isoformat(), "ended_at": alert.ended_at.isoformat() if alert.ended_at else None,

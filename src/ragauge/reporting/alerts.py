@@ -12,6 +12,7 @@ from ragauge.analysis.monitoring.states import OPEN
 from ragauge.analysis.results.chart import ChartPoint, ReportChart
 from ragauge.reporting import watched
 from ragauge.reporting.drift import days_section
+from ragauge.reporting.label_correction import BAND, day_points, describe_column, describe_corrected, newest_day
 from ragauge.reporting.sections import (
     Bar,
     Phrase,
@@ -22,7 +23,15 @@ from ragauge.reporting.sections import (
     Tone,
     columns,
 )
-from ragauge.reporting.watched import MOST_NAME, projects_said, promise, shares_section, silences_section
+from ragauge.reporting.watched import (
+    MOST_NAME,
+    headline,
+    name_monitor,
+    projects_said,
+    promise,
+    shares_section,
+    silences_section,
+)
 from ragauge.reporting.words import line
 from ragauge.text.messages import command, number, plural
 
@@ -41,7 +50,7 @@ SPOKEN: dict[str, str] = {"": "–", "acknowledged": "acknowledged", "false_alar
 SMALL, MOST_QUERY = 0.0005, 200     # characters of a question; a change below it is none
 MINUS = "\N{MINUS SIGN}"
 MOST_SAID = 3     # open alerts of which status says what they are
-BAND, MOST_CHARTS = 1.96, 12     # standard errors; series that are drawn, those that fire first
+MOST_CHARTS = 12     # series that are drawn, those that fire first
 NO_ALERT = "No alert was raised so far. How near each monitor is to one:"
 NO_SCORE = "No score was taken so far: scores come with the traffic that ragauge monitor serve takes in."
 LEARNING = "Allowed after N: it is known once there are N scores of days before; tomorrow: from then on."
@@ -77,7 +86,7 @@ def alert_sections(told: AlertAccount, ended: str = "") -> Iterator[ReportSectio
     """One alert: since when, how much, where, why, what changed, which traces."""
     alert = told.alert
     yield ReportSection(
-        headline(alert), f"alert {alert.alert_id}",
+        headline(alert, told.corrected), f"alert {alert.alert_id}",
         tuple(_how_much(told, ended)), after=tuple(_shift(shift) for shift in told.shifts[:2]), top=True,
     )     # fmt: skip
     if told.shifts and told.shifts[0].parts:
@@ -140,7 +149,7 @@ def kept_sections(
 def monitored_sections(found: Monitored) -> Iterator[ReportSection]:
     """Where each series stands: its windows with what they may be off, and how near it is to an alert."""
     if found.missing:
-        yield ReportSection(lead=(found.missing, *_opened(found.opened)))
+        yield ReportSection(lead=(found.missing, *_opened(found.opened, ())))
     else:
         yield from _tested(found)
     if found.gauges:
@@ -156,7 +165,7 @@ def _tested(found: Monitored) -> Iterator[ReportSection]:
         lead.append(Phrase(f"{plural(firing, 'series fires', 'series fire')}.", "bad"))
     elif found.series and not found.opened:
         lead.append(Phrase("Nothing fires.", "good"))
-    lead += _opened(found.opened)
+    lead += _opened(found.opened, found.series)
     if silent := sum(one.state == "no_data" for one in found.series):
         lead.append(Phrase(f"Nothing comes any more of {plural(silent, 'series', 'series')}.", "unsure"))
     yield ReportSection(lead=(*lead, promise(found.shares), *projects_said(found.projects)))
@@ -169,11 +178,13 @@ def _tested(found: Monitored) -> Iterator[ReportSection]:
         yield ReportSection("Day by day", DAYS, charts=charts, skip=("terminal", "markdown"), top=True)
 
 
-def _opened(alerts: Sequence[Alert]) -> list[Phrase]:
+def _opened(alerts: Sequence[Alert], series: Sequence[SeriesStatus]) -> list[Phrase]:
     """How many alerts are open, as the list of alerts counts them, and what the newest say."""
     if not alerts:
         return []
-    said = "; ".join(map(headline, alerts[:MOST_SAID]))
+    corrected = {(one.monitor, one.project): one.corrected for one in series if not one.segment[0]}
+    days = [() if one.segment[0] else corrected.get((one.monitor, one.project), ()) for one in alerts[:MOST_SAID]]
+    said = "; ".join(map(headline, alerts, days))
     more = f"; {len(alerts) - MOST_SAID:,} more" if len(alerts) > MOST_SAID else ""
     return [Phrase(f"{plural(len(alerts), 'alert is', 'alerts are')} open: {said}{more}.", "bad")]
 
@@ -181,26 +192,28 @@ def _opened(alerts: Sequence[Alert]) -> list[Phrase]:
 def _standing(series: Sequence[SeriesStatus], opened: Sequence[Alert]) -> ReportSection:
     alerts = {(one.monitor, one.project, one.segment): one.alert_id for one in opened}
     alone = {(one.monitor, one.segment): one.alert_id for one in opened if not one.project}     # of the first to send
-    unread = any(one.not_read for one in series)
+    unread, labeled = any(one.not_read for one in series), any(one.corrected for one in series)
     heads = (
-        ReportColumn("monitor", whole=True), ReportColumn("segment", whole=True), ReportColumn("state", whole=True),
+        ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("state", whole=True),
         ReportColumn("since", whole=True, room=4), ReportColumn("scores", "number", room=5),
         *((ReportColumn("not read", "number"),) if unread else ()),
+        *((ReportColumn("by labels", "number", whole=True),) if labeled else ()),
         ReportColumn("last 50", "number", room=1, whole=True), ReportColumn("last 500", "number", room=3, whole=True),
         ReportColumn("allowed", "number", whole=True), ReportColumn("evidence", "number", whole=True, room=2),
         ReportColumn("on the way to an alert", "bar", room=6),
     )     # fmt: skip
     rows = tuple(
-        (_of_project(one.monitor, one.project), _segment(one),
+        (name_monitor(one.monitor, one.project), _segment(one),
          _state(one, alerts.get((one.monitor, one.project, one.segment), alone.get((one.monitor, one.segment), ""))),
          "–" if one.since is None else f"{one.since:%Y-%m-%d %H:%M}",
-         f"{one.scores:,}", *((f"{one.not_read:,}",) if unread else ()), _band(one.last_50, one.error_50),
-         _band(one.last_500, one.error_500), _allowed(one),
-         _evidence_of(one), _way(one))
+         f"{one.scores:,}", *((f"{one.not_read:,}",) if unread else ()),
+         *((newest_day(one.corrected),) if labeled else ()), _band(one.last_50, one.error_50),
+         _band(one.last_500, one.error_500), _allowed(one), _evidence_of(one), _way(one))
         for one in series
     )  # fmt: skip
     notes = (*((LEARNING,) if any(one.allowed is None for one in series) else ()), *((NOT_READ,) if unread else ()))
-    return ReportSection("Series", table=ReportTable(heads, rows, tight=True), notes=(*notes, BANDS, WAY), top=True)
+    notes = (*notes, *((describe_column(series),) if labeled else ()), BANDS, WAY)
+    return ReportSection("Series", table=ReportTable(heads, rows, tight=True), notes=notes, top=True)
 
 
 def _gauges(gauges: Sequence[GaugeStatus]) -> ReportSection:
@@ -237,11 +250,7 @@ def _days_chart(one: SeriesStatus) -> ReportChart | None:
     if len(one.days) < 2:
         return None
     first = one.days[0].day
-    points = []
-    for day, mean, error, _ in one.days:
-        off = None if error is None else BAND * error     # shares end at 0 and 1, and so does what they may be
-        low, high = (None, None) if off is None else (max(0.0, mean - off), min(1.0, mean + off))
-        points.append(ChartPoint((day - first).days, mean, "mean of the day", low, high))
+    points = day_points(one.days, one.corrected, first)
     if one.allowed is not None:
         points += [ChartPoint((day - first).days, one.allowed, "allowed") for day in (first, one.days[-1].day)]
     project = "" if f"({one.project})" in one.asks else line(one.project, MOST_NAME)
@@ -283,32 +292,6 @@ def _open(found: Sequence[KeptAlert]) -> str:
     return f"{sum(one.alert.ended_at is None for one in found):,} open"
 
 
-def _of_project(monitor: str, project: str) -> str:
-    """A monitor's name with the project, where there are several and it does not name its own."""
-    named = not project or monitor.endswith(f" ({project})")
-    return line(monitor) if named else f"{line(monitor)} ({line(project, MOST_NAME)})"
-
-
-def headline(alert: Alert) -> str:
-    """One line of an alert, without a user's words.
-
-    >>> from datetime import UTC, date, datetime
-    >>> from ragauge.analysis.monitoring.watching import Alert
-    >>> at = datetime(2026, 2, 11, tzinfo=UTC)
-    >>> alert = Alert("a1", "faithfulness", "", ("", ""), at, 9, "t9", date(2026, 2, 10), 0.75, 80, 0.87, 0.9, 41.0,
-    ...               20.0, 1, "test", False)
-    >>> headline(alert)
-    'faithfulness is 0.75 since 2026-02-10, less than 0.87'
-    """
-    if alert.said:
-        return line(alert.said)
-    where = f" of {line(alert.segment[0])} {line(alert.segment[1])}" if alert.segment[0] else ""
-    mean = "unknown" if alert.mean is None else number(alert.mean)
-    side = "more" if alert.lower else "less"
-    what = f"{_of_project(alert.monitor, alert.project)}{where}"
-    return f"{what} is {mean} since {alert.since}, {side} than {number(alert.allowed)}"
-
-
 def _how_much(told: AlertAccount, ended: str) -> Iterator[str]:
     alert = told.alert
     at = f"It fired at {alert.fired_at:%Y-%m-%d %H:%M} UTC"
@@ -316,14 +299,17 @@ def _how_much(told: AlertAccount, ended: str) -> Iterator[str]:
     if alert.said:
         yield f"Asked: {alert.asks}. {at}.{over}"
         return
+    if told.corrected:
+        yield describe_corrected(told.corrected)
+    whose = "judge's own mean" if told.corrected else "mean"
     if told.before is not None and told.now is not None:
         change = told.now - told.before
         yield (
-            f"The mean was {number(told.before)} before ({plural(told.n_before, 'score')}) and is {number(told.now)} "
-            f"since ({told.n_now:,}): {f'{change:+.3f}'.replace('-', MINUS)}. Asked: {alert.asks}."
+            f"The {whose} was {number(told.before)} before ({plural(told.n_before, 'score')}) and is "
+            f"{number(told.now)} since ({told.n_now:,}): {f'{change:+.3f}'.replace('-', MINUS)}. Asked: {alert.asks}."
         )
     else:
-        yield f"The mean is {'unknown' if told.now is None else number(told.now)}. Asked: {alert.asks}."
+        yield f"The {whose} is {'unknown' if told.now is None else number(told.now)}. Asked: {alert.asks}."
     how = "by the mean of the last 50 scores alone"
     if alert.decide == "test":
         sharing = f"it has one of {alert.series:,} equal parts of the false alarms" if alert.series > 1 else ""
@@ -373,7 +359,7 @@ def _series(series: Sequence[SeriesStatus]) -> ReportSection:
     for one in series:
         point = "–" if one.point_false_alarms is None else f"{one.point_false_alarms:.0%}"
         rows.append((
-            _of_project(one.monitor, one.project), _segment(one), _state(one), f"{one.scores:,}",
+            name_monitor(one.monitor, one.project), _segment(one), _state(one), f"{one.scores:,}",
             _mean(one.last_50), _mean(one.last_500), _mean(one.baseline), _allowed(one), _evidence_of(one), point,
         ))     # fmt: skip
     notes = (

@@ -176,11 +176,23 @@ def returns_sections(found: ReturnCounts) -> Iterator[ReportSection]:
         yield ReportSection("Giving back", lead=tuple(lead))
 
 
+def _time_words(seconds: float) -> str:
+    """A time in the largest unit of which it has two at least.
+
+    >>> _time_words(90), _time_words(4_000), _time_words(28_707_383)
+    ('90 s', '67 min', '332 days')
+    """
+    for name, unit in (("days", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:,.0f} {name}"
+    return f"{seconds:,.0f} s"
+
+
 def _traffic(found: TrafficStatus) -> ReportSection:
     since = f" since {found.oldest[:16].replace('T', ' ')} UTC" if found.oldest else ""
     lead = [f"{plural(found.traces, 'trace')} in {plural(found.batches, 'raw batch', 'raw batches')}{since}, "
             f"{found.bytes / 1e6:,.1f} MB."]     # fmt: skip
-    behind = f", the longest for {found.behind:,.0f} s" if found.behind >= 1 else ""
+    behind = f", the longest for {_time_words(found.behind)}" if found.behind >= 1 else ""
     waiting = plural(found.waiting, "trace waits to be read", "traces wait to be read")
     lead.append(f"{waiting}{behind}." if found.waiting else "All are read.")
     if found.late:

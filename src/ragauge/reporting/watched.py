@@ -10,14 +10,17 @@ from ragauge.data.config.times import written
 from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable
 from ragauge.reporting.verdict_words import VERDICTS
 from ragauge.reporting.words import line
+from ragauge.text.messages import number
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from ragauge.analysis.monitoring.accounts import AlertAccount
+    from ragauge.analysis.monitoring.label_correction import CorrectedDay
     from ragauge.analysis.monitoring.projects import WatchedProjects
     from ragauge.analysis.monitoring.promise import AlarmShares
     from ragauge.analysis.monitoring.silences import Silence, SilenceStatus
+    from ragauge.analysis.monitoring.watching import Alert
     from ragauge.data.verdict import VerdictCounts
 
 DIVIDED = "A monitor divides its part among its series, a daily look among the days of a period."
@@ -119,3 +122,37 @@ def _verdicts(before: VerdictCounts, now: VerdictCounts) -> ReportSection:
         for name, counts in (("before", before), ("now", now))
     )
     return ReportSection("Verdicts", UNCLEAR_APART, table=ReportTable(heads, rows))
+
+
+def name_monitor(monitor: str, project: str) -> str:
+    """A monitor's name with the project, where there are several and it does not name its own."""
+    named = not project or monitor.endswith(f" ({project})")
+    return line(monitor) if named else f"{line(monitor)} ({line(project, MOST_NAME)})"
+
+
+def headline(alert: Alert, corrected: Sequence[CorrectedDay] = ()) -> str:
+    """One line of an alert, without a user's words; where labels correct a day since, by their mean, which counts.
+
+    >>> from datetime import UTC, date, datetime
+    >>> from ragauge.analysis.monitoring.watching import Alert
+    >>> at = datetime(2026, 2, 11, tzinfo=UTC)
+    >>> alert = Alert("a1", "faithfulness", "", ("", ""), at, 9, "t9", date(2026, 2, 10), 0.75, 80, 0.87, 0.9, 41.0,
+    ...               20.0, 1, "test", False)
+    >>> headline(alert)
+    'faithfulness is 0.75 since 2026-02-10, less than 0.87'
+    >>> from ragauge.analysis.monitoring.label_correction import CorrectedDay
+    >>> headline(alert, [CorrectedDay(date(2026, 2, 10), 0.9, 0.8, 0.95, 0.76, 60)])
+    "faithfulness is 0.90 by labels on 2026-02-10, not less than 0.87 (the judge's own: 0.75 since 2026-02-10)"
+    """
+    if alert.said:
+        return line(alert.said)
+    where = f" of {line(alert.segment[0])} {line(alert.segment[1])}" if alert.segment[0] else ""
+    mean = "unknown" if alert.mean is None else number(alert.mean)
+    side = "more" if alert.lower else "less"
+    what = f"{name_monitor(alert.monitor, alert.project)}{where}"
+    days = [one for one in corrected if one.day >= alert.since]
+    if not days:
+        return f"{what} is {mean} since {alert.since}, {side} than {number(alert.allowed)}"
+    is_off = days[-1].mean > alert.allowed if alert.lower else days[-1].mean < alert.allowed
+    by_labels = f"{what} is {number(days[-1].mean)} by labels on {days[-1].day}, {'' if is_off else 'not '}{side}"
+    return f"{by_labels} than {number(alert.allowed)} (the judge's own: {mean} since {alert.since})"

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.analysis.monitoring.blame import UNTOLD, Blame
+from ragauge.analysis.monitoring.label_correction import CorrectedDay
 from ragauge.data.verdict import VerdictCounts
 from ragauge.stats.textbook_tests import fisher_greater
 
@@ -99,6 +100,7 @@ class AlertAccount:
         blame: the component that it lies in.
         since_at: the likeliest moment of its day since which it is worse; None where nothing tells.
         verdicts: counts of the verdicts on the requests before and since; None where they were not looked at.
+        corrected: of all requests, the days since, up to the alert, whose mean labels correct.
     """
 
     alert: Alert
@@ -114,6 +116,7 @@ class AlertAccount:
     blame: Blame = UNTOLD
     since_at: datetime | None = None
     verdicts: tuple[VerdictCounts, VerdictCounts] | None = None
+    corrected: tuple[CorrectedDay, ...] = ()
 
 
 def bare(alert: Alert, facts: tuple[Counts, Counts] = ({}, {})) -> AlertAccount:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.analysis.monitoring.accounts import AlertAccount
 from ragauge.analysis.monitoring.drift import DriftDay
+from ragauge.analysis.monitoring.label_correction import CorrectedDay
 from ragauge.analysis.monitoring.projects import WatchedProjects
 from ragauge.analysis.monitoring.promise import AlarmShares, parts
 from ragauge.analysis.monitoring.series import LONG_WINDOW, WINDOW, Segment, Series
@@ -60,6 +61,7 @@ class SeriesStatus:
         days: means of the days that are kept, the oldest first.
         project: whose traffic, where several projects send; "" else.
         not_read: scores of the days that are kept that the judge could not read.
+        corrected: of all requests, the days whose mean labels correct.
     """
 
     monitor: str
@@ -83,6 +85,7 @@ class SeriesStatus:
     days: tuple[DayMean, ...]
     project: str = ""
     not_read: int = 0
+    corrected: tuple[CorrectedDay, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
