@@ -6,23 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ragauge.text import verbs
 from ragauge.text.phrases import SEPARATORS, TokenizedSentence, Words
 from ragauge.text.sentences import CODE
-from ragauge.text.verbs import (
-    ADVERBIAL,
-    AUXILIARIES,
-    DETERMINERS,
-    JOINING,
-    LOOSE,
-    PAST,
-    PREPOSITIONS,
-    PRONOUNS,
-    THIRD,
-    WORDS,
-    finite,
-    gerund,
-    participle,
-)
+from ragauge.text.verbs import finite, gerund, participle
 
 LONGEST = 1_200        # characters: a longer sentence is a list or a run-on text, and stays one
 FEWEST = 2             # words with content that each part has of its own
@@ -32,8 +19,9 @@ DEEPEST = 4            # clauses within clauses
 
 # what follows holds only if something else does, or only as somebody's word
 CONDITIONAL = frozenset(["if", "unless", "whether", "otherwise", "suppose", "assuming", "provided", "lest"])
-JOINS_CLAUSES = ADVERBIAL | {"but", "which", "who", "that"}
-SAYING = frozenset(WORDS["saying"].split())
+JOINS_CLAUSES = verbs.ADVERBIAL | {"but", "which", "who", "that"}
+NOT_IN_NAMES = verbs.AUXILIARIES | verbs.THIRD | verbs.PAST
+SAYING = frozenset(verbs.WORDS["saying"].split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +137,11 @@ class _Cutter:
             main.extend(range(start, end))
             n += 1
         if front:
-            out += self._opening(parts[0][0], parts[front - 1][1], main, lead)
+            first, last = parts[0][0], parts[front - 1][1]
+            if self.words[first] in verbs.ADVERBIAL:
+                out += self._adverbial(first, last, main, lead)
+            else:
+                out.append(self._participial(first, last, main, lead, self.read.subject(main, lead) or ()))
         return self._within(main, lead, depth) + out
 
     def _within(self, main: Sequence[int], lead: Words, depth: int) -> list[Clause]:
@@ -160,7 +152,7 @@ class _Cutter:
             return self._members(main, lead) or [self._clause((*lead, *main), main[0], main[-1])]
         left, right = main[:at], main[at + 1 :]
         kept = self._clause((*lead, *left), left[0], left[-1])
-        needs = self.words[right[0]] not in PRONOUNS and self.read.leads(right) is not None
+        needs = self.words[right[0]] not in verbs.PRONOUNS and self.read.leads(right) is not None
         subject = self.read.restored(left, lead, right) if needs else ()
         return [kept, *self._within(right, subject or (), depth + 1)]
 
@@ -172,7 +164,7 @@ class _Cutter:
             return []
         parts = [main[a:b] for a, b in pairwise([0, *gaps, len(main)])]
         last = parts[-1][1:] if self.words[parts[-1][0]] == "and" else ()
-        head = next((k for k in range(gaps[0] - 1, 0, -1) if words[k] in PREPOSITIONS or finite(words, k)), 0) + 1
+        head = next((k for k in range(gaps[0] - 1, 0, -1) if words[k] in verbs.PREPOSITIONS or finite(words, k)), 0) + 1
         listed = [main[head : gaps[0]], *parts[1:-1], last]
         shared = all(len(run) == 1 for run in listed[:-1]) and len(last) > 1     # "the first, second and third"
         if shared or self.read.strong(main[:head]) is None or not all(map(self.read.thing, listed)):
@@ -183,7 +175,7 @@ class _Cutter:
     def _divides(self, main: Sequence[int], at: int, lead: Words) -> bool:
         """Whether the word at this place of a main clause joins two statements."""
         word, left, right = self.words[main[at]], main[:at], main[at + 1 :]
-        if main[at] >= self.read.stop or (word not in ("and", "but") and word not in ADVERBIAL):
+        if main[at] >= self.read.stop or (word not in ("and", "but") and word not in verbs.ADVERBIAL):
             return False
         if main[at] - main[at - 1] > 1 and word in ("and", "but"):
             return False     # behind a comma: looked at before
@@ -198,7 +190,7 @@ class _Cutter:
 
     def _full(self, ids: Sequence[int]) -> bool:
         """Whether "after" or "because" opens a clause with these tokens, not a phrase ("after the interview")."""
-        if len(ids) < FEWEST or self.words[ids[0]] in PREPOSITIONS:
+        if len(ids) < FEWEST or self.words[ids[0]] in verbs.PREPOSITIONS:
             return False
         return self._finite(ids) or gerund(self.words[ids[0]]) or participle(self.words[ids[0]])
 
@@ -208,7 +200,7 @@ class _Cutter:
         if verb is None or not 0 < verb <= FARTHEST_VERB:
             return False
         before = [self.words[at] for at in ids[:verb]]
-        return (verb == 1 or before[-1] not in PRONOUNS) and JOINS_CLAUSES.isdisjoint(before)
+        return (verb == 1 or before[-1] not in verbs.PRONOUNS) and JOINS_CLAUSES.isdisjoint(before)
 
     def _coordinates(self, left: Sequence[int], right: Sequence[int], lead: Words) -> bool:
         """Whether "and" joins two verb phrases of one subject, or two clauses."""
@@ -221,7 +213,7 @@ class _Cutter:
         start, end = parts[n]
         if end - start < 2 or self.read.verb(main) is None:
             return False
-        right = self._joined_part(start, end)
+        right = range(start + (self.words[start] in verbs.JOINING), end)
         if start == right[0] and not self._in_series(parts, n):
             return False
         if self.read.content(right) < FEWEST:
@@ -229,9 +221,6 @@ class _Cutter:
         if self.read.leads(right) is not None:
             return self.read.restored(main, lead, right, outer=True) is not None
         return self.read.has_own(right, far=True)
-
-    def _joined_part(self, start: int, end: int) -> range:
-        return range(start + (self.words[start] in JOINING), end)
 
     def _in_series(self, parts: Sequence[tuple[int, int]], n: int) -> bool:
         """Whether part n begins with a verb, and so does a later one behind "and": "has A, is B, and does C"."""
@@ -241,7 +230,7 @@ class _Cutter:
         return any(end - start > 1 and self.read.leads(range(start + 1, end)) is not None for start, end in later)
 
     def _joined(self, start: int, high: int, main: Sequence[int], lead: Words, depth: int) -> list[Clause]:
-        right = self._joined_part(start, high)
+        right = range(start + (self.words[start] in verbs.JOINING), high)
         subject = self.read.restored(main, lead, right, outer=True) if self.read.leads(right) is not None else ()
         return self._unit(right[0], high, subject or (), depth + 1)
 
@@ -268,11 +257,11 @@ class _Cutter:
     def _returns(self, start: int, end: int, parts: Sequence[tuple[int, int]], n: int) -> bool:
         """Whether a part behind an aside is no more of it."""
         word = self.words[start]
-        if word in PREPOSITIONS or self.read.leads(range(start, end)) == 0:
+        if word in verbs.PREPOSITIONS or self.read.leads(range(start, end)) == 0:
             return True
         if self._kind(start, end, parts, n) in ("relative", "adverbial", "participial"):
             return True
-        return word in JOINING and self.read.has_own(range(start + 1, end), far=True)
+        return word in verbs.JOINING and self.read.has_own(range(start + 1, end), far=True)
 
     def _kind(self, start: int, end: int, parts: Sequence[tuple[int, int]], n: int) -> str | None:
         """What opens behind a comma."""
@@ -281,13 +270,13 @@ class _Cutter:
             return None
         if self.read.pronoun(start, end) is not None:
             return "relative" if self._relates(start, end) else None
-        first = 1 if words[0] in LOOSE or words[0].endswith("ly") else 0
+        first = 1 if words[0] in verbs.LOOSE or words[0].endswith("ly") else 0
         word, following = words[first], words[first + 1] if first + 1 < len(words) else ""
-        if word in ADVERBIAL and following != "of":
+        if word in verbs.ADVERBIAL and following != "of":
             return "adverbial" if self._full(range(start + first + 1, end)) else None
         if gerund(word) and following in ("and", "or"):
             return None
-        if gerund(word) or (participle(word) and (following in PREPOSITIONS or following == "to")):
+        if gerund(word) or (participle(word) and following in verbs.PREPOSITIONS):
             return "participial" if not self._listed(parts, n) else None
         if words[0] in ("a", "an", "the", "one") and self._names(start, end):
             return "apposition" if not self._listed(parts, n) else None
@@ -301,12 +290,12 @@ class _Cutter:
 
     def _acts(self, at: int) -> bool:
         """Whether a word behind "who" or "which" is no subject of another verb."""
-        return self.words[at].islower() and self.words[at] not in PRONOUNS | DETERMINERS
+        return self.words[at].islower() and self.words[at] not in verbs.PRONOUNS | verbs.DETERMINERS
 
     def _names(self, start: int, end: int) -> bool:
         """Whether a part without a verb of its own tells what the thing before it is."""
         words = self.words[start:end]
-        if any(word in AUXILIARIES or word in THIRD or word in PAST for word in words) or len(words) > LONGEST_NAME:
+        if len(words) > LONGEST_NAME or not NOT_IN_NAMES.isdisjoint(words):
             return False
         single = words[1] in ("only", "first", "last", "sole") or words[1].endswith("est")
         return words[0] != "the" or single or "of" in words or start == 0 or self.read.name(start - 2)
@@ -340,16 +329,17 @@ class _Cutter:
             return self._adverbial(start, end, main, lead)
         if kind == "apposition":
             return [self._clause((*of, "is", *range(start, end)), start, end - 1)]
-        return [self._clause((*self._doer(start, main, lead, of), *range(start, end)), start, end - 1)]
+        return [self._participial(start, end, main, lead, of)]
 
-    def _doer(self, start: int, main: Sequence[int], lead: Words, of: Words) -> Words:
-        """Who or what a participle speaks of."""
-        acting = any(gerund(word) for word in self.words[start : start + 2])
-        subject = self.read.subject(main, lead) if self.read.verb(main) is not None else None
-        return (subject or of) if acting else (*of, "was")
+    def _participial(self, start: int, end: int, main: Sequence[int], lead: Words, of: Words) -> Clause:
+        """A clause with a participle, and who or what it speaks of in front."""
+        acting = any(map(gerund, self.words[start : start + 2]))
+        subject = self.read.subject(main, lead) if acting and self.read.verb(main) is not None else None
+        doer = (subject or of) if acting else (*of, "was")
+        return self._clause((*doer, *range(start, end)), start, end - 1)
 
     def _adverbial(self, start: int, end: int, main: Sequence[int], lead: Words) -> list[Clause]:
-        own = range(start + 1 if self.words[start] in ADVERBIAL else start + 2, end)
+        own = range(start + 1 if self.words[start] in verbs.ADVERBIAL else start + 2, end)
         subject: Words = ()
         if not self._finite(own):
             subject = (*(self.read.subject(main, lead) or ()), *(("was",) if participle(self.words[own[0]]) else ()))
@@ -361,17 +351,11 @@ class _Cutter:
         if len(parts) < 2 or self._kind(start, end, parts[:1], 0) not in ("adverbial", "participial"):
             return 0
         first = range(*parts[1])
-        if self.words[start] not in ADVERBIAL and self.read.strong(range(start, end)) is not None:
+        if self.words[start] not in verbs.ADVERBIAL and self.read.strong(range(start, end)) is not None:
             return 0
         verb = any(self.read.strong(range(*part)) is not None for part in parts[1:])
-        return int(verb and self.read.leads(first) is None and self.words[first[0]] not in JOINING | ADVERBIAL)
-
-    def _opening(self, start: int, end: int, main: Sequence[int], lead: Words) -> list[Clause]:
-        if self.words[start] in ADVERBIAL:
-            return self._adverbial(start, end, main, lead)
-        subject = self.read.subject(main, lead) or ()
-        acting = any(gerund(word) for word in self.words[start : start + 2])
-        return [self._clause((*subject, *(() if acting else ("was",)), *range(start, end)), start, end - 1)]
+        joins = self.words[first[0]] in verbs.JOINING | verbs.ADVERBIAL
+        return int(verb and not joins and self.read.leads(first) is None)
 
     def _clause(self, words: Words, first: int, last: int) -> Clause:
         own = tuple(word for word in words if isinstance(word, int) and first <= word <= last)

@@ -2,56 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 
+from ragauge.text import verbs
 from ragauge.text.language import guess
 from ragauge.text.tokens import ENGLISH
-from ragauge.text.verbs import (
-    ADVERBIAL,
-    AUXILIARIES,
-    BEHIND_VERB,
-    DETERMINERS,
-    JOINING,
-    LOOSE,
-    PARTICIPLES,
-    PAST,
-    PREPOSITIONS,
-    PRONOUNS,
-    THIRD,
-    finite,
-    gerund,
-    participle,
-    third,
-)
+from ragauge.text.verbs import finite, gerund, participle, third
+from ragauge.text.word_files import read_patterns, read_words
 
+WORDS, TOKEN = read_words(__file__, "phrases"), read_patterns(__file__, "phrases")["token"]
 LONGEST_THING = 5      # words of a member of a list
 LONGEST_SUBJECT = 20   # words; a longer one was not understood
 
-# a quotation, a bracket, a flag, a path or a number is one token: nothing is cut inside
-TOKEN = re.compile(
-    r"""["“„«][^"“”„«»\n]{1,600}["”“»]|\([^()\n]{0,400}\)|\[[^\[\]\n]{0,200}\]
-    |(?<![^\s`(])(?:--?(?=[A-Za-z])|~?\.{0,2}/(?=[\w.]))[\w./-]{0,200}\w
-    |[$€£¥~<>≥≤±+-]{0,2}\d+(?:[.,:/]\d+){0,12}(?:[%°]|\w*(?:[-/]\w+){0,6})|\w+(?:[.'’&/-]\w+){0,12}|[,;:—]|(?<=\s)–(?=\s)""",
-    re.VERBOSE,
-)
 SEPARATORS = frozenset([",", "—", "–"])
 RELATIVE = frozenset(["who", "which", "whose", "whom", "where"])
 # "opened in May" may have its subject before it; "the roof built by masons" is a noun with what is said of it
-BEHIND_PARTICIPLE = PREPOSITIONS - {"in", "into", "on", "at", "from", "against", "over", "since", "until", "during"}
-SMALL = (DETERMINERS | PREPOSITIONS | PRONOUNS) - {"i"}
+BEHIND_PARTICIPLE = verbs.PREPOSITIONS.difference(WORDS["behind_nouns"].split())
+GOVERNED = verbs.DETERMINERS | verbs.PREPOSITIONS
+SMALL = (GOVERNED | verbs.PRONOUNS) - {"i"}
 NARROWING = RELATIVE | {"that"}
-OPENING = PREPOSITIONS | ADVERBIAL | LOOSE | {"when", "however", "moreover", "therefore"}
+OPENING = verbs.PREPOSITIONS | verbs.ADVERBIAL | verbs.LOOSE | {"when", "however", "moreover", "therefore"}
 UNFINISHED = NARROWING | {"what"}     # a verb behind one of these is not that of the clause
 SUBJECTS = frozenset(["he", "she", "it", "they", "we", "i", "you"])
 BEING = frozenset(["is", "are", "was", "were", "been"])
 OBLIQUE = frozenset(["me", "us", "him", "them", "it"])
-# no other language that is told apart has them; "was", "her" and "over" do
-PLAINLY_ENGLISH = frozenset(word for word in ENGLISH if len(word) > 2) - {
-    "all", "can", "for", "has", "her", "him", "how", "man", "more", "not", "once", "over", "per", "same", "too",
-    "under", "was", "will",
-}  # fmt: skip
+# no other language that is told apart has them
+PLAINLY_ENGLISH = {word for word in ENGLISH if len(word) > 2}.difference(WORDS["elsewhere"].split())
 QUANTITY = frozenset(["of", "all", "some", "most", "many", "both", "one", "each"])     # "some of which"
 Words = tuple[int | str, ...]     # numbers of tokens, and words that are put between them
 
@@ -79,7 +56,7 @@ class TokenizedSentence:
         words = [self.words[at] for at in ids]
         for k, word in enumerate(words):
             following = words[k + 1] if k + 1 < len(words) else ""
-            behind = participle(word) and following in BEHIND_PARTICIPLE and words[k - 1] not in PRONOUNS
+            behind = participle(word) and following in BEHIND_PARTICIPLE and words[k - 1] not in verbs.PRONOUNS
             if finite(words, k) and not behind:
                 return k
         return None
@@ -88,13 +65,13 @@ class TokenizedSentence:
         """The position of the verb that a part begins with, adverbs aside; None where it begins otherwise."""
         words = [self.words[at] for at in ids]
         for k, word in enumerate(words[:3]):
-            if word in AUXILIARIES or word in PAST or word in THIRD:
+            if word in verbs.AUXILIARIES or word in verbs.PAST or word in verbs.THIRD:
                 return k
             if participle(word) and k + 1 < len(words) and self._governs(ids[k + 1]):
                 return k
-            if third(word) and k + 1 < len(words) and words[k + 1] in BEHIND_VERB:
+            if third(word) and k + 1 < len(words) and words[k + 1] in verbs.BEHIND_VERB:
                 return k
-            if word not in LOOSE and not word.endswith("ly") and word not in ("not", "never"):
+            if word not in verbs.LOOSE and not word.endswith("ly") and word not in ("not", "never"):
                 return None
         return None
 
@@ -102,7 +79,7 @@ class TokenizedSentence:
         """Whether a token may follow a verb, as it does not follow an adjective."""
         word = self.words[at]
         first = self.text[self.spans[at][0]]
-        return word in DETERMINERS or word in PREPOSITIONS or word == "to" or first.isupper() or first.isdigit()
+        return word in GOVERNED or first.isupper() or first.isdigit()
 
     def has_own(self, ids: Sequence[int], *, far: bool = False) -> bool:
         """Whether a part begins with a subject that has a finite verb near by."""
@@ -110,11 +87,11 @@ class TokenizedSentence:
         if not verb or self.pronoun(ids[0], ids[-1] + 1) is not None:
             return False
         before = [self.words[at] for at in ids[:verb]]
-        if not UNFINISHED.isdisjoint(before) or (verb > 1 and before[-1] in PRONOUNS):
+        if not UNFINISHED.isdisjoint(before) or (verb > 1 and before[-1] in verbs.PRONOUNS):
             return False
-        if before[0] in PRONOUNS:
+        if before[0] in verbs.PRONOUNS:
             return verb <= 3
-        return verb <= (10 if far else 6) and (far or before[0] in DETERMINERS)
+        return verb <= (10 if far else 6) and (far or before[0] in verbs.DETERMINERS)
 
     def name(self, at: int) -> bool:
         """Whether a token is written with a capital, as names are."""
@@ -150,7 +127,7 @@ class TokenizedSentence:
     def _trimmed(self, ids: Sequence[int]) -> Sequence[int]:
         """A subject without "and", "then" or "mostly" around it."""
         first, last = 0, len(ids)
-        while first < last and (self.words[ids[first]] in JOINING or self._adverb(ids[first])):
+        while first < last and (self.words[ids[first]] in verbs.JOINING or self._adverb(ids[first])):
             first += 1
         if first < last and self.words[ids[first]] in SUBJECTS:
             return ids[first : first + 1]
@@ -159,11 +136,11 @@ class TokenizedSentence:
         return ids[first:last]
 
     def _adverb(self, at: int) -> bool:
-        return self.words[at] in LOOSE or (self.words[at].endswith("ly") and not self.name(at))
+        return self.words[at] in verbs.LOOSE or (self.words[at].endswith("ly") and not self.name(at))
 
     def _without_auxiliary(self, lead: Words) -> Words:
         end = len(lead)
-        while end > 1 and self._word(lead[end - 1]) in AUXILIARIES:
+        while end > 1 and self._word(lead[end - 1]) in verbs.AUXILIARIES:
             end -= 1
         return lead[:end]
 
@@ -189,11 +166,12 @@ class TokenizedSentence:
         word = self.words[right[leads]]
         verb = self.verb(left)
         after = right[leads + 1 : leads + 2]
-        active = word in PAST and any(self.words[at] in DETERMINERS for at in after)     # "was sold and lost its roof"
+        # "was sold and lost its roof"
+        active = word in verbs.PAST and any(self.words[at] in verbs.DETERMINERS for at in after)
         if verb is None or active or not participle(word):
             return subject
-        only = word in PARTICIPLES and word not in PAST     # "known" needs its "is"
-        if self.words[left[verb]] not in AUXILIARIES:
+        only = word in verbs.PARTICIPLES and word not in verbs.PAST     # "known" needs its "is"
+        if self.words[left[verb]] not in verbs.AUXILIARIES:
             return (*subject, "was") if only else subject
         shared = [left[verb]]
         for at in left[verb + 1 : verb + 4]:
@@ -201,7 +179,7 @@ class TokenizedSentence:
                 return (*subject, *shared)
             if self.words[at] in ("been", "being", "be"):
                 shared.append(at)
-            elif self.words[at] not in LOOSE and not self.words[at].endswith("ly"):
+            elif self.words[at] not in verbs.LOOSE and not self.words[at].endswith("ly"):
                 break
         return (*subject, *(shared if self.words[left[verb]] in BEING else ("was",))) if only else subject
 
@@ -214,14 +192,14 @@ class TokenizedSentence:
         own = []
         for k in range(len(ids) - 1, max(-1, len(ids) - 10), -1):
             word = words[k]
-            if not own and (word in LOOSE or word.endswith("ly")):
+            if not own and (word in verbs.LOOSE or word.endswith("ly")):
                 continue
-            if word in AUXILIARIES or (word in PREPOSITIONS and word != "of"):
+            if word in verbs.AUXILIARIES or (word in verbs.PREPOSITIONS and word != "of"):
                 break
             if finite(words, k) and not self.name(ids[k]):
                 break
             own.append(ids[k])
-            if word in DETERMINERS and (k == 0 or words[k - 1] != "of"):
+            if word in verbs.DETERMINERS and (k == 0 or words[k - 1] != "of"):
                 break
         own = own[::-1]
         while own and self.words[own[0]] in ("and", "or", "of"):
@@ -233,7 +211,7 @@ class TokenizedSentence:
     def thing(self, ids: Sequence[int]) -> bool:
         """Whether a member of a list is one thing, without a verb or a place or time of its own."""
         words = [self.words[at] for at in ids]
-        plain = (PREPOSITIONS | JOINING | {"or"}).isdisjoint(words)
+        plain = (verbs.PREPOSITIONS | verbs.JOINING | {"or"}).isdisjoint(words)
         plain = plain and not (words and (gerund(words[0]) or words[0].endswith("ly") or words[0] == "including"))
         return 0 < len(ids) <= LONGEST_THING and plain and self.content(ids) > 0 and self.verb(ids) is None
 
@@ -284,7 +262,7 @@ class TokenizedSentence:
             word = self.words[at]
             if word in RELATIVE:
                 return at
-            if word not in PREPOSITIONS | QUANTITY:
+            if word not in verbs.PREPOSITIONS | QUANTITY:
                 return None
         return None
 
