@@ -27,11 +27,6 @@ class Tail(NamedTuple):
     percent: bool = False     # whether it is a percentage
 
 
-def spelled(names: Iterable[str]) -> str:
-    """The names as alternatives of a pattern, the longest first."""
-    return "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-
-
 def suffix_after(plain: str, end: int, *, currency: bool = False) -> Tail | None:
     """What follows the number that ends here; None where a letter is glued to it, so that it is a code (3D)."""
     match = SUFFIX.match(plain, end)
@@ -88,29 +83,17 @@ def _unit(word: str) -> str:
     return next((unit for name, unit in units.CJK_UNITS.items() if word.startswith(name)), "")
 
 
-def _trie(names: Iterable[str]) -> str:
-    """The names as one pattern, which gives up at the first letter that fits none of them."""
-    branches: dict[str, list[str]] = {}
-    for name in names:
-        branches.setdefault(name[:1], []).append(name[1:])
-    parts = [first + _trie(rest) if first else r"(?!\w)" for first, rest in sorted(branches.items(), reverse=True)]
-    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
-
-
 def _either_case(names: Iterable[str]) -> str:
-    """As _trie, the first letters small or capital; what stands before a find_spelled has to be looked at."""
-    firsts: dict[str, list[str]] = {}
-    for name in names:
-        firsts.setdefault(name[0], []).append(name[1:])
-    return "|".join(f"[{first}{first.upper()}]{_trie(rest)}" for first, rest in firsts.items())
+    """The names as alternatives, the first letter small or capital."""
+    return "|".join(f"[{name[0]}{name[0].upper()}]{name[1:]}" for name in names)
 
 
-_SCALE = spelled(units.WORD_SCALES)
+_SCALE = "|".join(units.WORD_SCALES)
 PHRASE = re.compile(
-    rf"(?:{_either_case([*units.TENS, *units.ONES])}|[aA]n?(?=[ ](?:{_SCALE})\b))"
-    rf"(?:(?:[ -]|[ ]and[ ])(?i:{spelled([*units.TENS, *units.ONES, *units.WORD_SCALES])})\b){{0,12}}"
+    rf"(?<!\w)(?:{_either_case([*units.TENS, *units.ONES])}|[aA]n?(?=[ ](?:{_SCALE})\b))\b"
+    rf"(?:(?:[ -]|[ ]and[ ])(?i:{'|'.join([*units.TENS, *units.ONES, *units.WORD_SCALES])})\b){{0,12}}"
 )
-ORDINAL = re.compile(_either_case(units.ORDINALS))
+ORDINAL = re.compile(rf"(?<!\w)(?:{_either_case(units.ORDINALS)})\b")
 ENGLISH_WORD = re.compile(r"[A-Za-z]+")
 VAGUE = ("one", "zero")     # "one of them" is no number to check
 UNBOUNDED = 10**15
@@ -121,8 +104,8 @@ def find_spelled(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
 
     `liberal`: also "one", "zero" and ordinals ("first"), wherever they stand.
     """
-    for first, last in _phrases(plain):
-        for start, end, value in _numbers(plain, first, last):
+    for phrase in PHRASE.finditer(plain):
+        for start, end, value in _numbers(plain, *phrase.span()):
             tail = suffix_after(plain, end)
             vague = plain[start:end].lower() in VAGUE and not liberal
             if tail is None or (vague and not tail.percent):
@@ -133,28 +116,11 @@ def find_spelled(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
                 yield Mark("number", start, end, str(value), tail.unit)
     if liberal:
         for match in ORDINAL.finditer(plain):
-            if not _inside_word(plain, match.start()):
-                yield Mark("number", match.start(), match.end(), str(units.ORDINALS[match[0].lower()]))
-
-
-def _phrases(plain: str) -> Iterator[tuple[int, int]]:
-    """Where words stand that may make a number; the end of "written" is none, nor part of one ("written two")."""
-    at = 0
-    while match := PHRASE.search(plain, at):
-        if _inside_word(plain, match.start()):
-            word = ENGLISH_WORD.match(plain, match.start())
-            at = word.end() if word else match.end()
-        else:
-            at = match.end()
-            yield match.span()
-
-
-def _inside_word(plain: str, start: int) -> bool:
-    return start > 0 and (plain[start - 1].isalnum() or plain[start - 1] == "_")
+            yield Mark("number", match.start(), match.end(), str(units.ORDINALS[match[0].lower()]))
 
 
 def _numbers(plain: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """The longest numbers that the words make, one suffix_after another: "two three" is two of them."""
+    """The longest numbers that the words make, one after another: "two three" is two of them."""
     words = [match.span() for match in ENGLISH_WORD.finditer(plain, start, end)]
     at = 0
     while at < len(words):
