@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import sqlite3
 import time
 from collections.abc import Callable
@@ -139,6 +140,27 @@ def test_late_labels_change_the_answer(
     brought = pages(server, run.run_id)
     for path, text in live.items():
         assert text == brought[path], path
+    assert server.end() == 0
+
+
+@pytest.mark.server
+def test_a_server_killed_once_the_label_is_there(
+    served: Callable[..., Server], store: Store, tmp_path: Path
+) -> None:
+    """A server that is killed as soon as it has kept a label decides by it after its next start."""
+    config = tmp_path / "ragauge.yaml"
+    config.write_text(CONFIG)
+    server = served("--config", str(config))
+    assert server.post(traces(*asked(1))) == 200
+    waits(lambda: {one.outcome: one.n for one in store.ledger.counts()} == {"scored": 1})
+    assert verdict_now(store) == "failed"
+    sent = json.dumps(event((trace_id(1), ROOT), **SAID[1], **{"evaluator.id": "ann"})).encode()
+    assert server.send("/v1/logs", sent, "application/json") == 200
+    waits(lambda: len(list(store.labels.list())) == 1)
+    server.end(signal.SIGKILL)
+    server = served("--config", str(config))
+    waits(lambda: not store.labels.queued_decisions())
+    assert (verdict_now(store), len(list(store.labels.list()))) == ("passed", 1)
     assert server.end() == 0
 
 

@@ -56,7 +56,9 @@ def _mean(day: CorrectedDay) -> str:
 
 def day_points(days: Sequence[DayMean], corrected: Sequence[CorrectedDay], first: date) -> list[ChartPoint]:
     """The mean of each day with its interval: label-corrected where it is, and then the judge's own beside it."""
-    by_day, points, own = {one.day: one for one in corrected}, [], []
+    by_day = {one.day: one for one in corrected}
+    points: list[ChartPoint] = []
+    own: list[ChartPoint] = []
     for day, mean, error, _ in days:
         place = (day - first).days
         if (labels := by_day.get(day)) is not None:
