@@ -85,6 +85,22 @@ def test_imported_labels_decide(store: str, tmp_path: Path) -> None:
     assert (explained.sign, explained.cause.name) == (said, "contradicted")
 
 
+def test_a_killed_import_is_completed(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import that ends between its labels and their decisions is completed by the same import again."""
+    tasks = tasks_of(store, tmp_path)
+
+    def ends(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ragauge.engine.label_facts.decide_again", ends)
+        with pytest.raises(KeyboardInterrupt):
+            label(tasks, "contradicted", store)
+    assert not any(verdict.verdict == "failed" for verdict in verdicts(store).values())
+    labeled = label(tasks, "contradicted", store)
+    assert {name for name, verdict in verdicts(store).items() if verdict.verdict == "failed"} == labeled
+
+
 def test_scored_labels_decide_right(store: str, tmp_path: Path) -> None:
     """A score of correctness by people decides whether an answer is right, and its example with it."""
     rows = [row | {"reference": row["answer"]} for row in towers()]

@@ -97,9 +97,13 @@ def label_import(wanted: LabelImportOptions) -> ImportedLabels:
         texts = find_labeled_texts(store, keys)
         for n, label in enumerate(labels, 1):
             _refuse_beyond(label, texts.sizes.get((label.question, label.key)), f"{_called(wanted.source)}, label {n}")
-        new = store.labels.add(labels)
-        for run_id, numbers in texts.numbers.items() if new else ():
+        with store.transaction():     # an import that is killed after it is completed by the next
+            if new := store.labels.add(labels):
+                store.labels.queue_decisions(number for numbers in texts.numbers.values() for number in numbers)
+        for run_id, queued in store.labels.queued_decisions().items():
+            numbers = set(texts.numbers.get(run_id, ())) & set(queued)
             decide_again(store, run_id, numbers)
+            store.labels.end_decisions(numbers)
         return ImportedLabels(len(labels), new, store.labels.guidelines(), len(keys), len(keys) - len(texts.sizes))
 
 
