@@ -20,6 +20,7 @@ DEEPEST = 4            # clauses within clauses
 # what follows holds only if something else does, or only as somebody's word
 CONDITIONAL = frozenset(["if", "unless", "whether", "otherwise", "suppose", "assuming", "provided", "lest"])
 JOINS_CLAUSES = verbs.ADVERBIAL | {"but", "which", "who", "that"}
+BEFORE_VERB = verbs.PRONOUNS | verbs.DETERMINERS
 NOT_IN_NAMES = verbs.AUXILIARIES | verbs.THIRD | verbs.PAST
 SAYING = frozenset(verbs.WORDS["saying"].split())
 
@@ -269,7 +270,8 @@ class _Cutter:
         if len(words) < 2 or self.read.content(range(start, end)) < FEWEST:
             return None
         if self.read.pronoun(start, end) is not None:
-            return "relative" if self._relates(start, end) else None
+            acts = self.read.verb(range(start, end)) is not None or self._acts(start)
+            return "relative" if acts else None
         first = 1 if words[0] in verbs.LOOSE or words[0].endswith("ly") else 0
         word, following = words[first], words[first + 1] if first + 1 < len(words) else ""
         if word in verbs.ADVERBIAL and following != "of":
@@ -282,15 +284,10 @@ class _Cutter:
             return "apposition" if not self._listed(parts, n) else None
         return None
 
-    def _relates(self, start: int, end: int) -> bool:
-        """Whether a part with a relative pronoun has a verb; behind "who" any small word may be one."""
-        if self.read.verb(range(start, end)) is not None:
-            return True
-        return self.words[start] in ("who", "which") and self._acts(start + 1)
-
     def _acts(self, at: int) -> bool:
-        """Whether a word behind "who" or "which" is no subject of another verb."""
-        return self.words[at].islower() and self.words[at] not in verbs.PRONOUNS | verbs.DETERMINERS
+        """Whether "who" or "which" stands here, and no subject of another verb behind it: any small word may be one."""
+        after = self.words[at + 1]
+        return self.words[at] in ("who", "which") and after.islower() and after not in BEFORE_VERB
 
     def _names(self, start: int, end: int) -> bool:
         """Whether a part without a verb of its own tells what the thing before it is."""
@@ -319,7 +316,7 @@ class _Cutter:
         kind = self._kind(start, end, ((start, end),), 0)
         pronoun = self.read.pronoun(start, end)
         if kind == "relative" and pronoun is not None:
-            if pronoun == start and self.words[start] in ("who", "which") and self._acts(start + 1):
+            if pronoun == start and self._acts(start):
                 return self._unit(start + 1, end, of, depth + 1)
             word = self.words[pronoun]
             instead: Words = (*of, "'s") if word == "whose" else ("in", *of) if word == "where" else of

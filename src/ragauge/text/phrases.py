@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
 
 from ragauge.text import verbs
@@ -39,7 +39,8 @@ class TokenizedSentence:
     def __init__(self, sentence: str) -> None:
         self.text = sentence
         self.spans = [match.span() for match in TOKEN.finditer(sentence)]     # characters [start, end) of each token
-        self.words = _worded(sentence[start:end] for start, end in self.spans)     # the first in small letters
+        self.words = [sentence[start:end].replace("’", "'") for start, end in self.spans]
+        self.words[:1] = map(str.lower, self.words[:1])     # so that a later capital ("May", "United") is no verb
         self.stop = len(self.words)     # nothing is cut from here on
 
     def english(self) -> bool:
@@ -269,9 +270,3 @@ class TokenizedSentence:
     def shown(self, words: Words) -> str:
         """The words as one text."""
         return " ".join(self._runs(words)).replace(" 's ", "'s ")
-
-
-def _worded(tokens: Iterable[str]) -> list[str]:
-    """Tokens to be compared: the first in small letters, so that a later capital ("May", "United") is no verb."""
-    words = [token.replace("’", "'") for token in tokens]
-    return [words[0].lower(), *words[1:]] if words else []

@@ -196,7 +196,7 @@ def found_in(specific: Specific, haystack: Haystack) -> bool:
     [True, True, True, True, False]
     """
     if specific.kind in ("number", "date", "percent"):
-        readings = [reading for reading in (specific.normal, specific.other) if reading]
+        readings = {specific.normal, specific.other} - {""}
         return any(reading in haystack.exact or _day_and_year(reading, haystack.exact) for reading in readings)
     if specific.kind == "quote":
         parts = (names.pieces(part) for part in specific.normal.split("…"))
