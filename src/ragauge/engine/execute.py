@@ -133,19 +133,7 @@ async def execute(
     todo = min(plan.pending, most)
     pool = models or _pool(plan, store, started or _start_workers(plan, workers, todo))
     execution = _Execution(plan, store, pool, todo, progress)
-    ticking = asyncio.create_task(execution.tick()) if execution.pool.slow else None
-    try:
-        await execution.run()
-    except BudgetReached as end:
-        execution.stopped = str(end)
-    finally:
-        if ticking is not None:
-            ticking.cancel()
-            await asyncio.gather(ticking, return_exceptions=True)
-        try:
-            await execution.pool.close()
-        finally:
-            execution.close()
+    await execution.run_to_end()
     return execution.outcome()
 
 
@@ -168,6 +156,22 @@ class _Execution:
     writer: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="ragauge-store")
     )
+
+    async def run_to_end(self) -> None:
+        """Judges what is left or what the budget allows, then ends the workers and finishes the writes."""
+        ticking = asyncio.create_task(self.tick()) if self.pool.slow else None
+        try:
+            await self.run()
+        except BudgetReached as end:
+            self.stopped = str(end)
+        finally:
+            if ticking is not None:
+                ticking.cancel()
+                await asyncio.gather(ticking, return_exceptions=True)
+            try:
+                await self.pool.close()
+            finally:
+                self.close()
 
     async def run(self) -> None:
         """Keeps every worker busy, and a few batches more than that in hand."""
