@@ -102,7 +102,7 @@ def evaluated(rows: list[dict[str, object]], folder: Path) -> dict[str, tuple[st
     judge_id = LocalJudge().judge_id
     with open_store(url) as store:
         components = {number: cause.component for number, cause in store.causes.read(card.run.run_id, judge_id)}
-        found = {}
+        found: dict[str, tuple[str, str, str]] = {}
         for item in store.runs.load(store.runs.order(card.run.run_id).numbers):
             scores = store.scores.of_response(card.run.run_id, item.example.query_id, 0, judge_id)
             score = scores["context_precision"]
@@ -116,7 +116,7 @@ def test_retrieval_is_not_blamed_for_a_task(tmp_path: Path) -> None:
         {"query_id": f"t{n}", "query": REQUESTS[0], "passages": [text], "answer": "Two potters planned a long journey."}
         for n, text in enumerate(DOCUMENTS[:4])
     ]
-    question = {
+    question: dict[str, object] = {
         "query_id": "q", "query": "Which ship carried the cotton of Alexandria?", "passages": [DOCUMENTS[4]],
         "answer": "The Marlowe carried the bales over to Bristol.",
     }     # fmt: skip

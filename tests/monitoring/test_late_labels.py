@@ -133,8 +133,8 @@ def test_late_labels_change_the_answer(
     time.sleep(SHOWN)
     live = pages(server, run.run_id)
     assert server.end() == 0
-    for path in tmp_path.glob("store.db*"):
-        path.unlink()
+    for file in tmp_path.glob("store.db*"):
+        file.unlink()
     (tmp_path / "imported.db").rename(tmp_path / "store.db")
     server = served("--config", str(config))
     brought = pages(server, run.run_id)

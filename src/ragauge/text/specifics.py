@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, cast
+from typing import Literal
 
 from ragauge.text import dates, names, numerals
 from ragauge.text.characters import UNSPACED, Mark, plain
@@ -102,8 +102,7 @@ def _find(text: str, kinds: frozenset[Kind]) -> tuple[Specific, ...]:
     taken: list[Mark] = []
     for group in groups:
         taken = _apart(taken, group)
-    asked = [(cast("Kind", mark.kind), mark) for mark in taken if mark.kind in kinds]
-    return tuple(Specific(kind, text[mark.start : mark.end], *mark[1:]) for kind, mark in asked)
+    return tuple(Specific(mark.kind, text[mark.start : mark.end], *mark[1:]) for mark in taken if mark.kind in kinds)
 
 
 _kept = lru_cache(maxsize=512)(_find)
