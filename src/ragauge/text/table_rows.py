@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice, pairwise, takewhile
+from itertools import chain, islice, pairwise, takewhile
 
 from ragauge.text import numerals
 from ragauge.text.characters import plain
@@ -41,7 +41,7 @@ def blocks(text: str) -> Iterator[Block]:
     >>> [[[field.text for field in row] for row in rows] for rows, _ in blocks("Fees  12  10\nRent  7  6")]
     [[['Fees', '12', '10'], ['Rent', '7', '6']]]
     """
-    runs = _html(text) if FORMS["cell_tag"].search(text) else _lined(text)
+    runs = _html(text) if FORMS["cell_tag"].search(text) else chain(_lined(text), _stacked(text))
     return ((rows, above) for rows, above in runs if len(rows) >= FEWEST_ROWS)
 
 
@@ -98,6 +98,25 @@ def _lined(text: str) -> Iterator[Block]:
         yield rows, above
 
 
+def _stacked(text: str) -> Iterator[Block]:
+    """Runs of rows with one cell a line: a label and as many numbers each, under as many heads."""
+    lines = islice(LINE.finditer(text), MOST_LINES)
+    cells = [_cut(line[0], line.start(), "\n")[0] for line in lines if line[0].strip()]
+    counted = [number(cell.text) is not None for cell in cells]
+    start = done = 0
+    while start + 1 < len(cells):
+        width = next((n for n in range(1, len(cells) - start) if not counted[start + n]), len(cells) - start)
+        end = start
+        while 1 < width <= MOST_COLUMNS and counted[end : end + width] == [False, *[True] * (width - 1)]:
+            end += width
+        if end - start >= FEWEST_ROWS * width:
+            head = [cell for cell in cells[max(done, start - width) : start] if len(cell.text) <= LONGEST_SECTION]
+            rows = [cells[n : n + width] for n in range(start, end, width)]
+            yield [[Field("", 0, 0)] * (width - len(head)) + head, *rows] if len(head) > width - 2 else rows, []
+            done = end
+        start = max(end, start + 1)
+
+
 def _fields(line: str, at: int) -> tuple[str, list[Field]]:
     """How a line is parted, and its fields with their places."""
     if "\t" in line:
@@ -109,7 +128,8 @@ def _fields(line: str, at: int) -> tuple[str, list[Field]]:
         return "bar", fields[:-1] if line.rstrip().endswith("|") else fields
     if FORMS["gap"].search(line.strip()):
         return "gap", _gapped(line, at)
-    if len(FORMS["comma"].findall(line)) >= FEWEST_FIELDS - 1 and not FORMS["prose"].search(line):
+    bare = FORMS["quoted"].sub("", line)
+    if len(FORMS["comma"].findall(bare)) >= FEWEST_FIELDS - 1 and not FORMS["prose"].search(bare):
         return "comma", _quoted(line, at)
     return _trailing(line, at)
 

@@ -38,7 +38,8 @@ class Table:
 
     labels: tuple[str, ...]     # of each row
     sections: tuple[str, ...]     # per row, the line without numbers that it stands under; "" where there is none
-    headers: tuple[str, ...]     # of each column, all its lines joined; that of the labels is the first
+    headers: tuple[str, ...]     # of each column, all its lines joined, without scale; that of the labels is the first
+    heads: tuple[str, ...]     # the same as they are written
     caption: str     # what stands over the table and in its corner
     cells: tuple[TableCell, ...]     # its numbers, by row and column
     scale: int | None     # the power of ten that its amounts are to be multiplied by; None where nothing says so
@@ -110,7 +111,8 @@ def _table(rows: Sequence[Sequence[Field]], above: Sequence[str]) -> Table | Non
         _read(draft, [*fields], width)
     if not draft.cells:
         return None
-    headers = _headers(draft.head, width)
+    heads = _headers(draft.head, width)
+    headers = _headers([[*map(_unscaled, row)] for row in draft.head], width)
     caption = " ".join([*above, *draft.caption])
     told = [headers[0], *draft.caption, *draft.notes, *above]
     scale = next((scale_found for line in told if (scale_found := scale_of(line)) is not None), None)
@@ -125,7 +127,7 @@ def _table(rows: Sequence[Sequence[Field]], above: Sequence[str]) -> Table | Non
         if cell.column not in counted
     )
     unscaled = frozenset(n for n, label in enumerate(draft.labels) if FORMS["per"].search(label))
-    return Table(tuple(draft.labels), tuple(draft.sections), headers, caption, cells, scale, unscaled)
+    return Table(tuple(draft.labels), tuple(draft.sections), headers, heads, caption, cells, scale, unscaled)
 
 
 def _read(draft: _Draft, fields: list[Field], width: int) -> None:
@@ -146,7 +148,7 @@ def _read(draft: _Draft, fields: list[Field], width: int) -> None:
         elif not draft.started:
             draft.notes += [text for text in texts if scale_of(text) is not None]
             draft.section = ""
-            draft.head.append([*map(_unscaled, texts), *[""] * (width - len(texts))])
+            draft.head.append([*texts, *[""] * (width - len(texts))])
         return
     draft.started = True
     row = len(draft.labels)
@@ -176,7 +178,7 @@ def _unscaled(header: str) -> str:
         return header
     rest = FORMS["scale_word"].sub(" ", FORMS["scale_zeros"].sub(" ", FORMS["scale_letter"].sub(" ", header)))
     named = [word for word in FORMS["letters"].findall(rest) if not re.search(rf"{word}\b[^()]*\)", header)]
-    return rest if len(named) > 1 or years(rest) else " "
+    return rest if len(named) > ("(" not in header) or years(rest) else " "
 
 
 def _is_year(text: str) -> bool:

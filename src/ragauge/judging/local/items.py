@@ -10,7 +10,7 @@ from typing import Literal
 
 from ragauge.judging.local.english import FUNCTION_WORDS, MONTHS, NEGATIONS, PHRASES, SHORTENED, base, sense_of
 from ragauge.judging.local.index import STOPS
-from ragauge.judging.local.measures import ROUNDED, Measure, is_year, unit_after
+from ragauge.judging.local.measures import ROUNDED, Measure, is_year, unit_of
 from ragauge.text.names import canonical, fold, pieces
 from ragauge.text.specifics import EVERY, Specific, find
 from ragauge.text.tokens import OPENERS, PARTICLES, TITLES, WEEKDAYS, stem
@@ -149,14 +149,8 @@ def _slot(text: str, specific: Specific) -> Item | None:
 
 
 def _number(text: str, specific: Specific) -> Item:
-    start, end, unit = specific.start, specific.end, "%" if specific.kind == "percent" else specific.unit
-    unit = "" if unit == "in" else unit     # "3 in 4"
-    if specific.kind != "percent":
-        known, after = unit_after(text, end)
-        if known and (unit in ("", known) or unit not in "$€£¥₹"):
-            unit, end = known, after
-        elif unit.isalpha():
-            _, end = unit_after(text, end)
+    start = specific.start
+    unit, end = unit_of(text, specific)
     if symbol := CURRENCY.search(text, max(0, start - 4), start):
         start = symbol.start()
     figure = text[start : specific.end]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import floor, log10
+from math import copysign, floor, log10
 
 from ragauge.text.characters import plain
 from ragauge.text.dates import LAST_YEAR
@@ -38,7 +38,7 @@ class Amount:
     shift: int     # the power of ten of its multiplier; 0 without one
     step: float     # what the last digit that is written counts, likewise without it
     percent: bool     # whether it is a percentage
-    money: bool     # whether it has a currency
+    unit: str     # its unit or currency, canonical; "" without one
     specific: Specific     # where it stands
 
     def is_value(self, value: float, scale: int | None, *, percent: bool = False) -> bool:
@@ -47,7 +47,7 @@ class Amount:
         Without a multiplier of its own it may be the number as the table has it. Of a table without a known scale any
         multiplier may be meant. `scale` is the table's power of ten; None = unknown.
         """
-        if self.percent != percent and (self.percent or self.shift or self.money):
+        if self.percent != percent and (self.percent or self.shift or self.unit in MONEY):
             return False
         if percent or not self.shift:
             return self._near(value, 0) or (scale is not None and not percent and self._near(value, scale))
@@ -58,6 +58,21 @@ class Amount:
     def _near(self, value: float, shift: int) -> bool:
         value *= 10.0**shift
         return abs(self.written - value) <= LOOSE * self.step + 1e-9 * abs(value)
+
+    def is_measured(self, number: float, unit: str) -> bool | None:
+        """Whether it is so much of a unit, rounded or converted; None where the units do not tell.
+
+        One letter may be a unit, a multiplier or the sign of a note, so beside money it tells nothing.
+        """
+        letters = [name for name in (self.unit, unit) if len(name) == 1 and name not in MONEY]
+        if not self.unit or not unit or "%" in (self.unit, unit) or (letters and {self.unit, unit} & MONEY):
+            return None
+        own = copysign(value(self.specific.normal) or 0.0, self.written)
+        if unit != self.unit:
+            given = Measure((f"{number:.12g}",), unit, False)
+            return same_amount(given, Measure((f"{own:.12g}",), self.unit, False))
+        last = self.step * (own / self.written if self.written else 1.0)
+        return None if unit in MONEY else abs(own - number) <= LOOSE * last + 1e-9 * abs(number)
 
     def flipped(self) -> Amount:
         """The same with the other sign."""
@@ -90,7 +105,7 @@ def _amount(text: str, specific: Specific) -> Amount | None:
     percent = specific.kind == "percent" or PER_CENT.match(text, specific.end) is not None
     negative = value < 0 or MINUS.search(text, max(0, specific.start - 4), specific.start) is not None
     step = 10.0 ** -len(read[1]) if read else 1.0
-    return Amount(-bare if negative else bare, shift, step, percent, specific.unit in MONEY, specific)
+    return Amount(-bare if negative else bare, shift, step, percent, unit_of(text, specific)[0], specific)
 
 
 def without(text: str, taken: Iterable[Amount]) -> str:
@@ -158,6 +173,17 @@ def unit_after(text: str, end: int) -> tuple[str, int]:
         if unit and unit not in COUNTED and name != "in":
             return unit, match.end(count)
     return "", end
+
+
+def unit_of(text: str, number: Specific) -> tuple[str, int]:
+    """The unit of a number of a text, and where it ends; "" and the end of the number where there is none."""
+    if number.kind == "percent":
+        return "%", number.end
+    unit = "" if number.unit == "in" else number.unit     # "3 in 4"
+    name, end = unit_after(text, number.end)
+    if name and (unit in ("", name) or unit not in "$€£¥₹"):
+        return name, end
+    return unit, end if unit.isalpha() else number.end
 
 
 def is_year(figure: str, after: str) -> bool:

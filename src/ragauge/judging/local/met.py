@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import log10
 
 from ragauge.data.facts import Strength
 from ragauge.judging.local.cells import LineCell, Linked, NamedInClaim, TableLine, asked
-from ragauge.judging.local.measures import Amount, amounts
+from ragauge.judging.local.items import items
+from ragauge.judging.local.measures import Amount, amounts, value
 from ragauge.judging.local.reckoned import FORMS, Result, results
-from ragauge.text.tables import Table
+from ragauge.text.tables import Table, TableCell
+from ragauge.text.units import UNITS
 
 
 def first(line: TableLine, query: str, ask: NamedInClaim) -> LineCell | None:
@@ -76,12 +80,20 @@ class PassageTable:
     scales: tuple[int, ...]     # powers of ten that its numbers may be meant in
     told: bool     # whether its passage tells the scale; else any multiplier may be meant, and that is not sure
 
-    def holds(self, amount: Amount, value: float, row: int, *, percent: bool) -> bool | None:
-        """Whether an amount is a number of this row: True, None where it is if the scale is right, else False.
+    def holds(self, amount: Amount, value: float, cell: TableCell, *, percent: bool) -> bool | None:
+        """Whether an amount is a number as this cell has it: True, None where it is if the scale is right, else False.
 
-        An amount per share is not in millions.
+        An amount per share is not in millions. What the head of the column or row says of unit and scale holds.
         """
-        scales = {0, *self.scales} if row in self.table.unscaled else self.scales
+        unit, shift = unit_in_head(self.table.heads[cell.column])
+        if not unit and shift is None:
+            unit, shift = unit_in_head(self.table.labels[cell.row])
+        measured = None if percent else amount.is_measured(value * 10.0 ** (shift or 0), unit)
+        if measured is not None:
+            return measured
+        scales = {0, *self.scales} if cell.row in self.table.unscaled else self.scales
+        if shift is not None:
+            return amount.is_value(value, shift, percent=percent)
         if any(amount.is_value(value, scale, percent=percent) for scale in scales):
             return True
         if self.told or not amount.is_value(value, None, percent=percent):
@@ -117,22 +129,42 @@ class TablePart:
                 cell = entry.cell
                 loss = amount.written >= 0 > cell.value and FORMS["losses"].search(f"{name} {self.text}")
                 each = [amount, amount.flipped()] if loss else [amount]
-                held = [self.own.holds(sign, cell.value, cell.row, percent=cell.percent) for sign in each]
+                held = [self.own.holds(sign, cell.value, cell, percent=cell.percent) for sign in each]
                 if _in_time(entry, ask) and held != [False] * len(held):
                     return Met(self.own.passage, cell.start, cell.end, "direct", sure=True in held)
         return None
 
     def _implied(self, amount: Amount, ask: NamedInClaim) -> Met | None:
         for result in results(self.part, _wholes(self.own.table, self.part), ask, self.text):
-            row = result.entries[0].cell.row
+            cell = result.entries[0].cell
             each = signs(amount, result, self.text)
             if result.pure:
                 held: list[bool | None] = [sign.is_value(result.value, 0, percent=result.percent) for sign in each]
             else:
-                held = [self.own.holds(sign, result.value, row, percent=result.percent) for sign in each]
+                held = [self.own.holds(sign, result.value, cell, percent=result.percent) for sign in each]
             if held != [False] * len(held):
                 return replace(reckoned(amount, self.own.passage, result), sure=True in held)
         return None
+
+
+@lru_cache(maxsize=1_024)
+def unit_in_head(head: str) -> tuple[str, int | None]:
+    """The unit that the head of a column or row says, and its power of ten; "" and None where it says none.
+
+    >>> unit_in_head("Length [km]"), unit_in_head("Revenue (USD m)"), unit_in_head("Duration in minutes")
+    (('km', None), ('$', 6), ('minutes', None))
+    """
+    for match in FORMS["unit"].finditer(head):
+        spelled = FORMS["unit_zeros"].sub(" thousand", next(filter(None, match.groups())))
+        piece = " ".join(FORMS["unit_of"].sub(" ", spelled).split())
+        for text in (f"1 {piece}", FORMS["unit_opening"].sub(r"\g<0>1 ", piece, count=1).replace("  ", " ")):
+            numbers = [item for item in items(text) if item.measure]
+            if len(numbers) == 1 and (measure := numbers[0].measure):
+                rest = f"{text[: numbers[0].start]} {text[numbers[0].end :]}".split()
+                units = {measure.unit, *(UNITS.get(word.strip(".,").lower(), word) for word in rest)} - {""}
+                if len(units) < 2 and units.isdisjoint(rest):
+                    return "".join(units), round(log10(value(measure.values[0]) or 1.0)) or None
+    return "", None
 
 
 def ranked(

@@ -121,7 +121,7 @@ def _readings(amount: Amount, form: AskedForm, *, reference: bool) -> Iterator[A
     yield AmountReading(amount.written, step, named=False)
     if form.scale is not None:
         yield AmountReading(amount.written * 10.0**form.scale, step * 10.0**form.scale, named=True, told=reference)
-    if form.percent and not amount.money:
+    if form.percent and amount.unit not in MONEY:
         yield AmountReading(amount.written * PER_CENT, amount.step * PER_CENT, named=True, percent=True)
 
 

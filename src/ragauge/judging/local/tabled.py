@@ -12,8 +12,9 @@ from ragauge.data.facts import Strength, Window
 from ragauge.judging.local.cells import NamedInClaim, asked, link
 from ragauge.judging.local.index import STOPS, units_of
 from ragauge.judging.local.measures import Amount, amounts, without
-from ragauge.judging.local.met import EVERY, Met, PassageTable, TablePart, label, ranked
+from ragauge.judging.local.met import EVERY, Met, PassageTable, TablePart, label, ranked, unit_in_head
 from ragauge.judging.local.support import Weighed
+from ragauge.text.language import frequent, guess
 from ragauge.text.tables import Table, scale_of, tables, years
 
 MOST_TABLES = 12        # of a passage
@@ -217,7 +218,8 @@ def _nth(ask: NamedInClaim, n: int, count: int) -> NamedInClaim:
 
 
 def _other(part: TablePart) -> Wrong:
-    shown = ", ".join(f"{entry.cell.value:,g}" for entry in part.part.best[0].entries[:3])
+    cells = [entry.cell for entry in part.part.best[0].entries[:3]]
+    shown = ", ".join(f"{cell.value:,g} {unit_in_head(part.own.table.heads[cell.column])[0]}".strip() for cell in cells)
     reason = f"passage {part.own.passage} has {shown} for {label(part.own.table, part.part.best[0])!r}"
     return Wrong(part.own.passage, reason, UNMET if part.part.dated and part.part.covered >= SURE else UNSURE)
 
@@ -256,8 +258,9 @@ def _supported(weighed: Weighed, met: Sequence[Met]) -> TableVerdict:
 
 
 def _content(claim: str) -> set[str]:
-    own = (unit for unit in units_of(claim, "words") if unit not in STOPS and unit not in PLAIN)
-    return {unit for unit in own if not unit[0].isdigit()}
+    language = guess(claim)
+    empty = STOPS | PLAIN if language == "en" else STOPS | PLAIN | frequent(language)
+    return {unit for unit in units_of(claim, "words") if unit not in empty and not unit[0].isdigit()}
 
 
 @lru_cache(maxsize=128)
