@@ -66,7 +66,7 @@ def test_a_run_is_exported_to_a_path_as_text(found: tuple[rg.Scorecard, rg.OpenR
     """Export takes a text as it takes a Path, makes the folder, and says which endings there are."""
     for name in ("new/scores.csv", "new/answers.jsonl"):
         assert found[1].export(f"{tmp_path}/{name}") == found[1].export(tmp_path / name) > 0
-    for wrong, said in (("scores", "expected scores.jsonl, .csv"), ("new/scores.csv/x.csv", "is not a folder")):
+    for wrong, said in (("scores", "ends in .jsonl, .csv or .parquet"), ("new/scores.csv/x.csv", "is not a folder")):
         with pytest.raises(rg.UsageError, match=said):
             found[1].export(f"{tmp_path}/{wrong}")
 

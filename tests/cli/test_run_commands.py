@@ -179,11 +179,26 @@ def test_export_of_scores(cli: Cli, evaluated: str) -> None:
         check.validate(line)
     assert cli("export", "latest", "-o", "s.csv").code == cli("export", "latest", "-o", "s.PARQUET").code == 0
     assert pl.read_parquet("s.PARQUET").height == pl.read_csv("s.csv").height == sum(len(x["scores"]) for x in lines)
-    for path, words in (("new/s.xml", "expected scores.jsonl"), ("scores.jsonl/s.csv", "is not a folder")):
+    for path, words in (("new/s.xml", "a file that ends in .jsonl"), ("scores.jsonl/s.csv", "is not a folder")):
         done = cli("export", "latest", "-o", path)
         assert done.code == 2
         assert words in done.err
     assert not Path("new").exists()
+
+
+def test_a_name_or_an_option_says_what_is_exported(cli: Cli, evaluated: str) -> None:
+    """A .jsonl file holds scores, with verdicts, where its name or --content says so; else responses."""
+    for path, content, key in (
+        ("scores_x.jsonl", "", "scores"), ("x.jsonl", "", "query"), ("y.jsonl", "scores", "verdicts"),
+        ("scores_z.jsonl", "responses", "query"),
+    ):     # fmt: skip
+        extra = ("--content", content) if content else ()
+        done = cli("export", "latest", "-o", path, *extra)
+        assert done.code == 0
+        assert key in json.loads(Path(path).read_text().splitlines()[0])
+        assert ("scores" if key != "query" else "responses") in done.err
+    assert cli("export", "latest", "-o", "r.csv", "--content", "responses").code == 2
+    assert cli("export", "latest", "-o", "r.jsonl", "--content", "charts").code == 2
 
 
 def test_runs_are_listed_in_pages(cli: Cli, evaluated: str) -> None:

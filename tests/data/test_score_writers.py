@@ -14,6 +14,7 @@ from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Claim, Evidence
 from ragauge.data.response import Passage, Response
 from ragauge.data.score import COLUMNS, Score, score_table
+from ragauge.data.verdict import ExampleVerdict
 from ragauge.data.writers import scores_table
 from ragauge.data.writers.jsonl import write_records
 from ragauge.data.writers.scores_jsonl import View, score_fields, write_scores
@@ -28,13 +29,15 @@ CLAIMS = (
     Claim(3, None, status="failed"),
 )
 
+VERDICTS = ExampleVerdict("failed", "passed", "failed", "a passage contradicts claim 2")
+
 
 def view(repeat: int = 0) -> View:
     """One example with two passages and three claims."""
     response = Response("q1", repeat, passages=(Passage("d#1", "d", "a"), Passage("e", "e", "b")), answer="x")
     facts = AnswerFacts(CLAIMS, "fully", False)
     evidence = {"verify_answer": Evidence("k", "verify_answer", 1, "local", "ok", facts)}
-    return Example("q1", "?"), response, evidence, {"faithfulness": SCORED, "recall@5": EMPTY}, "contradicted", "failed"
+    return Example("q1", "?"), response, evidence, {"faithfulness": SCORED, "recall@5": EMPTY}, "contradicted", VERDICTS
 
 
 def test_a_line_of_scores() -> None:
@@ -52,6 +55,8 @@ def test_a_line_of_scores() -> None:
         ],
         "cause": "contradicted",
         "verdict": "failed",
+        "verdicts": {"right": "passed", "grounded": "failed"},
+        "reason": "a passage contradicts claim 2",
     }
 
 

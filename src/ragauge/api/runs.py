@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.api.inputs.arguments import path_of, text_of
 from ragauge.api.inputs.sources import named, run_of, store_url
@@ -262,8 +262,8 @@ class OpenRun:
         with self._store() as store:
             return gaps_of_run(store, self.run, judged(store, self.run, judge), named(metrics))
 
-    def export(self, path: str | Path) -> int:
-        """Writes what the name says: scores.jsonl, .csv or .parquet the scores; another .jsonl the responses.
+    def export(self, path: str | Path, content: Literal["", "responses", "scores"] = "") -> int:
+        """Writes responses, or scores; with no content given scores where the name says so, or is .csv or .parquet.
 
         Returns:
             How many lines were written.
@@ -274,7 +274,7 @@ class OpenRun:
         from ragauge.api.results import exports
 
         with self._store() as store:
-            return exports.export(store, self.run, path_of(path, "scores.csv"))
+            return exports.export(store, self.run, path_of(path, "scores.csv"), content)
 
     def delete(self) -> None:
         """Removes the run and what no other run uses."""

@@ -103,17 +103,20 @@ def _view(opened: OpenRun, wanted: ShowOptions) -> tuple[Callable[[], Any], Call
 
 def export(
     run: Annotated[str, typer.Argument(help="A stored run: id, name or latest.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="responses .jsonl; or scores.jsonl, .csv, .parquet.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="A .jsonl file; for scores also .csv or .parquet.")],
+    content: Annotated[str, typer.Option(help="responses or scores; default: by the name of the file.")] = "",
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
-    """Write a run's questions and responses (NAME.jsonl), or its scores (scores.jsonl, .csv, .parquet)."""
+    """Write a run's responses (answers.jsonl), or its scores and verdicts (scores.jsonl, .csv, .parquet)."""
+    from ragauge.api.results.exports import content_of
     from ragauge.api.runs import open_run
 
-    count = open_run(run, store=store or None).export(output)
-    typer.echo(f"wrote {output} ({plural(count, 'line')})", err=True)
+    count = open_run(run, store=store or None).export(output, content)
+    content = content or content_of(output)
+    typer.echo(f"wrote the {content} to {output} ({plural(count, 'line')})", err=True)
     if as_json:
-        show_json({"path": str(output), "lines": count})
+        show_json({"path": str(output), "content": content, "lines": count})
 
 
 def delete(

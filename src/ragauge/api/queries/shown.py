@@ -111,7 +111,7 @@ def score_lines(views: Iterable[ExampleView]) -> Iterator[View]:
     """The views as `data.writers.scores_jsonl` takes them."""
     for view in views:
         cause = view.cause.name if view.cause is not None else ""
-        yield view.example, view.response, view.evidence, view.scores, cause, view.verdict
+        yield view.example, view.response, view.evidence, view.scores, cause, view.verdicts
 
 
 @dataclass(frozen=True, slots=True)

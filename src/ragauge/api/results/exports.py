@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,23 +14,46 @@ from ragauge.errors import UsageError
 if TYPE_CHECKING:
     from ragauge.store.open import Store
 
+CONTENTS = ("responses", "scores")
 
-def export(store: Store, run: Run, path: Path) -> int:
-    """Writes the form that the path's name asks for and returns the number of lines."""
-    name = path.name.lower()
-    judges = [judge for judge in store.scores.judges(run.run_id) if judge]
-    judge = judges[0] if judges else None
+
+def export(store: Store, run: Run, path: Path, content: str = "") -> int:
+    """Writes responses or scores to a file and returns the number of lines.
+
+    Args:
+        store: with the run.
+        run: whose.
+        path: .jsonl, .csv or .parquet; the latter two hold scores.
+        content: "responses" or "scores"; "" = scores where the file's name has that word or the ending needs it.
+    """
     ending = path.suffix.lower()
     if ending not in (".jsonl", ".csv", ".parquet"):
-        raise UsageError(f"-o {path}: expected scores.jsonl, .csv or .parquet for scores, or .jsonl for responses.")
+        raise UsageError(f"-o {path}: expected a file that ends in .jsonl, .csv or .parquet.")
+    if content not in ("", *CONTENTS):
+        raise UsageError(f"expected responses or scores, got {content!r}.")
+    content = content or content_of(path)
+    if content == "responses" and ending != ".jsonl":
+        raise UsageError(f"-o {path}: responses are written as .jsonl; {ending} holds scores.")
     check(path, (ending,))
     make_folder(path)
-    if name.endswith("scores.jsonl"):
-        return _scores_jsonl(store, run, judge, path)
-    if ending == ".jsonl":
+    if content == "responses":
         return _responses(store, run, path)
+    judges = [judge for judge in store.scores.judges(run.run_id) if judge]
+    judge = judges[0] if judges else None
+    if ending == ".jsonl":
+        return _scores_jsonl(store, run, judge, path)
     write = scores_table.write_csv if ending == ".csv" else scores_table.write_parquet
     return write(path, store.scores.frame(run.run_id, judge))
+
+
+def content_of(path: Path) -> str:
+    """What a file holds by its name.
+
+    >>> content_of(Path("scores_a.jsonl")), content_of(Path("a.csv")), content_of(Path("run.jsonl"))
+    ('scores', 'scores', 'responses')
+    """
+    named = "scores" in re.split(r"[^a-z0-9]+", path.name.lower())
+    return "scores" if named or path.suffix.lower() != ".jsonl" else "responses"
 
 
 def _responses(store: Store, run: Run, path: Path) -> int:

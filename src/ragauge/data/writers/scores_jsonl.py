@@ -11,9 +11,10 @@ from ragauge.data.example import Example
 from ragauge.data.facts import AnswerFacts, Claim, Evidence
 from ragauge.data.response import Response
 from ragauge.data.score import Score
+from ragauge.data.verdict import ExampleVerdict
 from ragauge.data.writers.jsonl import written
 
-View = tuple[Example, Response, Mapping[str, Evidence], Mapping[str, Score], str, str]
+View = tuple[Example, Response, Mapping[str, Evidence], Mapping[str, Score], str, ExampleVerdict | None]
 
 
 def write_scores(path: str | Path, views: Iterable[View]) -> int:
@@ -21,8 +22,8 @@ def write_scores(path: str | Path, views: Iterable[View]) -> int:
 
     Args:
         path: packed where it ends in .gz.
-        views: (example, response, question -> evidence, printed name -> score, cause, verdict) each; "" = no cause; the
-            verdict is failed, unclear, passed or not_judged.
+        views: (example, response, question -> evidence, printed name -> score, cause, verdicts) each; "" = no cause,
+            None = no verdict.
 
     Returns:
         How many were written.
@@ -37,7 +38,7 @@ def write_scores(path: str | Path, views: Iterable[View]) -> int:
 
 def score_fields(
     example: Example, response: Response, evidence: Mapping[str, Evidence], scores: Mapping[str, Score],
-    cause: str = "", verdict: str = "",
+    cause: str = "", verdicts: ExampleVerdict | None = None,
 ) -> dict[str, Any]:     # fmt: skip
     """One example's results as plain values; `repeat` stands there from the second answer on.
 
@@ -54,8 +55,10 @@ def score_fields(
     claims = facts.claims if isinstance(facts, AnswerFacts) else ()
     out["claims"] = [_claim(claim, response) for claim in claims]
     out["cause"] = cause or None
-    if verdict:
-        out["verdict"] = verdict
+    if verdicts is not None:
+        out["verdict"] = verdicts.verdict
+        out["verdicts"] = {"right": verdicts.right, "grounded": verdicts.grounded}
+        out["reason"] = verdicts.reason
     return out
 
 
