@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ragauge.reporting.sections import (
     Bar,
     Lengths,
+    Phrase,
     ReportColumn,
     ReportItem,
     ReportSection,
@@ -32,6 +34,8 @@ STYLES: Mapping[Tone, str] = {
 TRACK, SHORT_TRACK = 24, 14     # characters of a line: in a terminal of at least BROAD, and in others
 BROAD = 120
 MOST_TEXT = 44                  # characters of text that may be broken over lines, by which a table's width is judged
+SHORT_COMMAND = 24              # characters of a command that may stand within a sentence: a longer one would be broken
+CALL = re.compile(rf" ?\((ragauge [^()]{{{SHORT_COMMAND},}})\)|: (ragauge [^()]{{{SHORT_COMMAND},}})$")
 
 
 def terminal(sections: Iterable[ReportSection]) -> RenderableType:
@@ -90,24 +94,48 @@ def _section(section: ReportSection, console: Console, options: ConsoleOptions) 
     if section.heading:
         about = Text(f"  {safe(section.about)}", style="dim") if section.about else Text()
         yield Text.assemble(styled(section.heading, "title" if section.top else "strong"), about)
-    yield from map(_paragraph, section.lead)
-    yield from (styled(f"! {warning}", "unsure") for warning in section.warnings)
+    yield from (part for words in section.lead for part in _paragraph(words))
+    yield from (part for warning in section.warnings for part in _paragraph(Phrase(f"! {warning}", "unsure")))
     if section.table is not None:
         yield from _fitting(section.table, console, options)
     yield from (part for item in section.items for part in _item(item))
-    yield from map(_paragraph, section.after)
-    yield from (styled(note, "faint") for note in section.notes)
-    for command in section.commands:
-        yield Text(f"  {safe(command)}", style="cyan", no_wrap=True, overflow="ignore")
+    yield from (part for words in section.after for part in _paragraph(words))
+    yield from (part for note in section.notes for part in _paragraph(Phrase(note, "faint")))
+    yield from map(_command, section.commands)
 
 
-def _paragraph(wording: Wording) -> RenderableType:
-    """Words of which every line begins where the first does."""
+def _paragraph(wording: Wording) -> Iterator[RenderableType]:
+    """Words of which every line begins where the first does; then the commands in them, each on a line."""
     from rich.padding import Padding
 
-    text = styled(wording)
+    words, commands = split_commands(wording)
+    text = styled(words)
     blanks = len(text.plain) - len(text.plain.lstrip(" "))
-    return Padding(text[blanks:], (0, 0, 0, blanks)) if blanks else text
+    yield Padding(text[blanks:], (0, 0, 0, blanks)) if blanks else text
+    yield from map(_command, commands)
+
+
+def _command(command: str) -> Text:
+    """A command on one line, however narrow the terminal: a line that is broken cannot be copied."""
+    from rich.text import Text
+
+    return Text(f"  {safe(command)}", style="cyan", no_wrap=True, overflow="ignore")
+
+
+def split_commands(wording: Wording) -> tuple[tuple[Phrase, ...], list[str]]:
+    """Words without the longer commands in them, which stand in brackets or at the end, and these commands.
+
+    >>> words, commands = split_commands("Label 60 answers (ragauge label draw mine -n 60 -o page.html) first.")
+    >>> words[0].text, commands
+    ('Label 60 answers first.', ['ragauge label draw mine -n 60 -o page.html'])
+    """
+    commands: list[str] = []
+
+    def cut(match: re.Match[str]) -> str:
+        commands.append(match[1] or match[2])
+        return "" if match[1] else ":"
+
+    return tuple(replace(phrase, text=CALL.sub(cut, phrase.text)) for phrase in phrases(wording)), commands
 
 
 def _item(item: ReportItem) -> Iterator[RenderableType]:
@@ -121,11 +149,15 @@ def _item(item: ReportItem) -> Iterator[RenderableType]:
     rows = Table.grid(padding=(0, 2, 0, 0))
     rows.add_column(style="cyan", no_wrap=True)
     rows.add_column(overflow="fold")
+    commands: list[str] = []
     for label, wording in item.rows:
-        if (words := styled(wording)).plain:
-            rows.add_row(Text(safe(label)), words)
+        words, own = split_commands(wording)
+        commands += own
+        if (text := styled(words)).plain:
+            rows.add_row(Text(safe(label)), text)
     if rows.rows:
         yield Padding(rows, (0, 0, 0, 3))
+    yield from map(_command, dict.fromkeys(commands))
 
 
 def _fitting(table: ReportTable, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
@@ -144,7 +176,7 @@ def _fitting(table: ReportTable, console: Console, options: ConsoleOptions) -> I
     yield _table(table, shown, track_width)
     for n, column in enumerate(table.columns):
         if n not in shown:
-            yield from map(_paragraph, column.instead)
+            yield from (part for words in column.instead for part in _paragraph(words))
 
 
 def _table(section_table: ReportTable, shown: Sequence[int], width: int, most: int | None = None) -> Table:
