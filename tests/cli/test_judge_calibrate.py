@@ -50,6 +50,9 @@ def test_a_calibrated_judge_learns_what_people_mean(cli: Cli, run: Path, tmp_pat
     assert found.code == 0, found.err
     assert "Chosen: ridge" in found.out
     assert "wrote judge.json" in found.err
+    (use,) = (line.split() for line in found.out.splitlines() if line.strip().startswith("ragauge evaluate"))
+    assert use[1:] == ["evaluate", "towers", "--judge", "calibrated:judge.json"]
+    assert cli(*use[1:], "-q").code == 0
     file = json.loads((tmp_path / "judge.json").read_text())
     assert (file["learned_from"]["labels"], file["learned_from"]["answers"]) == (2 * N, N)
     assert file["figures"]["brier_after"] < file["figures"]["brier_before"] / 2

@@ -100,8 +100,9 @@ async def calibrate_labelled(wanted: CalibrateJudgeOptions) -> CalibrationResult
     source = rows_of(wanted)
     with open_store(store_url(wanted.store)) as opened:
         file, found = await learn(source, base, opened, calling, wanted.progress)
+        run = opened.runs.find(source.run_id).name if source.run_id else ""
     write_text(path, file.text())
-    return CalibrationResult(replace(found, path=str(path)))
+    return CalibrationResult(replace(found, path=str(path), run=run))
 
 
 def expect(wanted: CalibrateJudgeOptions) -> dict[str, Any]:

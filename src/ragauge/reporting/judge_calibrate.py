@@ -73,7 +73,7 @@ def _why(found: JudgeCalibration) -> str:
 
 def _use(found: JudgeCalibration) -> Iterator[str]:
     if found.path:
-        yield f"Use it: {command('evaluate', 'RUN', '--judge', f'calibrated:{found.path}')}"
+        yield f"Use it: {command('evaluate', found.run or 'latest', '--judge', f'calibrated:{found.path}')}"
 
 
 def _row(name: str, side: CalibrationSide) -> tuple[str, ...]:

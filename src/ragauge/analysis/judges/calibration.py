@@ -132,6 +132,7 @@ class JudgeCalibration:
         tried: all candidates.
         gain: before and after.
         calls: what was called now; empty where no model is asked.
+        run: the stored run whose labels these are; "" = they are of a file.
     """
 
     base: str
@@ -143,6 +144,7 @@ class JudgeCalibration:
     tried: tuple[TriedCandidate, ...]
     gain: CalibrationGain
     calls: Mapping[str, float | int | None] = field(default_factory=dict)
+    run: str = ""
 
     @property
     def changed(self) -> bool:
