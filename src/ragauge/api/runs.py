@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ragauge.api.inputs.arguments import path_of, text_of
 from ragauge.api.inputs.sources import named, run_of, store_url
@@ -262,7 +262,7 @@ class OpenRun:
         with self._store() as store:
             return gaps_of_run(store, self.run, judged(store, self.run, judge), named(metrics))
 
-    def export(self, path: str | Path, content: Literal["", "responses", "scores"] = "") -> int:
+    def export(self, path: str | Path, content: str = "") -> int:
         """Writes responses, or scores; with no content given scores where the name says so, or is .csv or .parquet.
 
         Returns:

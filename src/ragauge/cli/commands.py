@@ -94,7 +94,7 @@ COMMANDS = {
     ),
     "export": Listed(
         "ragauge.cli.runs", "export",
-        "Write a run's responses (answers.jsonl), or its scores with verdicts (scores.jsonl) or without (.csv, .parquet).",
+        "Write a run's responses (answers.jsonl) or its scores (scores.jsonl, with verdicts; .csv, .parquet).",
     ),
     "delete": Listed(
         "ragauge.cli.runs", "delete",

@@ -108,7 +108,7 @@ def export(
     store: options.Store = "",
     as_json: options.Json = False,
 ) -> None:
-    """Write a run's responses (answers.jsonl), or its scores with verdicts (scores.jsonl) or without (.csv, .parquet)."""
+    """Write a run's responses (answers.jsonl) or its scores (scores.jsonl, with verdicts; .csv, .parquet)."""
     from ragauge.api.results.exports import content_of
     from ragauge.api.runs import open_run
 
