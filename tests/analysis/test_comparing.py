@@ -1,4 +1,4 @@
-"""What changed between runs: every verdict, segments, the correction, and the examples that changed sides."""
+"""What changed between runs: every verdict, segments, the correction, and the examples that flipped."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ def sign_test(up: int, n: int) -> float:
     return min(1.0, tail / float(2 ** (n - 1)) if n else 1.0)
 
 
-# ---- examples that changed sides ----
+# ---- examples that flipped ----
 
 
 def scores(names: str, *values: float) -> dict[str, Value]:
@@ -287,7 +287,7 @@ def scores(names: str, *values: float) -> dict[str, Value]:
 
 
 def test_flips_are_ordered_by_what_they_lost() -> None:
-    """Examples that changed sides on a 0/1 metric, or failed, stand by the change of their quality, the worst first."""
+    """Examples that flipped on a 0/1 metric, or failed, stand by the change of their quality, the worst first."""
     metrics: dict[str, Sides] = {
         # a loses on both, b on one; c wins one; d stays; e changes nothing but newly fails
         "recall@5": (scores("abcde", 1, 1, 0, 1, 1), scores("abcde", 0, 0, 1, 1, 1)),
@@ -306,7 +306,7 @@ def test_flips_are_ordered_by_what_they_lost() -> None:
 
 
 def test_flips_shown_are_those_at_both_ends() -> None:
-    """Of 200 that changed sides 60 are shown: half of them those that lost most, half those that gained most."""
+    """Of 200 that flipped 60 are shown: half of them those that lost most, half those that gained most."""
     base = of([i % 2 for i in range(200)])
     new = of([1 - i % 2 for i in range(200)])
     comparer, _ = compared({"recall@5": (base, new)})

@@ -157,7 +157,7 @@ def test_recall_stands_in_only_where_needed() -> None:
     both = [summary("recall", 0.9), summary("context_recall", 0.5)]
     assert [spoke.metric for spoke in measured("context_recall", both)] == ["context_recall", "recall@5"]
     assert measured("context_recall", [summary("mrr", 0.9), summary("recall", None)]) == []
-    erring = [both[0], replace(both[1], judged=Interval(0.1, 0.9, "t, with the judge's error"))]
+    erring = [both[0], replace(both[1], judged=Interval(0.1, 0.9, "t, including judge error"))]
     assert [spoke.metric for spoke in measured("context_recall", erring)] == ["recall@5", "context_recall"]
 
     def held(**means: float) -> list[str]:

@@ -67,12 +67,12 @@ def test_a_summary_has_the_wide_interval_where_the_error_is_known() -> None:
 
 
 def test_a_starting_point_is_missed_only_where_the_judge_can_tell() -> None:
-    """0.75 lies below 0.85 by sampling, but not with the judge's error; 0.3 does with both."""
+    """0.75 lies below 0.85 by sampling, but not including judge error; 0.3 does with both."""
     point = STARTING_POINTS["faithfulness"]
     assert level_of(of(0.75, None), point) == "low"
     assert level_of(of(0.75), point) == "unclear"
     assert level_of(of(0.3), point) == "low"
-    assert "with the judge's error [" in estimate(of(0.75))
+    assert "including judge error [" in estimate(of(0.75))
     assert "judge" not in estimate(of(0.75, None))
 
 
@@ -83,7 +83,7 @@ def test_words_show_both_intervals() -> None:
     assert found.judged is not None
     ends, wide = ([one.low, one.high] for one in (found.interval, found.judged))
     assert said(found) == (
-        f"0.60, sampling [{ends[0]:.2f}, {ends[1]:.2f}], with the judge's error [{wide[0]:.2f}, {wide[1]:.2f}]"
+        f"0.60, sampling [{ends[0]:.2f}, {ends[1]:.2f}], including judge error [{wide[0]:.2f}, {wide[1]:.2f}]"
     )
     assert encode(found)["ci"] == ends
     assert encode(found)["judged_ci"] == wide
@@ -156,14 +156,14 @@ def checked(rule: Mapping[str, object], new: np.ndarray, base: np.ndarray, error
 
 
 def test_a_gate_decides_nothing_that_the_judge_cannot_tell() -> None:
-    """min: 0.7 passes a mean of 0.76 by sampling; with the judge's error it is not known, and the reason says so."""
+    """min: 0.7 passes a mean of 0.76 by sampling; including judge error it is not known, and the reason says so."""
     rule: dict[str, object] = {"metric": "faithfulness", "min": 0.7}
     new = scores(0.72)
     assert checked(rule, new, new, None).verdict == PASS
     found = checked(rule, new, new, ERROR)
     assert (found.verdict, found.because) == (UNKNOWN, "judge")
     reason = gate_words.reason(found)
-    assert "with the judge's error" in reason
+    assert "including judge error" in reason
     assert "ragauge judge check" in reason
     assert "max_drop" in reason
     assert checked(rule, scores(0.2), new, ERROR).verdict == FAIL
@@ -212,4 +212,4 @@ def test_the_terminal_names_the_wide_interval_at_every_width(width: int) -> None
     wide = of(0.6).judged
     assert wide is not None
     assert f"[{wide.low:.2f}, {wide.high:.2f}]" in got.get()
-    assert "ith the judge's error" in got.get()
+    assert "ncluding judge error" in got.get()

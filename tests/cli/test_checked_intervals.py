@@ -202,8 +202,8 @@ def test_gates_and_comparisons_use_what_labels_say(
     cli("judge", "check", labels, "--judge", judge, "--modes", "fused", "-q")
     gated = cli("gate", "answers")
     assert gated.code != 0
-    assert "with the judge's error" in " ".join(gated.out.split())
-    assert "with the judge's error" in " ".join(cli("thresholds", "faithfulness", "answers").out.split())
+    assert "including judge error" in " ".join(gated.out.split())
+    assert "including judge error" in " ".join(cli("thresholds", "faithfulness", "answers").out.split())
     assert "120 of your labels" in " ".join(cli("explain", "answers", "-m", "faithfulness").out.split())
 
 

@@ -41,7 +41,7 @@ def test_verdict_comes_first(cli: Cli, two: None) -> None:
     assert first.startswith("Mixed against main: worse where type=b (mrr −0.50, recall@5 −0.50), though overall mrr")
     text = "\n".join(rest)
     places = [text.index(part) for part in (
-        "Segments that got worse", "before → now", "No change seen", "Examples that changed sides",
+        "Segments that got worse", "before → now", "No change seen", "Examples that flipped",
         "What differs between the runs", "corrected by Holm",
     )]     # fmt: skip
     assert places == sorted(places)

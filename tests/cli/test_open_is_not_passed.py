@@ -91,7 +91,7 @@ def test_labels_over_a_half_judged_run_do_not_hide_its_failures(cli: Cli, tmp_pa
     cli("evaluate", path, "--segments", "part", "-m", "recall@5", "-q")
     text = cli("report", "latest").out
     assert "3 of 6 examples failed, 2 not judged" in text
-    assert "3 failed (2 by labels, 1 by the judge alone) · 1 passed · 2 not judged (not judged by local" in text
+    assert "3 failed (2 by labels, 1 only by the judge) · 1 passed · 2 not judged (not judged by local" in text
     for form in ("md", "html"):
         cli("report", "latest", "-o", str(tmp_path / f"out.{form}"))
         assert "2 not judged" in (tmp_path / f"out.{form}").read_text()

@@ -50,7 +50,7 @@ def counts(
         ),
         Case(
             Progress(0, 500, 0.0, None, 0, 0, counts(8, 0, 0.0, 0, {"server": 1, "rate_limited": 5}), 0.4),
-            "evaluated 0 of 500 · 0 a second · 8 calls · 6 in vain (rate_limited) · 9 in flight",
+            "evaluated 0 of 500 · 0 a second · 8 calls · 6 failed (rate_limited) · 9 in flight",
         ),
     ],
     ids=["local", "done", "model", "unpriced", "start", "refused"],

@@ -434,7 +434,7 @@ def test_a_monitor_that_is_taken_out_leaves_no_alert_open(tmp_path: Path) -> Non
 
 
 def test_what_was_over_before_a_monitor_was_there_is_not_told(tmp_path: Path) -> None:
-    """A new monitor goes through what is stored: a drop that began and ended in it is kept, and nobody is told."""
+    """A new monitor goes through what is stored: a drop that began and ended in it is kept, and no one is notified."""
     with store_at(tmp_path / "store.db") as store:
         stored(store, DAYS)
         judge_series(store, *asked(min=0.8), 0.0)

@@ -152,7 +152,7 @@ def test_page_shows_every_part(whole: Compared) -> None:
     text = re.sub(r"<[^>]+>", " ", page)
     for said in (
         "Mixed against", "Segments that got worse", "hidden", "Every metric", "Segments that moved", "Perhaps worse",
-        "What the change means", "Failures by cause, before and now", "Examples that changed sides",
+        "What the change means", "Failures by cause, before and now", "Examples that flipped",
         "before &lt;script",
         "no answer recorded", "Latency, tokens and cost", "What differs between the runs", "corrected by Holm",
         "70 only in this run",
@@ -231,7 +231,7 @@ def test_milliseconds_make_no_run_better_or_worse(amount: MetricChange, word: st
     said = sentence(same)
     assert said.startswith(f"Changed against main: no change of quality seen; {word} on latency {size}")
     few = only(amount, change("mrr", 0.5, 0.3, "not enough data"))
-    assert sentence(few).startswith("Changed against main: quality cannot be told from so few;")
+    assert sentence(few).startswith("Changed against main: too few examples to tell whether quality changed;")
     missed = replace(same, flips=Flips(2, 0, 2, 0))
     assert "seen; 2 examples failed now and not before; " in sentence(missed)
 

@@ -93,7 +93,7 @@ def test_an_incomplete_run_is_said_to_be_one_first(whole: Whole) -> None:
             "stopped. Until then it is no baseline."
         )
         for text in (printed(short, 200), markdown(short)):
-            before = text.index("Not complete: 24 of 60 responses."), text.index("First thing to do: Finish the run")
+            before = text.index("Not complete: 24 of 60 responses."), text.index("Start here: Finish the run")
             assert max(before) < text.index("recall")
 
 
@@ -237,7 +237,7 @@ def test_flag_says_when_it_cannot_be_told(whole: Whole) -> None:
     calm = replace(alignment, flagged=False, ignored_share=MeanEstimate(0.1, Interval(0.05, 0.18, "wilson"), 20))
     assert "below 30%" in ignored(calm)
     unsure = replace(calm, ignored_share=MeanEstimate(0.3, Interval(0.15, 0.5, "wilson"), 20))
-    assert "cannot be told" in ignored(unsure)
+    assert "too few examples to tell" in ignored(unsure)
 
 
 def test_headline_of_each_layer(whole: Whole) -> None:

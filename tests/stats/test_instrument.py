@@ -78,7 +78,7 @@ def test_a_judge_without_error_widens_nothing() -> None:
     """Without shift and spread the interval keeps its ends; only the method says that it was looked at."""
     sampled = Interval(0.6, 0.8, "t", 0.9)
     values = np.array([0.4, 1.0])
-    assert widened(sampled, 0.7, PERFECT, values) == Interval(0.6, 0.8, "t, with the judge's error", 0.9)
+    assert widened(sampled, 0.7, PERFECT, values) == Interval(0.6, 0.8, "t, including judge error", 0.9)
     apart = Interval(-0.1, 0.3, "t", 0.9)
     found = widened_difference(apart, 0.1, PERFECT)
     assert (found.low, found.high) == pytest.approx((-0.1, 0.3))

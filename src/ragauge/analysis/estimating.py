@@ -228,7 +228,7 @@ def judged_mean(
     interval: Interval | None, mean: float | None, error: JudgeMeanError | None, values: Floats,
     weights: Floats | None = None,
 ) -> Interval | None:     # fmt: skip
-    """The interval of the true mean, with the judge's error in it; None where that is not known, or nothing is."""
+    """The interval of the true mean, including judge error in it; None where that is not known, or nothing is."""
     if interval is None or mean is None or error is None:
         return None
     return widened(interval, mean, error, values, weights)
@@ -238,7 +238,7 @@ def judged_difference(
     interval: Interval | None, difference: float, error: JudgeMeanError | None, changed: float = 1.0, *,
     seen: bool = False,
 ) -> Interval | None:     # fmt: skip
-    """The interval of the true difference, with the judge's error in it; None where that is not known, or nothing is.
+    """The interval of the true difference, including judge error in it; None where that is not known, or nothing is.
 
     Args:
         interval: by sampling alone.

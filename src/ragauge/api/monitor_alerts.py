@@ -58,7 +58,7 @@ class ToldAlert:
         account: of the alert; without means, causes and traces where its monitor is no longer configured.
         resolution: what people say of it; "" = nothing yet.
         missing: why the account says no more than the alert itself; "" = it does.
-        silenced: until when nobody is told of it, and why; None = somebody is.
+        silenced: until when no one is notified of it, and why; None = somebody is.
     """
 
     account: AlertAccount
@@ -194,7 +194,7 @@ def _silences(store: Store, config: Path | None) -> list[Silence]:
 
 
 def _held(alert: Alert, said: Sequence[Silence]) -> SilencedNow | None:
-    """Until when nobody is told of an alert; of one that ended, until when nobody was when it fired."""
+    """Until when no one is notified of an alert; of one that ended, until when nobody was when it fired."""
     from ragauge.analysis.monitoring.silences import silenced
 
     return silenced(alert, said, datetime.now(UTC) if alert.ended_at is None else alert.fired_at)

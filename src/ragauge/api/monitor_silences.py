@@ -1,4 +1,4 @@
-"""Silences: nobody is told of some alerts for a while, and why."""
+"""Silences: no one is notified of some alerts for a while, and why."""
 
 from __future__ import annotations
 

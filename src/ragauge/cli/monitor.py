@@ -145,7 +145,7 @@ def silence(
         monitor, lasts=lasts, why=why, segment=segment, config=config, store=store or None
     ).silence
     if said is not None and said.ends is not None:
-        show(f"{monitor}: nobody is told until {said.ends:%Y-%m-%d %H:%M} UTC")
+        show(f"{monitor}: no one is notified until {said.ends:%Y-%m-%d %H:%M} UTC")
 
 
 @app.command()

@@ -208,7 +208,7 @@ def _parts(now: Progress, done: str) -> list[tuple[int, str]]:
             parts.append((7, f"{calling.reused:,} reused"))
         if calling.errors:
             most = max(calling.errors, key=lambda kind: calling.errors[kind])
-            parts.append((4, f"{sum(calling.errors.values()):,} in vain ({most})"))
+            parts.append((4, f"{sum(calling.errors.values()):,} failed ({most})"))
         parts.append((3, f"{calling.in_flight:,} in flight"))
         if calling.unpriced:
             parts.append((1, "price unknown"))

@@ -18,7 +18,7 @@ Because = Literal[
     "interval",      # the whole interval lies on one side of the limit, or it holds the limit
     "corrected",     # worse at 5 % alone, not with the correction for all checks
     "unsupported",   # the interval says worse, the test that assumes less does not
-    "judge",         # the interval by sampling would decide, with the judge's error it does not
+    "judge",         # the interval by sampling would decide, including judge error it does not
     "point",         # the estimate alone
     "few",           # fewer examples than min_n
     "failed",        # the verdict depends on scores that failed

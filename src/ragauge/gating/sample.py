@@ -74,7 +74,7 @@ class Sample(Protocol):
         """The least and greatest estimate that the failed scores allow; infinite where nothing bounds it."""
 
     def interval(self, level: float, where: Where = "out") -> Interval | None:
-        """The two-sided interval of the estimate, with the judge's error where that is known."""
+        """The two-sided interval of the estimate, including judge error where that is known."""
 
     def sampled(self, level: float, where: Where = "out") -> Interval | None:
         """The two-sided interval by sampling alone."""
@@ -312,7 +312,7 @@ class MetricLevel:
         return reach_of(self.values, self.weight, self.low, self.high, self.failed_weight)
 
     def interval(self, level: float, where: Where = "out") -> Interval | None:
-        """By `sampled`; of a mean with the judge's error, where that is known."""
+        """By `sampled`; of a mean including judge error, where that is known."""
         sampled = self.sampled(level, where)
         if sampled is None or self.error is None or self.statistic != "mean":
             return sampled

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 NO_DAY = "No day can be compared yet: a day is held against the 28 days before it once it is over."
-NO_ALERTS = ("Of what moves here nobody is told. For an alert in the morning after, write in the section monitor of "
+NO_ALERTS = ("No one is notified of what moves here. For an alert the morning after, write in the section monitor of "
              "ragauge.yaml: drift: [queries, documents]")     # fmt: skip
 
 # what a measure is called; its name in JSON, in commands and in the documentation stays beside it

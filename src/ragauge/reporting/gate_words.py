@@ -180,7 +180,7 @@ def reason(check: Check) -> str:
             return f"the interval says worse, but {few} for a test that assumes less to agree."
         case "judge":
             return (
-                f"by sampling alone, {ends(check.sampled, check)}, it would be decided, but with the judge's error the "
+                f"by sampling alone, {ends(check.sampled, check)}, it would be decided, but including judge error the "
                 f"interval of the {what} is {ends(check.interval, check)} and reaches to both sides of {held}: this "
                 f"judge cannot tell. {SETTLED['max_drop' if check.kind == 'max_drop' else 'level']}"
             )

@@ -29,9 +29,9 @@ def paid_words(paid: Paid) -> str:
     """Calls, tokens and cost in one line.
 
     >>> paid_words(Paid(3, 1, 2, 1200, 80, cost=0.5))
-    '3 calls (1 in vain), 1,200 tokens in, 80 out, $0.5'
+    '3 calls (1 failed), 1,200 tokens in, 80 out, $0.5'
     """
-    vain = f" ({paid.failed:,} in vain)" if paid.failed else ""
+    vain = f" ({paid.failed:,} failed)" if paid.failed else ""
     part = f" for the rest ({plural(paid.unpriced, 'call')} without a price)" if paid.unpriced and paid.cost else ""
     cost = f"{money(paid.cost)}{part}" if part else money(paid.known_cost)
     return f"{plural(paid.calls, 'call')}{vain}, {paid.input_tokens:,} tokens in, {paid.output_tokens:,} out, {cost}"

@@ -15,7 +15,7 @@ SHARED = (
     "Questions are asked once for all metrics that need them: costs of metrics do not add up. "
     "alone: what leaving the metric out would save."
 )
-HEADS = ("calls", "in vain", "tokens in", "tokens out", "cost")
+HEADS = ("calls", "failed", "tokens in", "tokens out", "cost")
 
 
 

@@ -59,7 +59,7 @@ MOST_FINDINGS = 5
 MOST_CAUSES = 6
 SIGNS: Mapping[str, str] = {"better": " ▲", "worse": " ▼", "changed": " ◆"}
 TONES: Mapping[str, Tone] = {"better": "good", "worse": "bad"}
-JUDGED = "with the judge's error"     # head of the column with the wider interval
+JUDGED = "including judge error"     # head of the column with the wider interval
 
 
 def sections(card: ScorecardData, report: Path | None = None) -> Iterator[ReportSection]:
@@ -103,7 +103,7 @@ def _head(card: ScorecardData) -> ReportSection:
     if older := older_rule(card):
         lead.append(Phrase(older, "unsure"))
     if first := first_thing(card):
-        lead.append((Phrase("First thing to do: ", "link"), first))
+        lead.append((Phrase("Start here: ", "link"), first))
     if labels := label_first(card):
         lead.append(labels)
     if card.baseline is not None:
@@ -279,7 +279,7 @@ def _trust(card: ScorecardData) -> Iterator[ReportSection]:
         yield ReportSection("How it was judged", by, after=tuple(lead))
         if card.judge.limits:
             limits = tuple(Phrase(f"  · {limit}", "faint") for limit in card.judge.limits)
-            yield ReportSection("What to mind", lead=limits, skip=("markdown",))
+            yield ReportSection("Caveats", lead=limits, skip=("markdown",))
     if (spread := judge_repeats(card)) is not None:
         yield spread
 

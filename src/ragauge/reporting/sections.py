@@ -45,7 +45,7 @@ class Bar:
         high: where it ends.
         point: what it is held against; None for nothing.
         hue: better, worse or "".
-        wide: the interval with the judge's error, drawn lighter behind; None where there is none.
+        wide: the interval including judge error, drawn lighter behind; None where there is none.
         to: what it leads to, as of a `Phrase`.
     """
 

@@ -89,7 +89,7 @@ def open_counts(card: ScorecardData) -> list[str]:
 # what shows a failure, as it follows a count
 SHOWN_BY: Mapping[str, str] = {
     "record": "by the record", "people": "by people's labels", "labels": "by labels",
-    "label and judge": "by a label and the judge", "judge": "by the judge alone",
+    "label and judge": "by a label and the judge", "judge": "only by the judge",
 }     # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Who shares the false alarms, whose traffic is watched, when nobody is told, and which requests failed, in words."""
+"""The false-alarm budget, whose traffic is watched, silences, and which requests failed, in words."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def shares_section(shares: AlarmShares) -> ReportSection:
 
 
 def silences_section(silences: Sequence[SilenceStatus]) -> ReportSection:
-    """When nobody is told."""
+    """When no one is notified."""
     heads = (
         ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("when"),
         ReportColumn("now", whole=True), ReportColumn("why"),
@@ -80,7 +80,8 @@ def silences_section(silences: Sequence[SilenceStatus]) -> ReportSection:
          _when(one.silence), "–" if one.until is None else _until(one.until), line(one.silence.why))
         for one in silences
     )  # fmt: skip
-    return ReportSection("Silences", "nobody is told; alerts are raised all the same", table=ReportTable(heads, rows))
+    about = "no one is notified; alerts are raised all the same"
+    return ReportSection("Silences", about, table=ReportTable(heads, rows))
 
 
 def _when(one: Silence) -> str:

@@ -94,12 +94,12 @@ def interval(summary: Summary) -> str:
 
 
 def with_error(summary: Summary) -> str:
-    """A summary's interval with the judge's error, in brackets; "" where nobody judged or that is not known."""
+    """A summary's interval including judge error, in brackets; "" where nobody judged or that is not known."""
     return between(summary.judged, summary.kind)
 
 
 def estimate(summary: Summary | MeanEstimate) -> str:
-    """Mean and interval: 0.83 [0.78, 0.88]; 0.71, sampling [0.68, 0.75], with the judge's error [0.52, 0.88]."""
+    """Mean and interval: 0.83 [0.78, 0.88]; 0.71, sampling [0.68, 0.75], including judge error [0.52, 0.88]."""
     kind = summary.kind if isinstance(summary, Summary) else "mean"
     name = summary.metric if isinstance(summary, Summary) else ""
     mean, ends = valued(summary.mean, name, kind), between(summary.interval, kind)
@@ -295,7 +295,7 @@ def ignored(alignment: Alignment) -> str:
     if alignment.barren:
         return f"{words}: hardly any passage is relevant, so that says nothing of the ranking or the generator."
     if share_ignored.interval is None or share_ignored.interval.high > MOST_IGNORED:
-        return f"{words}: whether that is more than 30% cannot be told from so few."
+        return f"{words}: too few examples to tell whether that is more than 30%."
     return f"{words}: below 30%, where ranking and generator would be said to disagree."
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-WITH_ERROR = ", with the judge's error"
+WITH_ERROR = ", including judge error"
 TOGETHER = 0.5         # correlation of the bands of one source; 0 holds 90.9 % of what is left out, 1 98.5 %
 
 
@@ -176,7 +176,7 @@ def known_by_labels(labels: LabelGap, origin: str, checked: str) -> JudgeMeanErr
 def widened(
     interval: Interval, mean: float, error: JudgeMeanError, values: Floats, weights: Floats | None = None
 ) -> Interval:
-    """The interval of a mean in [0, 1] by a judge, with the judge's error: where people's mean may lie.
+    """The interval of a mean in [0, 1] by a judge, including judge error: where people's mean may lie.
 
     [m + b − sqrt(h² + t² s²), m + b + sqrt(h² + t² s²)], joined with the sampling interval, within [0, 1]
 
@@ -195,7 +195,7 @@ def widened(
     >>> import numpy as np
     >>> perfect = JudgeMeanError((0.5,), (0.0, 0.0), (0.0, 0.0), 0.0, 0.0, 9)
     >>> widened(Interval(0.6, 0.8, "t"), 0.7, perfect, np.array([0.6, 0.8]))
-    Interval(low=0.6, high=0.8, method="t, with the judge's error", level=0.95)
+    Interval(low=0.6, high=0.8, method="t, including judge error", level=0.95)
     >>> lenient = JudgeMeanError((0.5,), (0.0, -0.1), (0.1, 0.05), 0.0, 0.0, 9)
     >>> wide = widened(Interval(0.66, 0.74, "t"), 0.7, lenient, np.array([0.7]))
     >>> round(wide.low, 2), round(wide.high, 2)

@@ -28,7 +28,7 @@ class KeptAlert:
     Attributes:
         alert: what fired, with its end where it has one.
         resolution: what people say of it; "" = nothing yet.
-        silenced: why nobody is told of it, where that is so; "" else.
+        silenced: why no one is notified of it, where that is so; "" else.
     """
 
     alert: Alert

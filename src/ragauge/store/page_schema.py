@@ -19,7 +19,7 @@ summary_values = Table(
     Column("kind", Text, nullable=False),
     *(Column(name, Integer, nullable=False) for name in ("n", "scored", "undefined", "not_applicable", "failed")),
     Column("mean", Float),
-    Column("low", Float),  # of the interval with the judge's error where that is known
+    Column("low", Float),  # of the interval including judge error where that is known
     Column("high", Float),
     Column("shown", SmallInteger, nullable=False),  # 1: of the judge whose means lists show
     Index("summary_values_by_mean", "metric", "shown", "mean", "run_no"),

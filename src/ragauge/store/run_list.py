@@ -119,7 +119,7 @@ class MeanValue:
         n: examples.
         scored: of them, with a value.
         mean: None when none is scored.
-        low: where the interval begins, with the judge's error where that is known; None without an interval.
+        low: where the interval begins, including judge error where that is known; None without an interval.
         high: where it ends.
     """
 

@@ -36,7 +36,7 @@ def test_page_says_how_the_run_stands_against_its_baseline(page: Any) -> None:
 def test_first_thing_to_do_stands_at_the_top(whole: Whole, page: Any) -> None:
     """The header says what to do first, with a link to why."""
     (verdict,) = page.with_class("verdict")
-    assert f"First thing to do: {whole(60).findings[0].fix}" in verdict.text
+    assert f"Start here: {whole(60).findings[0].fix}" in verdict.text
     assert [link.attributes["href"] for link in verdict.all("a")] == ["#todo"]
 
 
@@ -125,7 +125,7 @@ def test_page_of_an_incomplete_run_says_so_at_the_top(whole: Whole, tree: Tree) 
     page = tree(replace(card, run=replace(card.run, state="interrupted", planned=60, done=24)))
     (verdict,) = page.with_class("verdict")
     assert verdict.text.startswith("Not complete: 24 of 60 responses.")
-    assert "First thing to do: Finish the run: the ragauge run command of reference RAG on golden" in verdict.text
+    assert "Start here: Finish the run: the ragauge run command of reference RAG on golden" in verdict.text
 
 
 def test_causes_lead_to_examples_without_a_list(whole: Whole, tree: Tree) -> None:

@@ -114,7 +114,7 @@ def _least_seen(
 ) -> float | None:
     """The least true difference that such pairs show in 80 of 100 comparisons, by the interval that decides.
 
-    What that one is wider by on each side than the interval of the sample alone, as with the judge's error, a change
+    What that one is wider by on each side than the interval of the sample alone, as including judge error, a change
     must be larger by. An unbounded one shows none.
     """
     if sampled is None or decides is None:

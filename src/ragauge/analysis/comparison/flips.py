@@ -1,4 +1,4 @@
-"""Which examples changed sides between two runs, ordered by how much they lost."""
+"""Which examples flipped between two runs, ordered by how much they lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_FLIPS = 60     # examples shown, half of them those that lost most
 
 
 class ChosenFlip(NamedTuple):
-    """An example to show: its number in the new run, the change of its quality, and what changed sides."""
+    """An example to show: its number in the new run, the change of its quality, and what flipped."""
 
     query: int
     change: float
@@ -30,7 +30,7 @@ class ChosenFlip(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The examples that changed sides: how many, and which to show, those that lost most first."""
+    """The examples that flipped: how many, and which to show, those that lost most first."""
 
     lost: int
     gained: int
@@ -70,7 +70,7 @@ class FlipGatherer:
     def sides(
         self, failed_new: Collection[str], failed_base: Collection[str], matched: Collection[str]
     ) -> Sides:
-        """The examples that changed sides.
+        """The examples that flipped.
 
         Args:
             failed_new: ids of the examples that failed in the new run.
@@ -99,7 +99,7 @@ class FlipGatherer:
         return Sides(int(lost.sum()), int((~lost).sum()), len(newly), len(mended), chosen)
 
     def _scores(self, wanted: Collection[int]) -> Mapping[int, tuple[Flipped, ...]]:
-        """Number of an example -> its scores that changed sides, of those wanted."""
+        """Number of an example -> its scores that flipped, of those wanted."""
         import numpy as np
 
         by_query: dict[int, tuple[Flipped, ...]] = {}

@@ -50,7 +50,7 @@ def unclear(failed: FailedResponses) -> Finding:
         headline=f"unclear whether retrieval or generation is at fault ({len(rows):,} of "
         f"{plural(len(failed), 'failure')}): gold documents would show it, else {N_LABELS} labels",
         evidence=f"For example, {shown}: {decided_by}. {unknown}".rstrip(),
-        fix="Resolve this first, the cheapest first: label the gold documents of these examples (relevant); label "
+        fix="Resolve this first, in the cheapest way: label the gold documents of these examples (relevant); label "
         f"{N_LABELS} answers, about 30 minutes ({draw_command(RUN)}); or ask a model judge (--judge).",
         leave="prompt and search, until it is resolved",
         measure_again="how many failures are still unclear",

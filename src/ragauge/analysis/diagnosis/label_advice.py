@@ -8,7 +8,7 @@ from ragauge.text.messages import command, plural
 
 N_LABELS = 60           # answers: labels correct means from 50 on, and some answers get none
 ANSWERS_A_MINUTE = 2    # that a person labels
-MAX_WIDTH = 0.3         # of an interval with the judge's error: a wider one tells good systems from bad ones badly
+MAX_WIDTH = 0.3         # of an interval including judge error: a wider one tells good systems from bad ones badly
 FIRST = "faithfulness"  # the metric whose labels settle most: verdicts, causes and several means
 
 
@@ -41,7 +41,7 @@ def advise_labels(card: ScorecardData) -> str:
     elif 2 * card.unclear_examples > card.n:
         why, question = f"The judge leaves {card.unclear_examples:,} of {plural(card.n, 'example')} unclear.", "support"
     elif widths.get(widest, 0.0) > MAX_WIDTH:
-        why = f"With the judge's error {widest} may lie anywhere in an interval {widths[widest]:.2f} wide."
+        why = f"Including judge error, {widest} has an interval {widths[widest]:.2f} wide."
         question = TOLD.get(widest, SCORE + widest)
     else:
         return ""

@@ -62,7 +62,7 @@ Named = TypeVar("Named", Summary, MetricChange)
 def level_of(summary: Summary, point: StartingPoint) -> Level:
     """Low or high where the whole interval, failed scores at either extreme included, lies on that side.
 
-    The interval is the one with the judge's error, where that is known. Anything else is unclear: not enough data.
+    The interval is the one including judge error, where that is known. Anything else is unclear: not enough data.
     """
     interval = summary.widest
     if interval is None or summary.mean is None or summary.low is None or summary.high is None:
@@ -80,7 +80,7 @@ def measured(name: str, summaries: Sequence[Summary]) -> list[Summary]:
 def speaks_for(name: str, named: Sequence[Named]) -> list[Named]:
     """Summaries or changes that speak for a metric, the best first: its own, at any cutoff, then its stand-in's.
 
-    Labels come before a judge who is known to err: one whose means have an interval with the judge's error.
+    Labels come before a judge who is known to err: one whose means have an interval including judge error.
     """
     stand_in = STAND_INS.get(name)
     errs = any(isinstance(one, Summary) and one.judged is not None for one in named if _plain(one.metric) == name)
@@ -121,11 +121,11 @@ def _plain(metric: str) -> str:
 
 
 def estimate(summary: Summary) -> str:
-    """A metric with its mean and interval: recall@5 0.41 [0.33, 0.49]; with the judge's error where that is known."""
+    """A metric with its mean and interval: recall@5 0.41 [0.33, 0.49]; including judge error where that is known."""
     if summary.mean is None:
         return summary.metric
     interval = summary.widest
-    remark = " with the judge's error" if summary.judged is not None else ""
+    remark = " including judge error" if summary.judged is not None else ""
     ends = "" if interval is None else f"{remark} [{interval.low:.2f}, {interval.high:.2f}]"
     return f"{summary.metric} {summary.mean:.2f}{',' if remark else ''}{ends}"
 
@@ -257,7 +257,7 @@ def words(reading: Reading) -> str:
     if reading.difference is None:
         side = "above" if reading.level == "high" else "below"
         where = " on oracle passages" if reading.of == "oracle" else ""
-        error = ", with the judge's error" if reading.interval.method.endswith(WITH_ERROR) else ""
+        error = ", including judge error" if reading.interval.method.endswith(WITH_ERROR) else ""
         head = f"{reading.metric}{where} {mean}{error} [{number(low, kind)}, {number(high, kind)}]"
         return f"{head} is {side} {point}, the {STARTING} ({reading.source})"
     difference = f"{signed(reading.difference, kind)} [{signed(low, kind)}, {signed(high, kind)}]"

@@ -63,7 +63,7 @@ def explain_mean(
 
 
 def _judged(summary: Summary, scored: Columns, error: JudgeMeanError) -> str:
-    """How the interval with the judge's error was made, in one line."""
+    """How the interval including judge error was made, in one line."""
     wide = summary.judged
     if wide is None:
         return ""

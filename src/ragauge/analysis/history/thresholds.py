@@ -300,7 +300,7 @@ class Thresholds:
         others: other outcomes that are recorded.
         without_outcome: scored responses without this outcome.
         by_outcome: None where no outcome is recorded.
-        judged: interval of the mean with the judge's error; None where nobody judged, or that is not known. Levels are
+        judged: interval of the mean including judge error; None where nobody judged, or that is not known. Levels are
             in the judge's own scores, and outcomes are no verdicts of it, so its error is no part of theirs.
         starting_point: of this metric, on its own scale; None where it has none.
     """

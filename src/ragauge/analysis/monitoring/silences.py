@@ -1,4 +1,4 @@
-"""When nobody is told of an alert, because somebody said so beforehand: monitors go on, and alerts are kept."""
+"""When no one is notified of an alert, because somebody said so beforehand: monitors go on, and alerts are kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """A time in which nobody is told of some alerts.
+    """A time in which no one is notified of some alerts.
 
     Attributes:
         monitor: whose alerts, as they name it; "" = all.
@@ -57,7 +57,7 @@ class Silence:
 
 
 class SilencedNow(NamedTuple):
-    """Until when nobody is told of an alert, and why."""
+    """Until when no one is notified of an alert, and why."""
 
     until: datetime
     why: str
@@ -129,6 +129,6 @@ def _silence(section: SilenceSection) -> Silence:
 
 
 def silenced(alert: Alert, silences: Iterable[Silence], now: datetime) -> SilencedNow | None:
-    """Until when nobody is told of an alert, and why; None = somebody is. The longest silence counts."""
+    """Until when no one is notified of an alert, and why; None = somebody is. The longest silence counts."""
     held = [(until, one.why) for one in silences if one.meets(alert) and (until := one.until(now)) is not None]
     return SilencedNow(*max(held)) if held else None

@@ -21,7 +21,7 @@ LEAST_SEEN = 10        # examples, or clusters, without which "no change seen" w
 def verdict_of(direction: str, difference: MeanEstimate, sums: tuple[float, float], units: int) -> str:
     """What the interval of a difference says, before anything is corrected for multiple comparisons.
 
-    Better or worse where the whole interval, with the judge's error where that is known, lies on that side of 0, and no
+    Better or worse where the whole interval, including judge error where that is known, lies on that side of 0, and no
     failed score, wherever it might lie, could turn the sign.
 
     Args:

@@ -93,7 +93,7 @@ class AmountChange:
 
 @dataclass(frozen=True, slots=True)
 class Flipped:
-    """A score that changed sides, from 1 to 0 or back, of a metric that knows no other values here."""
+    """A score that flipped, from 1 to 0 or back, of a metric that knows no other values here."""
 
     metric: str
     base: float
@@ -119,13 +119,13 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """An example that changed sides.
+    """An example that flipped.
 
     Attributes:
         query_id: of the example.
         query: its question.
         change: of its quality, the mean over all metrics of new − base on their ranges, 1 = from worst to best.
-        scores: those that changed sides.
+        scores: those that flipped.
         base: the baseline's side.
         new: the new run's.
     """
@@ -145,7 +145,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class Flips:
-    """The examples that changed sides.
+    """The examples that flipped.
 
     Attributes:
         lost: how many got worse.
@@ -215,7 +215,7 @@ class RunComparison:
         metrics: one a metric that both have, in the order asked.
         segments: one a metric and segment value, those that got worse first.
         amounts: latency, tokens and cost beside quality.
-        flips: examples that changed sides.
+        flips: examples that flipped.
         settings: what differs between the configurations.
         failures: by cause, before and now.
         findings: what the metrics say together about the change.

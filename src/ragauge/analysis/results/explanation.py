@@ -157,7 +157,7 @@ class MeanWorked:
         why_none: why there is no interval; "".
         micro: the micro mean likewise; "" where it does not apply.
         bounds: how failed scores bound the mean; "" without failures.
-        judged: how the interval with the judge's error was made; "" where that is not known.
+        judged: how the interval including judge error was made; "" where that is not known.
     """
 
     summary: Summary

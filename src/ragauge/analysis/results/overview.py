@@ -61,7 +61,7 @@ class ListedResponse:
 class MeanEstimate:
     """A mean with its interval and how many it is over; mean None = nothing to average.
 
-    judged is the interval with the judge's error; None where nobody judged, or it is not known how far the judge errs.
+    judged is the interval including judge error; None where nobody judged, or it is not known how far the judge errs.
     """
 
     mean: float | None

@@ -33,7 +33,7 @@ class Summary:
         high: greatest such mean.
         quantiles: 0.5, 0.95, 0.99 -> value, for amounts.
         reasons: why examples have no value -> how many, most frequent first.
-        judged: the interval with the judge's error; None where nobody judged, or how far the judge errs is not known.
+        judged: the interval including judge error; None where nobody judged, or how far the judge errs is not known.
         rectified: the label-corrected mean, how it was made; None below 50 labelled examples.
         judge_mean: the judge's own mean where labels correct it; else None.
         judge_interval: the sampling interval of the judge's own mean; else None.

@@ -1,4 +1,4 @@
-"""What a comparison reads beside scores: the examples that changed sides with their answers, and what to mind."""
+"""What a comparison reads beside scores: the examples that flipped with their answers, and what to mind."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def flips_of(
     store: Store, pair: Paired, gathered: FlipGatherer, new_causes: pl.DataFrame, base_causes: pl.DataFrame,
     both: Collection[str],
 ) -> Flips:     # fmt: skip
-    """The examples that changed sides, those shown with question, both answers and both causes.
+    """The examples that flipped, those shown with question, both answers and both causes.
 
     Args:
         store: where the runs are.

@@ -194,7 +194,7 @@ class AnnSection(Section):
 
 
 class SilenceSection(Section):
-    """A time in which nobody is told of alerts; they are raised and shown all the same."""
+    """A time in which no one is notified of alerts; they are raised and shown all the same."""
 
     monitor: Name | None = Field(default=None, description="Whose alerts, as they name it; all by default.")
     segment: dict[Name, Name] = Field(
@@ -346,7 +346,7 @@ class MonitorSection(Section):
     )
     notify: tuple[NotifySection, ...] = Field(default=(), description="Who is told.")
     url: Name = Field(default="", description="Where readers reach the dashboard; what is sent links to its alerts.")
-    silences: tuple[SilenceSection, ...] = Field(default=(), description="When nobody is told.")
+    silences: tuple[SilenceSection, ...] = Field(default=(), description="When no one is notified.")
     schedules: tuple[ScheduleSection, ...] = Field(default=(), description="What is done at certain times.")
     keep: KeepSection = Field(default_factory=KeepSection, description="How long traffic is kept.")
 

@@ -26,7 +26,7 @@ class ForestRow:
         verdict: gives the colour; better and worse are told apart by their shape too.
         link: where the mark leads.
         says: the numbers in words.
-        far: ends of the interval with the judge's error, drawn lighter behind; None = the same.
+        far: ends of the interval including judge error, drawn lighter behind; None = the same.
     """
 
     name: str

@@ -138,7 +138,7 @@ def _forests(comparison: RunComparison, n: int, compared: Compared, anchors: Anc
     """Metrics as they are, amounts as shares of what they were, and the segments that moved."""
     order = list(words.VERDICTS)
     whole = sorted(words.measured(comparison), key=lambda change: order.index(change.verdict))
-    wide = " Light band: with the judge's error." if any(change.difference.judged for change in whole) else ""
+    wide = " Light band: including judge error." if any(change.difference.judged for change in whole) else ""
     caption = f"Mark: difference. Line: its {compared.level:.0%} interval.{wide} ▲ better, ▼ worse, ● no change told."
     for title, amount, axis in (
         ("Every metric", False, "new − base"), ("Latency, tokens, cost", True, "change in % of what it was")

@@ -91,7 +91,7 @@ def sections(compared: Compared) -> Iterator[ReportSection]:
     names = (base.name, *(run.run.name for run in compared.runs))
     yield ReportSection(notes=(methods.strip(),))
     yield ReportSection(
-        lead=(Phrase("With charts and both answers of every example that changed sides:", "faint"),),
+        lead=(Phrase("With charts and both answers of every example that flipped:", "faint"),),
         commands=(command("compare", *map(line, names), "-o", "change.html"),),
     )     # fmt: skip
 
@@ -131,7 +131,7 @@ def _run(index: int, comparison: RunComparison, compared: Compared) -> Iterator[
         rest = comparison.flips.lost + comparison.flips.gained - MOST_FLIPS
         more = (f"and {rest:,} more",) if rest > 0 else ()
         items = tuple(map(_flip, comparison.flips.shown[:MOST_FLIPS]))
-        yield ReportSection("Examples that changed sides", lead=(said,), items=items, notes=more)
+        yield ReportSection("Examples that flipped", lead=(said,), items=items, notes=more)
     yield _settings(comparison, compared)
 
 

@@ -88,7 +88,8 @@ def _unmoved(comparison: RunComparison) -> Iterator[str]:
     others = [change for change in comparison.metrics if change.kind == "amount"]
     moved = any(change.verdict in ("worse", "better", "changed") for change in others)
     if mine and moved and not {"worse", "better", "changed"} & told and not hurt:
-        yield "no change of quality seen" if "no change seen" in told else "quality cannot be told from so few"
+        few = "too few examples to tell whether quality changed"
+        yield "no change of quality seen" if "no change seen" in told else few
         if comparison.flips.newly_failed:
             yield f"{plural(comparison.flips.newly_failed, 'example')} failed now and not before"
 
@@ -250,7 +251,7 @@ def middle(estimate: MeanEstimate, metric: str) -> str:
 
 
 def turned(flip: Flip) -> str:
-    """What changed sides: failed now (hallucinated); recall@5 1 → 0."""
+    """What flipped: failed now (hallucinated); recall@5 1 → 0."""
     turns = []
     if flip.new.failed and not flip.base.failed:
         turns.append("failed now")
@@ -267,7 +268,7 @@ def causes(flip: Flip) -> str:
 
 
 def flips_line(comparison: RunComparison) -> str:
-    """How many examples changed sides; "" for none."""
+    """How many examples flipped; "" for none."""
     flips = comparison.flips
     if not flips.lost and not flips.gained:
         return ""

@@ -73,7 +73,7 @@ def styled(wording: Wording, tone: Tone = "") -> Text:
 
 
 def track(bar: Bar, width: int = TRACK) -> str:
-    """An interval on a line, thinner with the judge's error, the point that it is held against upright."""
+    """An interval on a line, thinner including judge error, the point that it is held against upright."""
     cells = ["·"] * width
 
     def place(value: float) -> int:

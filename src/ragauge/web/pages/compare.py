@@ -1,4 +1,4 @@
-"""`/compare`: runs held against one, with the answers that changed sides beside each other."""
+"""`/compare`: runs held against one, with the answers that flipped beside each other."""
 
 from __future__ import annotations
 

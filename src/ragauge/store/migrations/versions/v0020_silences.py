@@ -1,4 +1,4 @@
-"""Version 20: silences, in which nobody is told of alerts."""
+"""Version 20: silences, in which no one is notified of alerts."""
 
 from __future__ import annotations
 
