@@ -50,10 +50,6 @@ _ENDS = re.compile(r"[.!?。！？।۔]\W*$")
 FORMS = read_patterns(__file__, "address")
 
 
-
-
-
-
 class Addressed(NamedTuple):
     """Whether an answer addresses the question; `p` sums to 1."""
 
