@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,17 @@ from tests.analysis.test_attribute import NO_REFERENCE, REFUSAL, UNLABELLED, cas
 from ragauge.analysis.causes.attribute import judge_example
 from ragauge.analysis.causes.verdicts import read_bands
 from ragauge.data.example import Example, Relevant
-from ragauge.data.facts import Agreement, AgreementFacts, AnswerFacts, Claim, Evidence, FactsOf
-from ragauge.data.readability import Readability
+from ragauge.data.facts import (
+    Agreement,
+    AgreementFacts,
+    AnswerFacts,
+    Claim,
+    Evidence,
+    FactsOf,
+    Rating,
+    RelevanceFacts,
+)
+from ragauge.data.readability import ControlledFact, ControlScale, Readability
 from ragauge.data.response import Passage, Response
 from ragauge.data.verdict import ExampleVerdict
 from ragauge.metrics.facts import Facts
@@ -102,6 +112,27 @@ def test_what_seems_off_the_question_is_unclear() -> None:
     assert decide(likely((0.95,), address_p=(0.3, 0.6, 0.1))).right == "not_judged"
     assert decide(likely((0.95,), address_p=(0.9, 0.05, 0.05))).right == "not_judged"
     assert decide(case(**UNLABELLED, **NO_REFERENCE, address="no").facts()).right == "failed"
+
+
+@pytest.mark.parametrize(("relevance", "fully", "right"), [
+    ("off", 0.95, "not_judged"),     # it addresses the question more surely than answers to other questions do
+    ("off", 0.60, "unclear"),
+    ("not read", 0.95, "not_judged"),
+    ("not read", 0.60, "unclear"),
+    ("not read", 0.10, "unclear"),
+    ("on", 0.60, "not_judged"),
+])
+def test_only_a_sure_answer_passes_beside_passages_off_the_question(relevance: str, fully: float, right: str) -> None:
+    """So an answer and passages of another question do not pass, whether the judge can read relevance or not."""
+    clear = ControlScale((0.9,) * 20, (0.1,) * 15 + (0.7,) * 5)
+    scales: dict[ControlledFact, ControlScale] = {"support": clear, "address": clear}
+    if relevance != "not read":
+        scales["relevance"] = ControlScale((0.9,) * 20, (0.1,) * 20)
+    p = 0.8 if relevance == "on" else 0.05
+    facts = likely((0.95,), address_p=(fully, 0.0, 1 - fully), readability=Readability("en", "prose", scales))
+    rated = Evidence("k", "rate_passages", 1, "j", "ok", RelevanceFacts((Rating(1, p >= 0.5, p=p),)))
+    result = decide(replace(facts, evidence={**facts.evidence, "rate_passages": rated}))
+    assert (result.right, result.grounded) == (right, "passed")
 
 
 @pytest.mark.parametrize(("changes", "verdict"), [

@@ -31,3 +31,18 @@ def is_no(p: float, fact: ControlledFact, readability: Readability | None) -> bo
     scale = readability.scales.get(fact)
     known = scale is not None and readability.can_read(fact) and readability.layout != SCATTERED
     return known and p < EVEN and scale is not None and scale.share_of_no_at_least(p) >= MIN_NO_SHARE
+
+
+def is_surely(p: float, fact: ControlledFact, readability: Readability | None) -> bool:
+    """Whether a probability is a yes that fewer than one in twenty pairs known to be false reach.
+
+    Args:
+        p: that it is so, in [0, 1].
+        fact: what it is a probability of.
+        readability: what the judge can read of the response; None = no controls were asked, and from 0.5 on all are.
+    """
+    if readability is None:
+        return p >= EVEN
+    scale = readability.scales.get(fact)
+    known = scale is not None and readability.can_read(fact)
+    return known and p >= EVEN and scale is not None and scale.share_of_no_at_least(p) < MIN_NO_SHARE

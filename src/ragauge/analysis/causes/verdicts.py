@@ -258,19 +258,21 @@ def _decide_address(context: CauseContext) -> SideVerdict:
     """Without a reference, an answer to something else or to half of the question is not right; none is by its topic.
 
     A probability leaves it open, since right answers in other words than the question's may seem off it. An answer
-    beside passages that are all off the question, or that nobody can tell to be on it, is unclear.
+    beside passages that are all off the question is unclear, unless it addresses the question more surely than answers
+    to other questions do; so is one that nobody can tell to be on the question.
     """
     plain = context.answer is not None and context.answer.address_p is None
     if context.address not in (None, "fully") and plain:
         return SideVerdict("failed", "the answer does not fully address the question")
-    if context.n and none_relevant(context):
-        return SideVerdict("unclear", "no passage is about the question", (LABEL, MODEL, REFERENCE))
-    unread = [fact for fact in ("rate_passages", "verify_answer.address") if _unread(context, fact).reason]
-    if len(unread) > 1:
-        return SideVerdict("unclear", context.lack(unread[0]), (LABEL, MODEL, REFERENCE))
     fully, *less = addresses(context)
-    off_topic = bool(context.marks) and not any((context.marks or {}).values()) and fully < sum(less)
-    if context.address not in (None, "fully") and (max(less) >= CLEAR_P or off_topic):
+    unread = [fact for fact in ("rate_passages", "verify_answer.address") if _unread(context, fact).reason]
+    is_off_topic = bool(context.n) and none_relevant(context)
+    if (is_off_topic or "rate_passages" in unread) and not context.is_surely("address", fully):
+        reason = "no passage is about the question" if is_off_topic else context.lack(unread[0])
+        return SideVerdict("unclear", reason, (LABEL, MODEL, REFERENCE))
+    marks = context.marks or {}
+    in_doubt = bool(marks) and not any(marks.values()) and fully < sum(less)
+    if context.address not in (None, "fully") and (max(less) >= CLEAR_P or in_doubt):
         reason = "it seems that the answer does not fully address the question"
         return SideVerdict("unclear", reason, (LABEL, MODEL, REFERENCE))
     return NOT_JUDGED
