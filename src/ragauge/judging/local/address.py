@@ -50,6 +50,10 @@ _ENDS = re.compile(r"[.!?。！？।۔]\W*$")
 FORMS = read_patterns(__file__, "address")
 
 
+
+
+
+
 class Addressed(NamedTuple):
     """Whether an answer addresses the question; `p` sums to 1."""
 

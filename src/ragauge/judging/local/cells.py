@@ -37,6 +37,7 @@ class NamedInClaim:
     words: tuple[str, ...]     # stems of its words with content, in order
     years: tuple[int, ...]     # its years, in order
     spans: bool     # whether it names the years between the first and the last as well
+    months: frozenset[str] = frozenset()     # names of months
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,11 @@ def asked(text: str) -> NamedInClaim:
     text = text[:LONGEST]
     named_years = tuple(dict.fromkeys(years(text)))
     spans = len(named_years) > 1 and FORMS["from_to"].search(text) is not None
-    return NamedInClaim(_content(text), named_years, spans)
+    return NamedInClaim(_content(text), named_years, spans, _months(text))
+
+
+def _months(text: str) -> frozenset[str]:
+    return frozenset(match[0].lower() for match in FORMS["month"].finditer(text))
 
 
 @lru_cache(maxsize=256)
@@ -83,7 +88,7 @@ def link(table: Table, ask: NamedInClaim) -> Linked | None:
     """The lines of a table that are spoken of; None where none is."""
     groups = _groups(table, ask)
     rows = _scores(table.labels, ask.words, table.sections)
-    lines = {row: _row_lines(table, row, groups) for row in range(len(table.labels))}
+    lines = {row: _row_lines(table, row, groups, ask) for row in range(len(table.labels))}
     kept = _best(rows, _dated(lines, ask))
     if not kept:
         return _columns(table, ask)
@@ -222,7 +227,15 @@ def _kind(header: str) -> str:
     return " ".join(re.sub(r"[^\w%$€£¥₹]", " ", bare).split()).lower()
 
 
-def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]]) -> list[TableLine]:
+def _in_months(table: Table, entries: Sequence[LineCell], ask: NamedInClaim) -> tuple[LineCell, ...]:
+    """Of several entries of one year those of the months that are asked for."""
+    if ask.months and len({entry.year for entry in entries}) < len(entries):
+        own = [entry for entry in entries if _months(table.headers[entry.cell.column]) & ask.months]
+        return tuple(own or entries)
+    return tuple(entries)
+
+
+def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]], ask: NamedInClaim) -> list[TableLine]:
     cells = {cell.column: cell for cell in _by_row(table).get(row, ())}
     above, own = years(table.sections[row]), years(table.labels[row])
     lines = []
@@ -233,7 +246,7 @@ def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]]) 
                 dates = above or years(table.headers[column]) or own
                 entries.append(LineCell(cells[column], dates[-1] if dates else None))
         if entries:
-            lines.append(TableLine(row, 0, kind, tuple(entries)))
+            lines.append(TableLine(row, 0, kind, _in_months(table, entries, ask)))
     return lines
 
 

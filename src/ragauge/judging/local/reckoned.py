@@ -26,10 +26,10 @@ class Result:
     pure: bool = False     # whether it has no unit, so that the table's scale is none of its
 
 
-def results(part: Linked, ask: NamedInClaim, text: str) -> Iterator[Result]:
+def results(part: Linked, wholes: Sequence[TableLine], ask: NamedInClaim, text: str) -> Iterator[Result]:
     """What follows from the numbers of a table by an operation that the words name.
 
-    `text` is question and claim.
+    `wholes` are lines of totals, which may be what a share is of; `text` is question and claim.
     """
     lines, named, sides, asked, spans = part.best, part.named, part.sides, ask.years, ask.spans
     change, mean = FORMS["change"].search(text), FORMS["mean"].search(text)
@@ -50,6 +50,11 @@ def results(part: Linked, ask: NamedInClaim, text: str) -> Iterator[Result]:
             yield from _gathered(each, mean=mean is not None)
         if share:
             yield from _shares(each, text)
+    if share and len(several) < 2:
+        for line in lines[:MOST_ROWS]:
+            for whole in wholes:
+                for each in _columns([line, whole], asked):
+                    yield from _quotient(each[0], each[1])
 
 
 def _once(line: TableLine) -> tuple[LineCell, ...]:

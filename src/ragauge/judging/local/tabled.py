@@ -118,7 +118,7 @@ class Tabled:
         if bare:
             return [query]
         named = asked(without(claim, numbers))
-        dated = named if named.years else replace(named, years=query.years, spans=query.spans)
+        dated = named if named.years else replace(named, years=query.years, spans=query.spans, months=query.months)
         return [dated, replace(dated, words=(*query.words, *named.words))]
 
     def _wrong(
