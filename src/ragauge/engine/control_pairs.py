@@ -74,6 +74,10 @@ class Source:
         same_cluster = mine.cluster is not None and mine.cluster == theirs.cluster
         return same_tenant and not same_cluster and self.place == other.place and not self.doc_ids & other.doc_ids
 
+    def is_answered_by(self, other: Source) -> bool:
+        """Whether the other's passages hold more of the question's words: its evidence may be there, if not here."""
+        return len(self.query_words & other.words) > len(self.query_words & self.words)
+
     def is_same_as(self, other: Source) -> bool:
         """Whether both were given the same document, or texts that say nearly the same."""
         return bool(self.doc_ids & other.doc_ids) or self.resembles(other)
@@ -164,7 +168,7 @@ def _partners(sources: Sequence[Source], n: int) -> list[tuple[Source, Source]]:
         for source in ordered:
             if len(pairs) >= most:
                 return
-            others = [other for other in sources if source.is_apart_from(other)]
+            others = [other for other in sources if source.is_apart_from(other) and not source.is_answered_by(other)]
             if rank == "near":
                 others.sort(key=lambda other: (len(source.query_words & other.words), other.key), reverse=True)
             else:

@@ -37,7 +37,7 @@ from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
 from ragauge.text.layout import Layout
 
-DRAW_VERSION = 2      # raised when other pairs are drawn from the same run
+DRAW_VERSION = 3      # raised when other pairs are drawn from the same run
 MAX_SOURCES = 400     # responses that pairs are drawn from
 AT_A_TIME = 50        # pairs whose evidence is stored in one transaction; responses in memory
 PARTLY = 0.5          # what an answer that addresses the question in part counts

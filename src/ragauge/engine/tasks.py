@@ -21,8 +21,7 @@ MAX_SOURCES = 50        # requests of the same words whose passages are compared
 def find_tasks(store: Store, run_id: str) -> frozenset[str]:
     """Keys of the requests that a run makes of at least three documents, none of which has more than half of them.
 
-    Documents are the same where they share an id or a text, or 70 % of the words of the shorter one, and where a third
-    one is the same as both.
+    Documents are the same where they share an id or a text, or 70 % of the words of the shorter one.
     """
     numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)     # key -> query_id -> its first response
     for number, example in store.runs.requests(run_id):
@@ -36,12 +35,12 @@ def find_tasks(store: Store, run_id: str) -> frozenset[str]:
 
 def is_task(sources: Sequence[Source]) -> bool:
     """Whether requests of the same content words were made of documents that differ."""
-    groups: list[list[Source]] = []
-    for source in sources:
-        same = [group for group in groups if any(source.is_same_as(other) for other in group)]
-        groups = [group for group in groups if group not in same]
-        groups.append([source, *(other for group in same for other in group)])
-    return len(groups) >= MIN_DOCUMENTS and max(map(len, groups)) <= MAX_SHARE * len(sources)
+    alike = [sum(source.is_same_as(other) for other in sources) for source in sources]
+    apart: list[Source] = []
+    for source in sorted(sources, key=lambda source: source.key):
+        if not any(source.is_same_as(other) for other in apart):
+            apart.append(source)
+    return len(apart) >= MIN_DOCUMENTS and max(alike) <= MAX_SHARE * len(sources)
 
 
 def _read_sources(store: Store, numbers: dict[str, int]) -> list[Source]:

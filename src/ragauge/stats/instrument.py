@@ -195,7 +195,7 @@ def widened(
     >>> import numpy as np
     >>> perfect = JudgeMeanError((0.5,), (0.0, 0.0), (0.0, 0.0), 0.0, 0.0, 9)
     >>> widened(Interval(0.6, 0.8, "t"), 0.7, perfect, np.array([0.6, 0.8]))
-    Interval(low=0.6, high=0.8, method="t, including judge error", level=0.95)
+    Interval(low=0.6, high=0.8, method='t, including judge error', level=0.95)
     >>> lenient = JudgeMeanError((0.5,), (0.0, -0.1), (0.1, 0.05), 0.0, 0.0, 9)
     >>> wide = widened(Interval(0.66, 0.74, "t"), 0.7, lenient, np.array([0.7]))
     >>> round(wide.low, 2), round(wide.high, 2)

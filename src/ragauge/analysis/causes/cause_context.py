@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragauge.analysis.causes.decided_facts import EVEN, is_no, is_surely
+from ragauge.analysis.causes.decided_facts import EVEN, is_no
 from ragauge.analysis.causes.labeled import merge_labels
 from ragauge.analysis.causes.lazy import Lazy
 from ragauge.analysis.causes.remedied import NOTHING, Counterfactual
@@ -58,10 +58,6 @@ class CauseContext:
     def is_no(self, fact: ControlledFact, p: float | None) -> bool:
         """Whether a score decides that something is not so; None = a verdict without a probability, which does."""
         return p is None or is_no(p, fact, self.facts.readability)
-
-    def is_surely(self, fact: ControlledFact, p: float) -> bool:
-        """Whether a score is a yes that hardly any pair known to be false reaches."""
-        return is_surely(p, fact, self.facts.readability)
 
     def lack(self, fact: str) -> str:
         """Why a fact is not known, in words."""

@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from ragauge.analysis.causes.cause_context import CauseContext
+from ragauge.analysis.causes.decided_facts import is_surely
 from ragauge.analysis.causes.evidence import addresses, none_relevant
 from ragauge.analysis.causes.labeled import (
     OFF_QUESTION,
@@ -267,9 +268,12 @@ def _decide_address(context: CauseContext) -> SideVerdict:
     fully, *less = addresses(context)
     unread = [fact for fact in ("rate_passages", "verify_answer.address") if _unread(context, fact).reason]
     is_off_topic = bool(context.n) and none_relevant(context)
-    if (is_off_topic or "rate_passages" in unread) and not context.is_surely("address", fully):
+    sure = is_surely(fully, "address", context.facts.readability)
+    if (is_off_topic or "rate_passages" in unread) and not sure:
         reason = "no passage is about the question" if is_off_topic else context.lack(unread[0])
         return SideVerdict("unclear", reason, (LABEL, MODEL, REFERENCE))
+    if unread and not sure:
+        return _unread(context, "verify_answer.address")
     marks = context.marks or {}
     in_doubt = bool(marks) and not any(marks.values()) and fully < sum(less)
     if context.address not in (None, "fully") and (max(less) >= CLEAR_P or in_doubt):
@@ -288,7 +292,7 @@ def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
         return NOT_JUDGED if context.refuse else _unread(context, "verify_answer.support")
     if not answer.claims:
         return SideVerdict("not_judged", "the answer claims nothing that could be checked")
-    if answer.refuse is None and answer.unread:
+    if answer.refuse is None and answer.unread and not any(claim.contradicting for claim in claims):     # no refusal is
         return SideVerdict("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
     unsupported = (*context.bare, *context.against)     # without claims in the words of a reference that is there
     if any(not claim.p for claim in unsupported):     # a plain verdict, or people who all agree
