@@ -277,12 +277,16 @@ def test_unexplained_failures_say_what_is_missing() -> None:
     assert names(found({"": 4, "noise": 6})) == ["noise", ""]
     held = found({"": 6, "noise": 4})
     assert names(held) == ["", "noise"]
-    assert held[0].headline == (
-        "unclear whether retrieval or generation is at fault (6 of 10 failures): gold documents would show it, else "
-        "60 labels"
-    )
+    unclear = "unclear whether retrieval or generation is at fault (6 of 10 failures):"
+    assert held[0].headline == f"{unclear} 60 labels would show it"
     assert "Candidates not recorded (6 examples)." in held[0].evidence
     assert held[0].confidence == "low"
+    assert "gold documents" not in held[0].fix     # none is missing
+    lacking = ("gold documents (relevant), 60 labels",)
+    unlabeled = [(f"q{i}", 0, Cause("", "unclear", lacking=lacking)) for i in range(6)]
+    (asking,) = diagnose((), cause_frame(unlabeled), 10)
+    assert asking.headline.endswith("gold documents would show it, else 60 labels")
+    assert "label the gold documents of these examples" in asking.fix
 
 
 def concentrated_in(cause: str, ids: Sequence[str], frame: pl.DataFrame) -> Concentration | None:

@@ -77,7 +77,7 @@ def test_a_model_judge_from_unknown_to_known(cli: Cli, answers: Path, labels: Pa
     before = cli(*words)
     told = " ".join(before.out.split())
     assert f"ragauge judge check FILE --judge {judge}" in told
-    assert "with judge's error" not in before.out
+    assert "including judge error" not in before.out
     checked = cli("judge", "check", labels, "--judge", judge, "--modes", "fused", "-q")
     assert "by people" in checked.out
     assert "120 labels, 120 examples" in checked.out

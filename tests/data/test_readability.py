@@ -65,8 +65,8 @@ def test_a_fact_that_cannot_be_read_is_no_score(reading: Readability | None, sta
 
 def test_answer_relevance_is_not_read_where_address_is_not() -> None:
     """Where control answers to other questions score as right ones do, no score says that an answer addresses one."""
-    found = AnswerFacts((), "fully", False, address_p=(0.9, 0.05, 0.05))
-    evidence = {"verify_answer": Evidence("k", "verify_answer", 1, "local", "ok", found)}
+    answer = AnswerFacts((), "fully", False, address_p=(0.9, 0.05, 0.05))
+    evidence = {"verify_answer": Evidence("k", "verify_answer", 1, "local", "ok", answer)}
     response = Response("q", passages=(Passage("p", "d", "text"),), answer="a")
     for scale, status in ((READABLE, "scored"), (BLIND, "not_read")):
         reads = Readability("ko", "cells", {"address": scale})

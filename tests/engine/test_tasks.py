@@ -102,12 +102,12 @@ def evaluated(rows: list[dict[str, object]], folder: Path) -> dict[str, tuple[st
     judge_id = LocalJudge().judge_id
     with open_store(url) as store:
         components = {number: cause.component for number, cause in store.causes.read(card.run.run_id, judge_id)}
-        found: dict[str, tuple[str, str, str]] = {}
+        results: dict[str, tuple[str, str, str]] = {}
         for item in store.runs.load(store.runs.order(card.run.run_id).numbers):
             scores = store.scores.of_response(card.run.run_id, item.example.query_id, 0, judge_id)
             score = scores["context_precision"]
-            found[item.example.query_id] = score.status, score.reason or "", components.get(item.response_no, "")
-    return found
+            results[item.example.query_id] = score.status, score.reason or "", components.get(item.response_no, "")
+    return results
 
 
 def test_retrieval_is_not_blamed_for_a_task(tmp_path: Path) -> None:
@@ -120,6 +120,6 @@ def test_retrieval_is_not_blamed_for_a_task(tmp_path: Path) -> None:
         "query_id": "q", "query": "Which ship carried the cotton of Alexandria?", "passages": [DOCUMENTS[4]],
         "answer": "The Marlowe carried the bales over to Bristol.",
     }     # fmt: skip
-    found = evaluated([*rows, question], tmp_path)
-    assert {found[f"t{n}"] for n in range(4)} == {("not_applicable", NO_TOPIC, "unclear")}
-    assert (found["q"][0], found["q"][2]) == ("scored", "retrieval")
+    results = evaluated([*rows, question], tmp_path)
+    assert {results[f"t{n}"] for n in range(4)} == {("not_applicable", NO_TOPIC, "unclear")}
+    assert (results["q"][0], results["q"][2]) == ("scored", "retrieval")

@@ -162,7 +162,7 @@ def test_pull_request_that_hurts_one_segment(tmp_path: Path) -> None:
     done = repository.gate(tmp_path / "first")
     assert done.returncode == 3, done.stdout + done.stderr
 
-    suite = ET.parse(repository.path / "ragauge-gate/gate.xml").getroot().find("testsuite")  # noqa: S314 - our own
+    suite = ET.parse(repository.path / "ragauge-gate/gate.xml").getroot().find("testsuite")  # noqa: S314 - XML that ragauge wrote
     assert suite is not None
     cases = {(case.get("classname"), case.get("name")): case for case in suite}
     failed = [name for (_, name), case in cases.items() if case.find("failure") is not None and name]

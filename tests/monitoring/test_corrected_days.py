@@ -50,12 +50,12 @@ def label(store: Store, run_id: str, n: int) -> None:
     store.draws.add(LabelDraw(
         run_id, QUESTION, "", "random", "answer", dict.fromkeys(numbers, n / RATE), frozenset(drawn)
     ))  # fmt: skip
-    found = []
+    new_labels = []
     for item in store.runs.load(drawn):
         key, score = key_of(QUESTION, item), min(1.0, values[item.response.query_id] + 0.2)
         assert key is not None
-        found.append(Label(key, None, QUESTION, f"{score:.3f}", "ann"))
-    store.labels.add(found)
+        new_labels.append(Label(key, None, QUESTION, f"{score:.3f}", "ann"))
+    store.labels.add(new_labels)
 
 
 @pytest.fixture
@@ -82,10 +82,10 @@ def test_the_corrected_mean_is_the_figure(labeled: Callable[[int], str]) -> None
     headline = f"faithfulness is {day.mean:.2f} by labels on {DAY}, less than 0.80 (the judge's own: {own})"
     assert f"1 alert is open: {headline}." in status
     text = f"Label-corrected, the mean is {figure} on {DAY} (60 labels; the judge's own: {day.judge_mean:.2f})."
-    said = str(alert(raised.alert.alert_id, store=url).to_markdown()).replace("\\", "")
-    assert text in said
-    assert headline in said
-    assert "The judge's own mean was 0.9" in said
+    alert_text = str(alert(raised.alert.alert_id, store=url).to_markdown()).replace("\\", "")
+    assert text in alert_text
+    assert headline in alert_text
+    assert "The judge's own mean was 0.9" in alert_text
 
 
 def test_pages_show_the_corrected_mean(labeled: Callable[[int], str]) -> None:

@@ -60,16 +60,16 @@ def asked(n: int) -> list[dict[str, Any]]:
     query, answer, passage = texts(n)
     root = {KIND: "CHAIN", "input.value": query, "output.value": answer}
     head = "retrieval.documents.0.document."
-    found = {KIND: "RETRIEVER", f"{head}id": "a.md", f"{head}content": passage}
+    child = {KIND: "RETRIEVER", f"{head}id": "a.md", f"{head}content": passage}
     return [
         span(trace_id=trace_id(n), attributes=attributes(root)),
-        span(CHILD, ROOT, trace_id(n), attributes=attributes(found)),
+        span(CHILD, ROOT, trace_id(n), attributes=attributes(child)),
     ]
 
 
 def decided(store: Store) -> dict[tuple[str, str | None], tuple[ExampleVerdict, str]]:
     """(query_id, judge) -> verdict and name of the cause."""
-    found = {}
+    results: dict[tuple[str, str | None], tuple[ExampleVerdict, str]] = {}
     for run in store.runs.list():
         items = store.runs.load(store.runs.order(run.run_id).numbers)
         names = {item.response_no: item.response.query_id for item in items}
@@ -77,8 +77,8 @@ def decided(store: Store) -> dict[tuple[str, str | None], tuple[ExampleVerdict, 
             causes = dict(store.causes.read(run.run_id, judge))
             for number, verdict in store.verdicts.read(run.run_id, judge):
                 cause = causes.get(number)
-                found[names[number], judge] = verdict, "" if cause is None else str(cause)
-    return found
+                results[names[number], judge] = verdict, "" if cause is None else str(cause)
+    return results
 
 
 def copy_of(store: Store, path: Path) -> str:

@@ -66,7 +66,7 @@ class Demo:
             heading = f"{name}: ", Phrase(self.about[name], "faint")
             yield ReportSection(heading, lead=(verdict(card.card), *causes, where))
         report, example = command("report", "good"), command("show", "broken-retrieval", "q033")
-        yield ReportSection(lead=(f"Look at one in full: {report} · {example}",))
+        yield ReportSection(lead=("See one in full:",), commands=(report, example))
 
     def _table(self, first: Scorecard) -> ReportTable:
         from ragauge.reporting.sections import Phrase, ReportColumn, ReportTable
@@ -79,7 +79,7 @@ class Demo:
             cells = (f"{number(summary.mean, summary.kind)} {interval(summary)}".strip() for summary in summaries)
             rows.append((name + ARROWS[first[name].direction].strip(), *cells))
             if any(summary.judged for summary in summaries):
-                errors = ("  with judge's error", *map(with_error, summaries))
+                errors = ("  including judge error", *map(with_error, summaries))
                 rows.append(tuple(Phrase(cell, "faint") for cell in errors))
         heads = (ReportColumn(name.replace("-", "-\n"), "number", whole=True) for name in self.cards)     # fits 80
         return ReportTable((ReportColumn("metric", whole=True), *heads), tuple(rows), tight=True)

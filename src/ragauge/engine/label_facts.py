@@ -106,7 +106,7 @@ def find_equal_texts(store: Store, numbers: Collection[int]) -> dict[str, set[in
     They are those that an import of the same labels finds, in all runs but those of studies.
     """
     questions = [question for question in store.labels.questions() if decides(question)]
-    found: dict[str, set[int]] = {}
+    numbers_by_run: dict[str, set[int]] = {}
     for part in chunks(sorted(numbers) if questions else (), AT_A_TIME):
         items = store.runs.load(part)
         keys = {key for item in items for key in _find_keys(item, questions).values()}
@@ -116,8 +116,8 @@ def find_equal_texts(store: Store, numbers: Collection[int]) -> dict[str, set[in
             for few in chunks(same_question, AT_A_TIME):
                 for item in store.runs.load(few):
                     if not labeled.isdisjoint(_find_keys(item, questions).values()):
-                        found.setdefault(run_id, set()).add(item.response_no)
-    return found
+                        numbers_by_run.setdefault(run_id, set()).add(item.response_no)
+    return numbers_by_run
 
 
 def decide_again(store: Store, run_id: str, numbers: Collection[int]) -> None:
@@ -131,9 +131,11 @@ def decide_again(store: Store, run_id: str, numbers: Collection[int]) -> None:
         labels = read_label_facts(store, list(items.values()))
         for (judge_id, repeat, by), decided in store.verdicts.decided(run_id, [*labels]).items():
             with store.transaction():     # no evaluation changes the evidence meanwhile
-                found = _decide(store, run_id, (judge_id, repeat), [items[number] for number in decided], labels)
-                store.causes.write(run_id, judge_id, {number: cause for number, (_, cause) in found.items()}, repeat)
-                verdicts = {number: verdict for number, (verdict, _) in found.items()}
+                affected = [items[number] for number in decided]
+                decisions = _decide(store, run_id, (judge_id, repeat), affected, labels)
+                causes = {number: cause for number, (_, cause) in decisions.items()}
+                store.causes.write(run_id, judge_id, causes, repeat)
+                verdicts = {number: verdict for number, (verdict, _) in decisions.items()}
                 store.verdicts.write(run_id, judge_id, verdicts, repeat, controls=by)
 
 

@@ -254,5 +254,5 @@ def _keep_labels(store: Store, labels: Mapping[str, Sequence[Label]], lines: Map
         if line is not None and line.run_id and not known.issuperset(several):
             by_run.setdefault(line.run_id, []).append(trace_id)
     for run_id, trace_ids in by_run.items():
-        found = store.collecting.of_traces(run_id, trace_ids)
-        store.labels.queue_decisions([number for several in found.values() for number, _ in several])
+        responses = store.collecting.of_traces(run_id, trace_ids)
+        store.labels.queue_decisions([number for several in responses.values() for number, _ in several])

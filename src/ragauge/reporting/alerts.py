@@ -182,17 +182,19 @@ def _opened(alerts: Sequence[Alert], series: Sequence[SeriesStatus]) -> list[Phr
     """How many alerts are open, as the list of alerts counts them, and what the newest say."""
     if not alerts:
         return []
-    corrected = {(one.monitor, one.project): one.corrected for one in series if not one.segment[0]}
-    days = [() if one.segment[0] else corrected.get((one.monitor, one.project), ()) for one in alerts[:MOST_SAID]]
-    said = "; ".join(map(headline, alerts, days))
+    corrected = {(row.monitor, row.project): row.corrected for row in series if not row.segment[0]}
+    days = [
+        () if alert.segment[0] else corrected.get((alert.monitor, alert.project), ()) for alert in alerts[:MOST_SAID]
+    ]
+    headlines = "; ".join(map(headline, alerts, days))
     more = f"; {len(alerts) - MOST_SAID:,} more" if len(alerts) > MOST_SAID else ""
-    return [Phrase(f"{plural(len(alerts), 'alert is', 'alerts are')} open: {said}{more}.", "bad")]
+    return [Phrase(f"{plural(len(alerts), 'alert is', 'alerts are')} open: {headlines}{more}.", "bad")]
 
 
 def _standing(series: Sequence[SeriesStatus], opened: Sequence[Alert]) -> ReportSection:
     alerts = {(one.monitor, one.project, one.segment): one.alert_id for one in opened}
     alone = {(one.monitor, one.segment): one.alert_id for one in opened if not one.project}     # of the first to send
-    unread, labeled = any(one.not_read for one in series), any(one.corrected for one in series)
+    unread, labeled = any(row.not_read for row in series), any(row.corrected for row in series)
     heads = (
         ReportColumn("monitor", whole=True), ReportColumn("segment"), ReportColumn("state", whole=True),
         ReportColumn("since", whole=True, room=4), ReportColumn("scores", "number", room=5),

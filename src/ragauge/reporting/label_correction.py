@@ -20,7 +20,7 @@ MAX_DAYS = 3     # that one sentence names
 
 def describe_column(series: Sequence[SeriesStatus]) -> str:
     """What the column of label-corrected means says, and of which days."""
-    days = ", ".join(sorted({str(one.corrected[-1].day) for one in series if one.corrected}))
+    days = ", ".join(sorted({str(row.corrected[-1].day) for row in series if row.corrected}))
     return (
         f"By labels: the label-corrected mean, with its 95 % interval, of the newest day of which people labeled "
         f"{LEAST_LABELS} drawn answers ({days}). It counts; the judge's own stands beside it. The last 50 and 500, "
@@ -56,7 +56,7 @@ def _mean(day: CorrectedDay) -> str:
 
 def day_points(days: Sequence[DayMean], corrected: Sequence[CorrectedDay], first: date) -> list[ChartPoint]:
     """The mean of each day with its interval: label-corrected where it is, and then the judge's own beside it."""
-    by_day = {one.day: one for one in corrected}
+    by_day = {row.day: row for row in corrected}
     points: list[ChartPoint] = []
     own: list[ChartPoint] = []
     for day, mean, error, _ in days:

@@ -151,7 +151,7 @@ def headline(alert: Alert, corrected: Sequence[CorrectedDay] = ()) -> str:
     mean = "unknown" if alert.mean is None else number(alert.mean)
     side = "more" if alert.lower else "less"
     what = f"{name_monitor(alert.monitor, alert.project)}{where}"
-    days = [one for one in corrected if one.day >= alert.since]
+    days = [row for row in corrected if row.day >= alert.since]
     if not days:
         return f"{what} is {mean} since {alert.since}, {side} than {number(alert.allowed)}"
     is_off = days[-1].mean > alert.allowed if alert.lower else days[-1].mean < alert.allowed

@@ -135,15 +135,17 @@ def known_no(card: ScorecardData) -> str:
 def unreadable(card: ScorecardData) -> list[str]:
     """What the judge could not read, a sentence for each kind of text: which metrics, and of how many examples."""
     counts: dict[str, dict[str, int]] = {}
-    for one in card.summaries:
-        for reason, count in one.reasons.items():
-            if one.not_read and reason.startswith(UNREAD):
-                counts.setdefault(reason, {})[one.metric] = count
-    said = [
+    for summary in card.summaries:
+        for reason, count in summary.reasons.items():
+            if summary.not_read and reason.startswith(UNREAD):
+                counts.setdefault(reason, {})[summary.metric] = count
+    sentences = [
         f"Not read on {plural(max(by_metric.values()), 'example')} ({', '.join(by_metric)}): {line(reason)}."
         for reason, by_metric in counts.items()
     ]
-    return [*said[:-1], f"{said[-1]} A model judge (--judge), or labels of your own, would tell."] if said else []
+    if sentences:
+        sentences[-1] += " A model judge (--judge), or labels of your own, would tell."
+    return sentences
 
 
 def rectified_means(card: ScorecardData) -> list[str]:

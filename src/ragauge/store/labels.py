@@ -86,11 +86,11 @@ class Labels:
         query = select(runs.c.run_id, responses.c.response_no).join_from(
             labeled_responses, responses, responses.c.response_no == labeled_responses.c.response_no
         ).join(runs, runs.c.run_no == responses.c.run_no)     # fmt: skip
-        found: dict[str, builtins.list[int]] = {}
+        numbers_by_run: dict[str, builtins.list[int]] = {}
         with self._database.read() as connection:
             for run_id, number in connection.execute(query.order_by(labeled_responses.c.response_no)):
-                found.setdefault(run_id, []).append(number)
-        return found
+                numbers_by_run.setdefault(run_id, []).append(number)
+        return numbers_by_run
 
     def end_decisions(self, numbers: Iterable[int]) -> None:
         """Takes responses off those that are to be decided again."""

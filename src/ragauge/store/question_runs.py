@@ -82,11 +82,11 @@ class QuestionRuns:
         query = select(runs.c.run_id, responses.c.response_no).join_from(
             examples, responses, responses.c.example_no == examples.c.example_no
         ).join(runs, runs.c.run_no == responses.c.run_no).where(of_no_study())     # fmt: skip
-        found: dict[str, list[int]] = {}
+        numbers_by_run: dict[str, list[int]] = {}
         with self._database.read() as connection:
             for run_id, number in rows_among(connection, query, examples.c.query_key, sorted(keys)):
-                found.setdefault(run_id, []).append(number)
-        return found
+                numbers_by_run.setdefault(run_id, []).append(number)
+        return numbers_by_run
 
 
 def _answers(

@@ -40,5 +40,5 @@ def content_of(request: str) -> frozenset[str]:
     >>> content_of("What is the plot of the story?") == content_of("Plots of these stories")
     True
     """
-    found = words(request)
-    return frozenset(stem(word) for word in found if word not in ENGLISH) or frozenset(found)
+    request_words = words(request)
+    return frozenset(stem(word) for word in request_words if word not in ENGLISH) or frozenset(request_words)

@@ -156,7 +156,8 @@ def unclear(rows: Sequence[CauseRow]) -> CauseRow:
             text = f"evidence is missing with a probability of {chances.retrieval:.2f}, but {OVERLOOKED}"
         if chances.named:
             text += f" ({' or '.join(chances.named)})"
-        settles = f"{SPANS if seen.relevant else LABELS}, {SETTLES}"
+        labels = SPANS if seen.relevant else LABELS
+        settles = SETTLES if is_task(seen.facts.readability) else f"{labels}, {SETTLES}"
         return Why(text, "judge", Counterfactual(everything=True), settles, 1 - chances.retrieval - chances.generation)
 
     settle = f"Resolve this first: {LABELS} or {REFERENCE} where there are none, {SETTLES}."

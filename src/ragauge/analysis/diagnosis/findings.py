@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ragauge.analysis.causes.attribute import SETTLES
+from ragauge.analysis.causes.attribute import LABELS, SETTLES
 from ragauge.analysis.causes.missing_facts import describe_missing
 from ragauge.analysis.causes.system import SYSTEM_FAILED
 from ragauge.analysis.diagnosis.label_advice import N_LABELS, draw_command
@@ -45,13 +45,16 @@ def unclear(failed: FailedResponses) -> Finding:
     shown = rows.index.query_ids[rows.query[0]]
     decided_by = rows.decided_by([int(rows.place[0])])[int(rows.place[0])]
     unknown = describe_missing((what for what, _ in lacking.most_common() if SETTLES not in what), lacking)
+    needs_gold = any(what.startswith(LABELS) for what in lacking)
+    gold = f"label the {LABELS.partition(' (')[0]} of these examples (relevant); " if needs_gold else ""
     return Finding(
         cause="",
         headline=f"unclear whether retrieval or generation is at fault ({len(rows):,} of "
-        f"{plural(len(failed), 'failure')}): gold documents would show it, else {N_LABELS} labels",
+        f"{plural(len(failed), 'failure')}): {'gold documents would show it, else ' if needs_gold else ''}"
+        f"{N_LABELS} labels{'' if needs_gold else ' would show it'}",
         evidence=f"For example, {shown}: {decided_by}. {unknown}".rstrip(),
-        fix="Resolve this first, in the cheapest way: label the gold documents of these examples (relevant); label "
-        f"{N_LABELS} answers, about 30 minutes ({draw_command(RUN)}); or ask a model judge (--judge).",
+        fix=f"Resolve this first, in the cheapest way: {gold}label {N_LABELS} answers, about 30 minutes "
+        f"({draw_command(RUN)}); or ask a model judge (--judge).",
         leave="prompt and search, until it is resolved",
         measure_again="how many failures are still unclear",
         explains=len(rows),

@@ -28,7 +28,7 @@ def corrected_days(
     from ragauge.engine.arrivals import day_of, traffic_runs
     from ragauge.metrics.catalogue import parse
 
-    found = []
+    days = []
     for run in traffic_runs(store, first.isoformat(), project=project):
         day = date.fromisoformat(day_of(run))
         if (last is not None and day > last) or not store.draws.of_run(run.run_id):
@@ -42,5 +42,5 @@ def corrected_days(
         if summary.rectified is not None and summary.judge_mean is not None:
             interval, labels = summary.rectified.interval, summary.rectified.n
             mean = summary.rectified.mean
-            found.append(CorrectedDay(day, mean, interval.low, interval.high, summary.judge_mean, labels))
-    return tuple(sorted(found))
+            days.append(CorrectedDay(day, mean, interval.low, interval.high, summary.judge_mean, labels))
+    return tuple(sorted(days))

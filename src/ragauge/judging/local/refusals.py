@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from ragauge.text.language import LATIN, guess
 from ragauge.text.word_files import LOOKED_AT, compiled, join_lines, read_words
@@ -31,16 +30,38 @@ LEAD_END = re.compile(r"[:：]\W{0,3}$")
 VOWEL_SIGNS = re.compile("[\u0640\u064b-\u0652]")     # of Arabic, with the stroke that lengthens a word
 
 
-@dataclass(frozen=True, slots=True)
 class Declining:
-    """The wordings of some languages."""
+    """The wordings of some languages, each pattern compiled when it is first searched for: that takes long.
 
-    hint: re.Pattern[str]     # what every refusal in them has somewhere; without it none is looked for
-    # the same for a sentence of ASCII in small letters, at a fifth of the time; None where none fits
-    plain_hint: re.Pattern[str] | None
-    lacking: re.Pattern[str]     # declining for want of knowledge
-    conduct: re.Pattern[str]     # declining by a rule of conduct
-    wrapping: re.Pattern[str]     # what may stand beside
+    Args:
+        name: of a file in `words/refusals`; those in `MORE_ENGLISH` use the English words, too.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._read = read_words(__file__, f"refusals/{name}")
+        self._english = read_words(__file__, "refusals/english") if name in MORE_ENGLISH else {}
+        self._words = {**self._english.get("words", {}), **self._read["words"]}
+        hint = "|".join(join_lines(file["hint"]) for file in (self._english, self._read) if file)
+        # what every refusal in them has somewhere; without it none is looked for
+        self.hint = re.compile(hint, re.IGNORECASE)
+        # the same for a sentence of ASCII in small letters, at a fifth of the time; None where none fits
+        self.plain_hint = _plain_hint(hint)
+
+    @cached_property
+    def lacking(self) -> re.Pattern[str]:
+        """Declining for want of knowledge."""
+        return compiled(self._read["declining"], self._words)
+
+    @cached_property
+    def conduct(self) -> re.Pattern[str]:
+        """Declining by a rule of conduct."""
+        return compiled(self._read["conduct"], self._words)
+
+    @cached_property
+    def wrapping(self) -> re.Pattern[str]:
+        """What may stand beside."""
+        words = {**self._words, **self._english.get("wrap_words", {}), **self._read.get("wrap_words", {})}
+        return compiled(self._read["wrapping"], words)
 
 
 def is_refusal(sentence: str) -> bool:
@@ -251,19 +272,4 @@ def _plain_hint(hint: str) -> re.Pattern[str] | None:
 
 @cache
 def _languages() -> tuple[Declining, ...]:
-    return tuple(map(_declining, FILES))
-
-
-def _declining(name: str) -> Declining:
-    """The wordings of one file, with the English words where it goes on from those."""
-    read = read_words(__file__, f"refusals/{name}")
-    english = read_words(__file__, "refusals/english") if name in MORE_ENGLISH else {}
-    words = {**english.get("words", {}), **read["words"]}
-    hint = "|".join(join_lines(file["hint"]) for file in (english, read) if file)
-    return Declining(
-        re.compile(hint, re.IGNORECASE),
-        _plain_hint(hint),
-        compiled(read["declining"], words),
-        compiled(read["conduct"], words),
-        compiled(read["wrapping"], {**words, **english.get("wrap_words", {}), **read.get("wrap_words", {})}),
-    )
+    return tuple(map(Declining, FILES))
