@@ -120,6 +120,17 @@ def test_known_no_pairs_share_no_document_and_no_tenant() -> None:
         assert {tenants[doc_id] for doc_id in found} == {own.segments["tenant"]}
 
 
+def test_a_page_that_most_responses_have_hides_no_pair() -> None:
+    """Without it the same known-no pairs are drawn, and it stands in none of them."""
+    welcome = Passage("welcome", "welcome", "Welcome to the help desk of the city. Ask anything about its services.")
+    every = [
+        (example, replace(response, passages=(welcome, *(response.passages or ())))) for example, response in PAIRS
+    ]
+    drawn = draw_pairs(every, 16)
+    assert seen(drawn) == seen(draw_pairs(PAIRS, 16))
+    assert all(welcome not in (pair.response.passages or ()) for pair in drawn)
+
+
 def test_known_yes_pairs_are_part_of_their_passage() -> None:
     """The query of a known yes is about half of the words of its passage's sentence, numbers included."""
     for pair in draw_pairs(PAIRS, 16):

@@ -6,6 +6,7 @@ What is drawn depends on ids and texts alone: neither the order of the examples 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -28,6 +29,7 @@ MAX_CHARS = 400         # of such a sentence
 CELL_LINES = 4          # neighboring lines that stand for a row where each cell has its own
 N_SHIPPED = 24          # of each kind, from the shipped documents
 N_SHIPPED_PASSAGES = 3  # of a shipped known-no pair
+MIN_COMMON = 3          # responses that have a passage which is common to more than half
 MAX_SHARED = 0.7        # of the words of the shorter of two texts: with more, neither is a known no for the other
 UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 HAS_DIGIT = re.compile(r"\d")
@@ -74,10 +76,6 @@ class Source:
         same_cluster = mine.cluster is not None and mine.cluster == theirs.cluster
         return same_tenant and not same_cluster and self.place == other.place and not self.doc_ids & other.doc_ids
 
-    def is_answered_by(self, other: Source) -> bool:
-        """Whether the other's passages hold more of the question's words: its evidence may be there, if not here."""
-        return len(self.query_words & other.words) > len(self.query_words & self.words)
-
     def is_same_as(self, other: Source) -> bool:
         """Whether both were given the same document, or texts that say nearly the same."""
         return bool(self.doc_ids & other.doc_ids) or self.resembles(other)
@@ -94,7 +92,8 @@ def draw_pairs(responses: Iterable[tuple[Example, Response]], n: int) -> list[Co
         responses: with their examples, one an example.
         n: how many at most.
     """
-    sources = sorted((source for pair in responses if (source := read_source(*pair))), key=lambda source: source.key)
+    apart = _drop_common(list(responses))
+    sources = sorted((source for pair in apart if (source := read_source(*pair))), key=lambda source: source.key)
     half = n // 2
     found: list[ControlPair] = []
     for source, other in _partners(sources, half):
@@ -160,6 +159,15 @@ def read_source(example: Example, response: Response) -> Source | None:
     )     # fmt: skip
 
 
+def _drop_common(responses: Sequence[tuple[Example, Response]]) -> Iterator[tuple[Example, Response]]:
+    """The responses without passages that more than half of them have: such a page belongs to no question."""
+    counts = Counter(text for _, response in responses for text in {each.text for each in response.passages or ()})
+    common = {text for text, n in counts.items() if n >= MIN_COMMON and 2 * n > len(responses)}
+    for example, response in responses:
+        passages = tuple(passage for passage in response.passages or () if passage.text not in common)
+        yield example, response if response.passages is None else replace(response, passages=passages)
+
+
 def _partners(sources: Sequence[Source], n: int) -> list[tuple[Source, Source]]:
     """At most n examples, each with another: half of them with a random one, half with the nearest by words."""
     pairs: dict[tuple[str, str], tuple[Source, Source]] = {}
@@ -168,7 +176,7 @@ def _partners(sources: Sequence[Source], n: int) -> list[tuple[Source, Source]]:
         for source in ordered:
             if len(pairs) >= most:
                 return
-            others = [other for other in sources if source.is_apart_from(other) and not source.is_answered_by(other)]
+            others = [other for other in sources if source.is_apart_from(other)]
             if rank == "near":
                 others.sort(key=lambda other: (len(source.query_words & other.words), other.key), reverse=True)
             else:
