@@ -18,7 +18,10 @@ from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.stats.weighted import Interval
 
 N = 40
-COMMAND = re.compile(r"abel \d+ answers, about \d+ minutes:? \(?ragauge (label draw .*? -o page\.html)")
+COMMAND = re.compile(     # a terminal prints it after the sentence, a page within
+    r"abel \d+ answers, about \d+ minutes(?:; or ask a model judge \(--judge\)\.|:)? "
+    r"\(?ragauge (label draw .*? -o page\.html)"
+)
 
 
 def write_towers(path: Path, *, gold: bool = True) -> Path:

@@ -42,7 +42,7 @@ def test_table_note_and_files(two: Cli, tmp_path: Path) -> None:
 
 def test_empty(cli: Cli) -> None:
     """Without a run the log says how to start; an unknown set, ending or place of an option is a usage error."""
-    assert "Start with: ragauge evaluate FILE" in cli("log").out
+    assert "Start with: ragauge evaluate FILE" in " ".join(cli("log").out.split())
     assert cli("log", "--set", "golden").code == 2
     assert cli("log", "-o", "log.txt").code == 2
     done = cli("log", "--limit", "3", "note", "latest", "x")

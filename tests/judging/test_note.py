@@ -24,7 +24,9 @@ def test_the_note_says_what_it_is_and_is_not() -> None:
     """The note names the method, its blindness, held-out figures with their range, and what would sharpen it."""
     note = judge_note("local:any", Claims(0.4, {"amount": 0.31, "sentence": 0.69}))
     said = " ".join([note.what, *note.limits, note.observed])
-    parts = ("compares words", "negation", "implies", "English only", "AUROC", "by source", "50 labels", "model judge")
+    parts = (
+        "compares words", "negation", "implies", "labels in English", "AUROC", "by source", "50 labels", "model judge",
+    )  # fmt: skip
     assert [part for part in parts if part not in said] == []
     assert note.uncertain == 0.4
     rates = stored(EVIDENCE_FILE)["found"]

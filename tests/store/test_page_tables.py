@@ -23,6 +23,7 @@ LATER = (     # of the migrations after it
     "check_log", "evaluations", "inbox", "traces", "trace_batches", "ledger", "series", "alerts", "deliveries", "jobs",
     "tails", "signals", "periods", "silences", "returns", "return_batches", "last_numbers", "example_indexes",
     "verdicts", "controls", "verdict_counts", "control_evidence",
+    "labeled_responses",
 )  # fmt: skip
 COLUMNS = {"runs": ("writes", "confirms", "example_writes"), "judges": ("writes",), "causes": ("name",),
            "responses": ("chance",)}     # fmt: skip
@@ -54,7 +55,7 @@ def test_the_migration_fills_what_is_written_today(tmp_path: Path) -> None:
     before = rows_of(path)
     assert all(before.values())
     with sqlite3.connect(path) as raw:
-        for name in INDEXES:
+        for name in (*INDEXES, "examples_by_question"):
             raw.execute(f"DROP INDEX {name}")
         for name in TABLES:
             raw.execute(f"DROP TABLE {name}")
