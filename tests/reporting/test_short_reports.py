@@ -108,7 +108,7 @@ def test_no_failure_is_claimed_where_it_is_not_known(whole: Whole) -> None:
     assert verdict(some) == "20 of 24 examples passed, none failed, 4 not judged (not judged by j)."
     assert outcomes(some) == "0 failed · 20 passed · 4 not judged (not judged by j)"
     both = replace(some, unclear={"a": 2, "b": 1})
-    assert outcomes(both) == "0 failed · 3 unclear (2 a, 1 b) · 17 passed · 4 not judged (not judged by j)"
+    assert outcomes(both) == "0 failed · 3 unclear (a: 2; b: 1) · 17 passed · 4 not judged (not judged by j)"
     assert verdict(replace(card, pending=2)) == "24 examples passed; 2 more are not evaluated yet."
     alone = replace(card, labels_alone=True)
     assert verdict(alone) == "No example among 24 failed by its labels; no answer was judged."

@@ -194,8 +194,8 @@ def test_history_says_that_its_intervals_leave_out_the_judge(opened: Opened, sto
     one = next(each for each in summaries if each.metric == "faithfulness")
     assert between(one.interval, one.kind) != between(one.judged, one.kind)
     for path, interval, said in (
-        ("/runs?name=bad", one.judged, "with the judge’s error"),
-        ("/history?metric=faithfulness", one.interval, "without the judge’s error"),
+        ("/runs?name=bad", one.judged, "including judge error"),
+        ("/history?metric=faithfulness", one.interval, "without judge error"),
     ):
         text = client.get(path).text
         assert between(interval, one.kind) in text

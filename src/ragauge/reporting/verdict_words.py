@@ -108,9 +108,9 @@ def _with_reasons(name: str, reasons: Mapping[str, int]) -> Iterator[str]:
     """A count with its reasons, each with its own count where there are several; nothing where there are none."""
     if reasons:
         shown, several = list(reasons.items())[:MOST_REASONS], len(reasons) > 1
-        parts = [(f"{n:,} " if several else "") + line(reason) for reason, n in shown if reason]
+        parts = [line(reason) + (f": {n:,}" if several else "") for reason, n in shown if reason]
         others = sum(reasons.values()) - sum(n for _, n in shown)
-        why = ", ".join([*parts, *([f"{others:,} for other reasons"] if others else [])])
+        why = "; ".join([*parts, *([f"other reasons: {others:,}"] if others else [])])
         yield f"{sum(reasons.values()):,} {name}" + (f" ({why})" if why else "")
 
 

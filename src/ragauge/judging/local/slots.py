@@ -15,7 +15,6 @@ AnswerKind = Literal["number", "time", "name", "yes or no"]
 Slot = Literal["number", "time", "name", "place", "yes or no", "choice", "comparison", "reason", "manner"]
 
 LOOKED_AT = 4_000     # characters of an answer within which the asked-for thing has to stand
-MOST_BETWEEN = 60     # characters of the two sides of an "or"
 SIDE = 2              # words of a side that are compared
 
 LISTED = 3                               # new names that make a count without a number
