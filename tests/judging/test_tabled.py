@@ -195,3 +195,20 @@ def test_any_accepted_answer_may_be_in_the_passages() -> None:
     assert found[0][0].supporting == ()
     assert (found[1][0].text, found[1][0].supporting) == (other, (1,))
     assert found[1][0].p > found[0][0].p
+
+
+QUARTERS = """\
+\tMarch 31, 2020\tJune 30, 2020\tSeptember 30, 2020
+Ferry tickets\t120\t155\t171
+Harbour dues\t14\t22\t31"""
+
+
+@pytest.mark.parametrize(("right", "wrong"), [
+    ("Ferry tickets were 155 at June 30, 2020.", "Ferry tickets were 120 at June 30, 2020."),
+    ("Ferry tickets were 171 at September 30, 2020.", "Ferry tickets were 155 at September 30, 2020."),
+    ("Harbour dues were 14 at March 31, 2020.", "Harbour dues were 31 at March 31, 2020."),
+])     # fmt: skip
+def test_the_month_of_a_column_counts(right: str, wrong: str) -> None:
+    """Of columns of one year, an amount under another month does not pass."""
+    assert (answer(right, QUARTERS).claims[0].p or 0) >= 0.9
+    assert (answer(wrong, QUARTERS).claims[0].p or 0) <= 0.2
