@@ -45,7 +45,7 @@ def unclear(failed: FailedResponses) -> Finding:
     shown = rows.index.query_ids[rows.query[0]]
     decided_by = rows.decided_by([int(rows.place[0])])[int(rows.place[0])]
     unknown = describe_missing((what for what, _ in lacking.most_common() if SETTLES not in what), lacking)
-    needs_gold = any(what.startswith(LABELS) for what in lacking)
+    needs_gold = any(LABELS in what for what in lacking)
     gold = f"label the {LABELS.partition(' (')[0]} of these examples (relevant); " if needs_gold else ""
     return Finding(
         cause="",
