@@ -172,7 +172,7 @@ def _untold(seen: CauseContext, rows: Sequence[CauseRow]) -> Verdict:
     known = ", though the question is labelled answerable" if seen.example.answerable else ""
     topic = "; to be on its topic is no evidence" if seen.likely_only else ""
     text = f"the system declined to answer{known}, and nothing tells {UNTOLD}{topic} (retrieval_miss or wrong_refusal)"
-    settles = f"{REFERENCE}, {SPANS if seen.relevant else LABELS}, {SETTLES}"
+    settles = f"{REFERENCE}, {LABELS}, {SETTLES}"
     return Why(text, "judge", Counterfactual(everything=True), settles, 1 - odds(seen, rows).retrieval)
 
 
