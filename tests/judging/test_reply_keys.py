@@ -67,9 +67,9 @@ INPUTS: Mapping[str, Inputs] = {
     "similarity": Similarity(ANSWER, "A day."),
 }
 EVIDENCE: Mapping[str, str] = {
-    "verify_answer": "3c1db5126e61e07a",
-    "verify_answer, no passages": "48c98d14f2c76414",
-    "verify_reference": "65ebd2e956bee4fa",
+    "verify_answer": "38a6a1c67d0ff70b",
+    "verify_answer, no passages": "c0a3b9d7493ee87c",
+    "verify_reference": "6ee1a78c24a1a298",
     "rate_passages": "b8a7973b3ce21cbd",
     "rate_sentences": "b69efecee987007f",
     "rate_answer": "ad7ca9896549b290",
@@ -81,9 +81,9 @@ EVIDENCE: Mapping[str, str] = {
     "similarity": "42945cbfbafc6a63",
 }
 SENT: Mapping[str, tuple[str, ...]] = {     # one a spec
-    "verify_answer": ("732311c6bc54635d", "a1b55fd8b6116884", "68435885048faa9f"),
-    "verify_answer, no passages": ("22086c8a62628dad",) * 3,
-    "verify_reference": ("130a63b56f8ccbc5", "6296c103fc1307b4", "659389350210a9ae"),
+    "verify_answer": ("becc2bc58dc2a70a", "71c2bc1d9c6d40be", "8e00819ecffcb991"),
+    "verify_answer, no passages": ("f95ba23ce8fb3e81",) * 3,
+    "verify_reference": ("f65a84d11b11f7d7", "d548b66f2500b61b", "e94be2d9605aebd4"),
     "rate_passages": ("ba6d4da187fcb584", "ba6d4da187fcb584", "732eb3203aec29b5"),
     "rate_sentences": ("a0857e9b93cb8a0f", "a0857e9b93cb8a0f", "e1bf1405183d367e"),
     "rate_answer": ("b097c7b34ac1397f",) * 3,

@@ -27,7 +27,7 @@ from ragauge.judging.model.verdicts import Listing, ask_each
 from ragauge.judging.model.verify_reference import FIELDS, FORM, RULES, Support, check, judged, support_of
 from ragauge.text.sentences import Sentence, split
 
-VERSION = 2
+VERSION = 3
 ADDRESSES: Mapping[str, Address] = {"fully": "fully", "partly": "partly", "no": "no"}
 CLAIMS = """For every answer sentence [S1], [S2], … list its claims: short statements that can be checked by \
 themselves (names instead of pronouns, one fact each, nothing added). A sentence that states nothing to check \

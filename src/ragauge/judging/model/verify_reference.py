@@ -31,19 +31,20 @@ from ragauge.judging.model.verdicts import Listing, ask_each, interleave
 
 VERDICTS = ("supported", "contradicted", "absent")
 FIELDS: Mapping[str, Any] = {
-    "verdict": one_of(*VERDICTS), "by": TEXTS, "against": TEXTS, "together": YES_NO, "direct": YES_NO,
-}  # fmt: skip
+    "by": TEXTS, "against": TEXTS, "verdict": one_of(*VERDICTS), "together": YES_NO, "direct": YES_NO,
+}  # fmt: skip     # in this order: what shows it is written before the verdict
 SCHEMA = an_object(claims=a_list(n=INTEGER, **FIELDS))
-RULES = """For each claim give
+BY = """by: numbers of the passage sentences that support it, such as "2.1", from every passage that does, copies too; \
+[] if none does;
+against: numbers of the passage sentences that contradict it; [] if none does;"""
+RULES = f"""For each claim give
+{BY}
 verdict: supported (the passages state it, or it follows from them directly), contradicted (they say otherwise), or \
 absent (neither; a plausible guess is absent);
-by: numbers of the passage sentences that support it, such as "2.1", from every passage that does, copies too;
-against: numbers of the passage sentences that contradict it;
 together: true if no passage supports it alone, but several do together;
 direct: true if it is stated, false if it only follows."""
-FORM = """verdict: supported, contradicted or absent;
-by: numbers of the passage sentences that support it, such as "2.1", from every passage that does, copies too;
-against: numbers of the passage sentences that contradict it;
+FORM = f"""{BY}
+verdict: supported, contradicted or absent;
 together: true if no passage supports it alone, but several do together;
 direct: true if it is stated, false if it only follows."""
 CHECKING = Prompt(
@@ -150,7 +151,7 @@ def _window(number: str, parts: Sequence[PassageBatch]) -> Window:
     return Window(sentence.passage, sentence.sentence.start, sentence.sentence.end)
 
 
-VERSION = 2
+VERSION = 3
 
 
 def verify_reference(inputs: VerifyReference, asked: QuestionSpec) -> Asking:
