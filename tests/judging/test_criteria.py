@@ -1,4 +1,4 @@
-"""Criteria and aspects: what the local judge decides exactly, by words, and not at all."""
+"""Criteria and aspects: what the local judge decides exactly, by what is mentioned, and not at all."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from tests.judging.criteria_cases import KNOWN, UNSEEN, Case
 import ragauge as rg
 from ragauge.data.facts import CoverFacts, FactsOf
 from ragauge.judging.inputs import CoverAspects, CoverCriteria, Inputs
-from ragauge.judging.local.checkable import checked
+from ragauge.judging.local.criteria import checked
 from ragauge.judging.local.judge import LocalJudge
 
 Put = Callable[[Inputs], FactsOf]
-MISSED = "names the city that the winch is sent to"     # "Leeds" is not seen to be a city
 
 
 def verdicts(put: Put, query: str, answer: str, *criteria: str) -> tuple[bool | None, ...]:
@@ -29,38 +28,34 @@ def verdicts(put: Put, query: str, answer: str, *criteria: str) -> tuple[bool | 
 
 @pytest.mark.parametrize("case", KNOWN, ids=[f"{n}-{case[1][:40]}" for n, case in enumerate(KNOWN)])
 def test_plain_criteria(put: Put, case: Case) -> None:
-    """Plainly worded criteria have the verdict that a reader gives; how something is written has none."""
+    """What can be checked has the verdict that a reader gives; what takes reading has none."""
     query, criterion, answer, wanted = case
-    assert verdicts(put, query, answer, criterion) == (None if criterion == MISSED else wanted,)
+    assert verdicts(put, query, answer, criterion) == (wanted,)
 
 
 def test_criteria_that_were_not_looked_at(put: Put) -> None:
-    """Of other criteria 85 in 100 have the reader's verdict, and hardly one is called met that is not."""
+    """Of other criteria of these forms 85 in 100 have the reader's verdict, and none has another."""
     found = [(verdicts(put, query, answer, criterion)[0], wanted) for query, criterion, answer, wanted in UNSEEN]
     assert sum(met == wanted for met, wanted in found) >= 0.85 * len(found)
-    assert sum(met is True and wanted is False for met, wanted in found) <= 0.02 * len(found)
+    assert all(met in (wanted, None) for met, wanted in found)
 
 
 def test_negative_criteria_are_the_opposite(put: Put) -> None:
     """What is not met positively is met negatively; without a verdict there is none on the opposite either."""
     query, answer = "Is the pier open?", "The pier closes at six. A light is kept on, and dogs must be on a lead."
-    for core in ("mention the light", "mention the tide", "contain a citation", "recommend a visit", "state the price"):
+    for core in ("mention the light", "mention the tide", "contain a citation", "state the price"):
         (positive, negative) = verdicts(put, query, answer, f"must {core}", f"does not {core}")
         assert positive is not None
         assert negative is (not positive)
     assert verdicts(put, query, answer, "is friendly", "is not friendly") == (None, None)
 
 
-def test_overlap_alone_meets_no_negation(put: Put) -> None:
-    """A statement that shares all words but a negation, a number or a name does not meet the criterion."""
-    query, answer = "May I moor here?", "Boats longer than 12 metres may not be moored at Kell Pier."
-    assert verdicts(
-        put, query, answer,
-        "says that boats longer than 12 metres may not be moored at Kell Pier",
-        "says that boats longer than 12 metres may be moored at Kell Pier",
-        "says that boats longer than 14 metres may not be moored at Kell Pier",
-        "says that boats longer than 12 metres may not be moored at Orle Pier",
-    ) == (True, False, False, False)  # fmt: skip
+def test_what_is_partly_there_is_left_open(put: Put) -> None:
+    """A number that is missing decides; where some of the words to be mentioned are there, nothing is said."""
+    answer = "Boats longer than 12 metres may not be moored at Kell Pier."
+    names = verdicts(put, "May I moor here?", answer, "mentions Kell Pier", "mentions Kell Harbour", "mentions Orle")
+    numbers = verdicts(put, "May I moor here?", answer, "mentions a limit of 12 metres", "mentions 14 metres")
+    assert (names, numbers) == ((True, None, False), (True, False))
 
 
 @pytest.mark.parametrize(
@@ -99,14 +94,11 @@ def test_any_criterion_has_a_place(put: Put, put_lexically: Put) -> None:
         assert way(CoverCriteria("", ("mentions the pier", "contains a link"), "")) == CoverFacts((False, False))
 
 
-def test_vectors_are_asked_for_only_where_a_topic_needs_them() -> None:
-    """Criteria that words decide cost no call; a topic to be explained asks once."""
-    plain = CoverCriteria("Which?", ("is at most 5 words", "mentions the pier"), "The pier of Kell.")
+def test_criteria_cost_no_call() -> None:
+    """Criteria are decided without vectors."""
     with pytest.raises(StopIteration) as done:
-        next(LocalJudge().ask(plain))
-    assert done.value.value == CoverFacts((True, True))
-    (ask,) = next(LocalJudge().ask(CoverCriteria("Which?", ("explains how to moor",), "Tie the rope."), 2))
-    assert (ask.kind, ask.question, ask.judge_repeat) == ("embed", "cover_criteria", 2)
+        next(LocalJudge().ask(CoverCriteria("Which?", ("mentions the pier", "explains the pier"), "The pier of Kell.")))
+    assert done.value.value == CoverFacts((True, None))
 
 
 @pytest.mark.parametrize(

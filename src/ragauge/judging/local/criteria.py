@@ -1,7 +1,7 @@
 """Whether an answer meets a pass or fail statement about it, such as "mentions the 30-day limit".
 
 A criterion is taken apart: its subject is left out ("The answer should …"), a denial is remembered ("does not …"), and
-the rest is checked exactly where it can be, else by what it wants to be mentioned, stated, explained or recommended.
+the rest is checked where that can be done exactly, or is to be mentioned. All else takes reading and has no verdict.
 
 cover_aspects and cover_criteria: which aspects of the question the answer addresses, which criteria it meets.
 """
@@ -9,192 +9,226 @@ cover_aspects and cover_criteria: which aspects of the question the answer addre
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
+from math import inf
 
 from ragauge.data.ask import Reply
 from ragauge.data.facts import CoverFacts
 from ragauge.judging.inputs import CoverAspects, CoverCriteria
 from ragauge.judging.judge import Asking
-from ragauge.judging.local.checkable import checked, holds, names_money
-from ragauge.judging.local.english import NEGATIONS
-from ragauge.judging.local.index import STOPS, Mode, mode_of
+from ragauge.judging.local.index import Mode, mode_of
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.relevance import PreparedQuestion, chosen, embed, language_of
-from ragauge.judging.local.short_answers import EACH, EITHER, AnswerClaim, plain_units, readings
-from ragauge.judging.local.slots import POLAR, carries, wanted_kind
+from ragauge.judging.local.short_answers import AnswerClaim, ReferencePart, plain_units, readings
+from ragauge.judging.local.slots import carries, wanted_kind
 from ragauge.judging.local.statements import bare, statements
-from ragauge.judging.local.stating import YES_NO
 from ragauge.judging.similarity import cosine_scale, standard_table
+from ragauge.text.language import guess
+from ragauge.text.patterns import ADDRESS, BRACKETED, BULLET, MARKDOWN, matches
 from ragauge.text.sentences import split
-from ragauge.text.specifics import DATE, EXACT, NAME, PERCENT, find
-from ragauge.text.tokens import stem, words
+from ragauge.text.specifics import DATE, EXACT, NAME, NUMBER, PERCENT, Kind, find
+from ragauge.text.tokens import answer_tokens
 from ragauge.text.word_files import read_patterns, read_words
 
-WORDS, FORMS = read_words(__file__, "criteria"), read_patterns(__file__, "criteria")
-
+ASPECTS_VERSION, CRITERIA_VERSION = 1, 2
 LONGEST = 500            # characters of a criterion that are read
 MOST_SENTENCES = 200     # of an answer that are looked at
-MOST_ALL = 3             # words of a statement of which none may be missing
-ENOUGH = 0.75            # share of more words that has to be there
-FEWEST_LETTERS = 4       # of what words of one family are made of
 
-ACTS = [(key.split("_")[1], form) for key, form in FORMS.items() if key.startswith("act_")]
-CUED = ("urge", "promise", "warn")     # acts that show in certain words
-DENIALS = NEGATIONS.union(WORDS["denials"].split())
-POSSIBLE, META = (frozenset(plain_units(WORDS[kind])) for kind in ("possible", "meta"))
+WORDS, FORMS = read_words(__file__, "criteria"), read_patterns(__file__, "criteria")
+LANGUAGES, SPELLED = (
+    dict(entry.split() for entry in WORDS[kind].replace("\n", ",").split(",") if entry.strip())
+    for kind in ("languages", "numbers")
+)
+WORD = re.compile(r"\S*\w\S*")
+MONEY = frozenset("$€£¥₹₩₽") | {"CHF", "cents"}
+
+COUNTED: Mapping[str, Callable[[str], int]] = {
+    "word": lambda text: len(WORD.findall(text)),
+    "sentence": lambda text: sum(WORD.search(sentence.text) is not None for sentence in split(text)),
+    "character": lambda text: len(text.strip()),
+    "letter": lambda text: sum(map(str.isalpha, text)),
+    "paragraph": lambda text: sum(bool(block.strip()) for block in re.split(r"\n\s*\n", text)),
+    "line": lambda text: sum(bool(line.strip()) for line in text.splitlines()),
+    "bullet": lambda text: sum(BULLET.match(line) is not None for line in text.splitlines()),
+}
+LIMITS: Mapping[str, Callable[[int], tuple[int, float]]] = {     # in the order in which they are tried
+    "most": lambda n: (0, n),
+    "below": lambda n: (0, n - 1),
+    "least": lambda n: (n, inf),
+    "above": lambda n: (n + 1, inf),
+    "exactly": lambda n: (n, n),
+}
+
+
+def holds(text: str, kinds: Collection[Kind]) -> bool:
+    """Whether a text has a specific of one of these kinds."""
+    return bool(find(text, kinds))
+
+
+def names_money(text: str) -> bool:
+    """Whether a text names an amount of money."""
+    return any(mark.unit in MONEY for mark in find(text, NUMBER))
+
+
+def cites(text: str) -> bool:
+    """Whether a text cites anything, by a mark, an address or words."""
+    return any(sign.search(text) is not None for sign in (BRACKETED, ADDRESS, FORMS["sign_cites"]))
+
+
+# of kinds that no single pattern shows
+CHECKS: Mapping[str, Callable[[str], bool]] = {
+    "cites": cites,
+    "link": lambda text: ADDRESS.search(text) is not None,
+    "bullets": lambda text: COUNTED["bullet"](text) > 0,
+    "markdown": lambda text: MARKDOWN.search(text) is not None,
+    "number": lambda text: holds(text, EXACT),
+    "percentage": lambda text: holds(text, PERCENT),
+    "date": lambda text: holds(text, DATE),
+    "price": names_money,
+    "json": lambda text: matches("json_block", text),
+}
+
+
 _KINDS: dict[str, Callable[[str], bool]] = {
     "money": lambda text: names_money(text) or holds(text, PERCENT),
     "date": lambda text: holds(text, DATE) or FORMS["day"].search(text) is not None,
-    "year": lambda text: FORMS["year"].search(text) is not None,
+    "year": lambda text: FORMS["sign_year"].search(text) is not None,
     "amount": lambda text: holds(text, EXACT),
     "name": lambda text: holds(text, NAME),
 }
 KINDS = {unit: _KINDS[kind] for kind, nouns in WORDS["kinds"].items() for unit in plain_units(nouns)}
 
 
-class PreparedAnswer:
-    """An answer made ready for criteria.
+def checked(criterion: str, answer: str) -> bool | None:
+    """Whether the answer meets a criterion that can be checked exactly; None where it is no such criterion.
 
-    `relevant` gives the numbers, from 0, of the sentences that are about a topic; for what is explained or only named
-    by its kind.
+    >>> checked("is at most 5 words", "It costs 49 euros."), checked("is polite", "Thanks!")
+    (True, None)
     """
+    for check in (_length, _literal, _language, _kind, _declining):
+        outcome = check(criterion, answer)
+        if outcome is not None:
+            return outcome
+    return None
 
-    def __init__(self, query: str, answer: str, relevant: Callable[[str], Collection[int]]) -> None:
-        self.query = query
+
+def declines(answer: str) -> bool:
+    """Whether an answer declines, wholly or in some sentence."""
+    spoken = statements(answer)
+    return spoken.refuses or spoken.declined or is_refusal(answer)
+
+
+def _length(criterion: str, answer: str) -> bool | None:
+    both = FORMS["between"].fullmatch(criterion)
+    if both is not None:
+        return _number(both[1]) <= COUNTED[both[3].lower()](answer) <= _number(both[2])
+    for name, bounds in LIMITS.items():
+        match = FORMS[name].fullmatch(criterion)
+        if match is not None:
+            number, unit = [group for group in match.groups() if group is not None][:2]
+            low, high = bounds(_number(number))
+            return low <= COUNTED[unit.lower()](answer) <= high
+    return None
+
+
+def _number(text: str) -> int:
+    return int(SPELLED.get(text.lower(), text.replace(",", "")))
+
+
+def _literal(criterion: str, answer: str) -> bool | None:
+    """The criterion quotes words that have to stand in the answer, at its start or at its end."""
+    match = FORMS["literal"].fullmatch(criterion)
+    if match is None or not FORMS["literal_verb"].fullmatch(criterion[: match.start(2) - 1].strip()):
+        return None
+    wanted, given = answer_tokens(match[2]), answer_tokens(answer)
+    where = (match[1] or "").lower()[:1]
+    if not wanted:
+        return match[2] in answer
+    if where in ("s", "b", "o"):
+        return given[: len(wanted)] == wanted
+    if where in ("e", "c"):
+        return given[-len(wanted) :] == wanted
+    return f" {' '.join(wanted)} " in f" {' '.join(given)} "
+
+
+def _language(criterion: str, answer: str) -> bool | None:
+    match = FORMS["language"].fullmatch(criterion)
+    wanted = LANGUAGES.get(match[1].lower()) if match is not None else None
+    code = guess(answer) if wanted is not None else "und"
+    return None if code == "und" else code == wanted
+
+
+def _kind(criterion: str, answer: str) -> bool | None:
+    for name, form in FORMS.items():
+        head, _, kind = name.partition("_")
+        if head == "kind" and form.fullmatch(criterion):
+            return CHECKS[kind](answer) if kind in CHECKS else FORMS[f"sign_{kind}"].search(answer) is not None
+    return None
+
+
+def _declining(criterion: str, answer: str) -> bool | None:
+    return declines(answer) if FORMS["declines"].match(criterion) else None
+
+
+class PreparedAnswer:
+    """An answer made ready for criteria."""
+
+    def __init__(self, answer: str) -> None:
         self.answer = answer
-        self.relevant = relevant
-        self.asked = frozenset(plain_units(query))
-        self.sentences = [FORMS["one"].sub("1", bare(sentence.text)) for sentence in split(answer)[:MOST_SENTENCES]]
-        clauses = [part.strip() for sentence in self.sentences for part in FORMS["turns"].split(sentence)]
-        self.clauses = [AnswerClaim(clause) for clause in clauses if clause]
-        self.said = [AnswerClaim(sentence) for sentence in self.sentences]
-
-    def all(self, criteria: Sequence[str]) -> tuple[bool | None, ...]:
-        """Of every criterion, in order."""
-        return tuple(self.meets(criterion) for criterion in criteria)
+        self.said = [AnswerClaim(bare(sentence.text)) for sentence in split(answer)[:MOST_SENTENCES]]
 
     def meets(self, criterion: str) -> bool | None:
         """Whether the answer meets a criterion; None where that takes reading."""
-        core = FORMS["one"].sub("1", FORMS["subject"].sub("", criterion[:LONGEST].strip()).strip(" ."))
+        core = FORMS["subject"].sub("", criterion[:LONGEST].strip()).strip(" .")
         neither = FORMS["neither"].search(core)
         if neither is not None:
-            head, last = core[: neither.start()], core[neither.end() :]
-            return _every([self.meets(f"does not {head} {part}") for part in (neither[1], last)])
-        parts = _conjuncts(core) if checked(core, "") is None else [core]
+            head = core[: neither.start()]
+            return _every([self.meets(f"does not {head} {part}") for part in (neither[1], core[neither.end() :])])
+        parts = _conjuncts(core)
         if len(parts) > 1:
             return _every([self.meets(part) for part in parts])
         denied = FORMS["denied"].match(core)
         if denied is None:
             return self._does(core)
         rest = core[denied.end() :]
-        if not _opens(rest) and denied["noun"]:
-            rest = f"mentions {rest}"
-        elif not _opens(rest) and checked(rest, self.answer) is None and not FORMS["polar"].match(rest):
-            return None
-        done = self._does(rest)
+        done = self._does(f"mentions {rest}" if denied["noun"] and not FORMS["mention"].match(rest) else rest)
         return None if done is None else not done
 
     def _does(self, core: str) -> bool | None:
         """Of a criterion without its subject and denial."""
         exact = checked(core, self.answer)
-        if exact is not None:
+        mention = FORMS["mention"].match(core)
+        if exact is not None or mention is None:
             return exact
-        polar = FORMS["polar"].match(core)
-        if polar is not None:
-            return self._polar() == ("yes" if polar[1].lower() in ("yes", "affirmative") else "no")
-        act, content = (None, "") if FORMS["tone"].match(core) else _taken(core)
-        if act is None or FORMS["counted"].match(content):
+        content = FORMS["manner"].sub("", core[mention.end() :].strip(" .,"))
+        if FORMS["told"].match(content):
             return None
-        if FORMS["empty"].match(content):
-            return any(_cued(act, clause.text) for clause in self.clauses) if act in CUED else None
-        return self._acts(act, content)
-
-    def _acts(self, act: str, content: str) -> bool | None:
-        if act == "explain":
-            return self._explains(content)
-        stating = FORMS["clause"].search(content) and not FORMS["relative"].search(content)
-        if act == "state" or (act == "mention" and stating):
-            return self._states(content)
-        if act == "mention":
-            return self._mentions(content) or (None if FORMS["described"].search(content) else False)
-        return any(
-            _cued(act, clause.text) and self._holds(clause, content, ()) for clause in [*self.clauses, *self.said]
-        )
-
-    def _polar(self) -> str:
-        match = YES_NO.match(self.answer)
-        if match is not None:
-            return match[1].lower()
-        if POLAR.match(self.query) is None or not self.said or is_refusal(self.answer):
-            return ""
-        return "no" if _denies(self.said[0].text) else "yes"
-
-    def _mentions(self, content: str) -> bool:
-        """Any of the alternatives, with all of its parts, each within one sentence."""
-        if any(all(any(claim.says(part) for claim in self.said) for part in each) for each in readings(content)):
+        accepted = readings(content)
+        if any(all(any(_names(claim, part) for claim in self.said) for part in each) for each in accepted):
             return True
-        text = FORMS["both"].sub("", content)
+        return None if any(map(self._partly, accepted)) else False
+
+    def _partly(self, parts: Sequence[ReferencePart]) -> bool:
+        """Whether something of it is there and no number is missing: the rest may be there in other words."""
+        numbers = list(chain.from_iterable(part.numbers for part in parts))
+        if numbers:
+            return all(any(claim.counts(number) for claim in self.said) for number in numbers)
+        units = set(chain.from_iterable(part.words for part in parts))
         return any(
-            all(self._named(part) for part in EACH.split(sentence) if part.strip())
-            for sentence in EITHER.split(text)
+            claim.where(unit) or (unit in KINDS and KINDS[unit](claim.text)) for claim in self.said for unit in units
         )
 
-    def _named(self, part: str) -> bool:
-        about = self.relevant(part) if any(unit in KINDS for unit in _core(part)) else ()
-        return any(self._holds(claim, part, about, n) for n, claim in enumerate(self.said))
 
-    def _holds(self, claim: AnswerClaim, part: str, about: Collection[int], n: int = 0) -> bool:
-        """Whether a sentence names what a noun phrase speaks of: its words, or a thing of the kind that it names."""
-        numbers = find(part, EXACT)
-        if not all(claim.counts(number) for number in numbers):
-            return False
-        units, every = _core(FORMS["relative"].sub("", part)), _core(part)
-        kinds = [unit for unit in units if unit in KINDS]
-        others = [unit for unit in every if unit not in KINDS and unit not in META]
-        if all(_where(claim, unit) for unit in units) and (len(kinds) < len(units) or not others):
-            return bool(units or numbers)
-        if any(unit not in KINDS and not _where(claim, unit) for unit in units) and not kinds:
-            return False
-        if not numbers and not all(KINDS[unit](claim.text) for unit in kinds):
-            return False
-        held = sum(bool(_where(claim, unit)) for unit in others)
-        return 2 * held >= len(others) or n in about
-
-    def _states(self, content: str) -> bool:
-        """Whether a clause says it, with the same numbers and names, denied where it is denied and only there."""
-        denied = _denies(content)
-        numbers, named = find(content, EXACT), find(content, NAME)
-        units = [unit for unit in _core(content) if unit not in POSSIBLE]
-        if numbers:
-            units = [unit for unit in units if unit not in KINDS]
-        units = [unit for unit in units if unit not in self.asked] or units
-        for claim in [*self.clauses, *self.said]:
-            if _denies(claim.text) != denied or not all(claim.counts(number) for number in numbers):
-                continue
-            if not all(_where(claim, unit) for unit_named in named for unit in plain_units(unit_named.text)):
-                continue
-            held = sum(bool(_where(claim, unit)) for unit in units)
-            if held >= (len(units) if len(units) <= MOST_ALL else ENOUGH * len(units)) and (units or numbers):
-                return True
-        return False
-
-    def _explains(self, content: str) -> bool:
-        kind = wanted_kind(content)
-        numbers = find(content, EXACT)
-        units, about = _core(content), self.relevant(content)
-        for n, claim in enumerate(self.said):
-            if (
-                is_refusal(claim.text)
-                or not all(claim.counts(number) for number in numbers)
-                or not carries(kind, claim.text)
-            ):
-                continue
-            if FORMS["how_to"].match(content) and _denies(claim.text):
-                continue
-            if n in about or (units and sum(bool(_where(claim, unit)) for unit in units) >= ENOUGH * len(units)):
-                return True
-        return False
+def _names(claim: AnswerClaim, part: ReferencePart) -> bool:
+    """Whether a sentence names a part, or has a thing of the kind that a noun of it stands for."""
+    kinds = [KINDS[word] for word in part.words if word in KINDS]
+    return claim.says(part) or (
+        bool(kinds)
+        and all(map(claim.counts, part.numbers))
+        and all(word in KINDS or claim.where(word) for word in part.words)
+        and (bool(part.numbers) or all(has(claim.text) for has in kinds))
+    )
 
 
 def _every(verdicts: Sequence[bool | None]) -> bool | None:
@@ -202,71 +236,17 @@ def _every(verdicts: Sequence[bool | None]) -> bool | None:
     return False if False in verdicts else None if None in verdicts else True
 
 
-def _cued(act: str, text: str) -> bool:
-    """Whether a clause recommends, promises or warns, and does not do the opposite."""
-    match = FORMS[act].search(text)
-    if match is None:
-        return act == "urge" and FORMS["imperative"].match(text) is not None
-    beside = [*words(text[: match.start()])[-3:], *words(text[match.end() :])[:1]]
-    return act == "warn" or not any(word in DENIALS or word.endswith("n't") for word in beside)
-
-
-def _opens(text: str) -> bool:
-    return any(pattern.match(text) for _, pattern in ACTS)
-
-
-def _taken(core: str) -> tuple[str | None, str]:
-    """What a criterion asks to be done, and with what; None where it begins with a verb that is not known."""
-    for act, pattern in ACTS:
-        match = pattern.match(core)
-        if match is not None:
-            return act, FORMS["manner"].sub("", core[match.end() :].strip(" .,"))
-    if FORMS["clause"].search(core):
-        return "state", core
-    return (None, core) if FORMS["unknown"].match(core) else ("mention", core)
-
-
 def _conjuncts(core: str) -> list[str]:
     """Criteria joined by "and", where each begins with what the answer does."""
     parts, start = [], 0
-    for cut in FORMS["joined"].finditer(core):
+    for cut in FORMS["joined"].finditer(core) if checked(core, "") is None else ():
         rest = core[cut.end() :]
-        if not _opens(rest) and FORMS["denied"].match(rest) is None and checked(rest, "") is None:
-            continue
-        parts.append(core[start : cut.start()])
-        start = cut.end()
+        if FORMS["mention"].match(rest) or FORMS["denied"].match(rest) or checked(rest, "") is not None:
+            parts.append(core[start : cut.start()])
+            start = cut.end()
     return [*parts, core[start:]]
 
 
-def _core(text: str) -> list[str]:
-    """The words of a phrase that have to be there: with content, numbers and their units left out."""
-    rest = list(text)
-    for specific in find(text, EXACT):
-        rest[specific.start : specific.end] = " " * (specific.end - specific.start)
-    plain = [WORDS["periods"].get(unit, unit) for unit in plain_units("".join(rest))]
-    units = {stem(word) for mark in find(text, EXACT) for word in (mark.unit, mark.unit.removesuffix("s"))}
-    return [unit for unit in dict.fromkeys(plain) if unit not in units and unit not in STOPS and unit not in DENIALS]
-
-
-def _where(claim: AnswerClaim, unit: str) -> bool:
-    """Whether a clause has a word, or another that is made of the same: cancel, cancellation."""
-    if claim.where(unit):
-        return True
-    root = _root(unit)
-    return len(root) >= FEWEST_LETTERS and any(_root(word) == root for word in claim.places)
-
-
-@lru_cache(maxsize=8_192)
-def _root(word: str) -> str:
-    left = FORMS["endings"].sub("", word)
-    return left[:-1] if len(left) > FEWEST_LETTERS and left[-1:] == left[-2:-1] else left
-
-
-def _denies(text: str) -> bool:
-    return any(word in DENIALS or word.endswith(("n't", "n’t")) for word in words(text))
-
-
-VERSION = 1
 MOST_COMPARED = 200     # of an answer that are compared with each aspect
 NEAR = 0.35              # relevance that will do where the kind of thing asked for is there
 SHARED = 2               # words that two aspects of one thing have in common
@@ -284,31 +264,15 @@ def cover_aspects(inputs: CoverAspects, judge_repeat: int = 0) -> Asking:
     if not spoken.claims:
         return CoverFacts((False,) * len(inputs.aspects))
     texts = [bare(sentence.text) for sentence in spoken.claims[:MOST_COMPARED]]
-    (reply,) = yield [embed("cover_aspects", VERSION, (*inputs.aspects, *texts), judge_repeat)]
+    (reply,) = yield [embed("cover_aspects", ASPECTS_VERSION, (*inputs.aspects, *texts), judge_repeat)]
     table = _about(inputs.aspects, texts, reply, mode_of((inputs.query, inputs.answer)))
     return CoverFacts(tuple(map(any, table)))
 
 
-def cover_criteria(inputs: CoverCriteria, judge_repeat: int = 0) -> Asking:
-    """Each criterion by what it asks for: exactly where it can be checked, else by words; see `criteria.py`.
-
-    A criterion that takes reading, such as "is polite", has no verdict.
-    """
-    topics: list[str] = []
-
-    def note(topic: str) -> tuple[int, ...]:
-        topics.append(topic)
-        return ()
-
-    asking = PreparedAnswer(inputs.query, inputs.answer, note)
-    asking.all(inputs.criteria)
-    about: dict[str, list[int]] = {}
-    if topics and asking.sentences:
-        (reply,) = yield [embed("cover_criteria", VERSION, (*topics, *asking.sentences), judge_repeat)]
-        table = _about(topics, asking.sentences, reply, mode_of((inputs.query, inputs.answer)))
-        about = {topic: [n for n, yes in enumerate(row) if yes] for topic, row in zip(topics, table, strict=True)}
-    told = PreparedAnswer(inputs.query, inputs.answer, lambda topic: about.get(topic, ()))
-    return CoverFacts(told.all(inputs.criteria))
+def cover_criteria(inputs: CoverCriteria, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it
+    """Each criterion by what it asks for; one that takes reading, such as "is polite", has no verdict."""
+    yield from ()
+    return CoverFacts(tuple(map(PreparedAnswer(inputs.answer).meets, inputs.criteria)))
 
 
 def _about(aspects: Sequence[str], texts: Sequence[str], reply: Reply, mode: Mode) -> list[list[bool]]:

@@ -37,8 +37,8 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
     "rate_sentences": (relevance.VERSION, relevance.rate_passages),
     "rate_answer": (relevance.VERSION, relevance.rate_passages),
     "agree": (agree.VERSION, agree.agree),
-    "cover_aspects": (criteria.VERSION, criteria.cover_aspects),
-    "cover_criteria": (criteria.VERSION, criteria.cover_criteria),
+    "cover_aspects": (criteria.ASPECTS_VERSION, criteria.cover_aspects),
+    "cover_criteria": (criteria.CRITERIA_VERSION, criteria.cover_criteria),
     "similarity": (similarity.VERSION, similarity.similarity),
 }
 
