@@ -92,3 +92,19 @@ def test_columns_in_python(cli: Cli, folder: Path) -> None:
     found = run("shop:answer", str(folder / "fragen.csv"), columns={"query": "frage", "query_id": "nr"},
                 segments="thema")     # fmt: skip
     assert json.loads(json.dumps(found.counts.words()))[0] == "6 answered"
+
+
+def test_prompts_are_parted_by_their_form(cli: Cli, tmp_path: Path) -> None:
+    """A log of whole prompts is questioned with the option that parts it; with the option its passages are stored."""
+    prompt = f"Context:\n{'The ferry costs 12 euros. ' * 80}\n\nIt sails daily.\n\nQuestion: What does it cost?"
+    chat = [{"role": "user", "content": prompt}, {"role": "assistant", "content": "12 euros."}]
+    (tmp_path / "log.jsonl").write_text(json.dumps({"messages": chat}) + "\n")
+    first = cli("evaluate", "log.jsonl", "-m", "empty_result_rate", "-q")
+    marker = "Context: {context} Question: {query}"
+    assert f"--context-marker '{marker}'" in first.err
+    done = cli("evaluate", "log.jsonl", "-m", "empty_result_rate", "-q", "--context-marker", marker, "--name", "parted")
+    assert (done.code, done.err) == (0, "")
+    with open_store("sqlite:///.ragauge/ragauge.db") as store:
+        ((example, response),) = store.runs.pairs(store.runs.find("parted").run_id)
+    assert (example.query_id, example.query) == ("conv1-t1", "What does it cost?")
+    assert len(response.passages) == 2

@@ -14,7 +14,7 @@ from ragauge.data.readers.source import records
 from ragauge.errors import DataError
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/data.md").read_text(encoding="utf-8")
-(LINES,) = taken("docs/data.md", "json")
+LINES, CHAT = taken("docs/data.md", "json")
 ERRORS = re.findall(r"^\| `(.+)` \| (a\.jsonl line 1: .+) \|$", PAGE, re.MULTILINE)
 
 
@@ -46,6 +46,11 @@ def test_the_example_file_is_read(file: Callable[..., str]) -> None:
     assert tall.example.references == ("330 metres",)
     assert built.response is not None
     assert (built.response.passages, built.example.answerable) == ((), True)
+
+
+def test_the_chat_is_read_turn_by_turn(file: Callable[..., str]) -> None:
+    """The conversation on the page gives an example a turn."""
+    assert [one.example.query_id for one in records(file("chat.jsonl", CHAT.text))] == ["ferry-t1", "ferry-t2"]
 
 
 @pytest.mark.parametrize(("line", "message"), ERRORS, ids=[line for line, _ in ERRORS])

@@ -26,6 +26,7 @@ ANSWERED = [path for path in FILES if path.stem not in SETS]
 # an empty list of passages is left out, or an empty cell
 SILENT = ("cases.csv", "latest_test_run.json", "results.csv", "chats.csv", "chats.jsonl")
 FAILED = "Does the provider fail?"     # promptfoo's fourth test
+GREETING = "Hello."     # the first turn of each of ragas' chats
 
 
 def named(path: Path) -> str:
@@ -33,8 +34,9 @@ def named(path: Path) -> str:
 
 
 def read(path: Path) -> dict[str, Record]:
-    """Question -> record, without promptfoo's failing test."""
-    return {one.example.query: one for one in records(path, warn=lambda _: None) if one.example.query != FAILED}
+    """Question -> record, without promptfoo's failing test and the greetings that chats begin with."""
+    found = {one.example.query: one for one in records(path, warn=lambda _: None)}
+    return {query: one for query, one in found.items() if query not in (FAILED, GREETING)}
 
 
 def passages(record: Record) -> list[str | None] | None:
@@ -91,10 +93,10 @@ def test_a_set_has_no_answers(path: Path) -> None:
 
 @pytest.mark.parametrize("path", ANSWERED, ids=named)
 def test_every_row_is_evaluated(path: Path, tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
-    """As many examples in the scorecard as rows in the file, and a score for every answer."""
+    """As many examples in the scorecard as rows in the file, or turns, and a score for every answer."""
     card = rg.evaluate(str(path), metrics="token_f1", judge=None, store=f"sqlite:///{tmp_path}/s.db")
     failing = path.parent.name.startswith("promptfoo")
-    assert (card.card.n, card["token_f1"].scored) == ((4, 3) if failing else (3, 3))
+    assert (card.card.n, card["token_f1"].scored) == (6 if path.stem == "chats" else 4 if failing else 3, 3)
 
 
 @pytest.mark.parametrize("name", ["results.json", "results.jsonl", "results.csv"])

@@ -177,20 +177,6 @@ def test_both_readings_are_said(row: dict[str, Any], hint: str) -> None:
     assert record.response.answer == "a"
 
 
-def test_a_chat_is_read_without_a_word(one: One) -> None:
-    """A row that is nothing but a chat holds the last question, what was said before it, and the answer after it."""
-    turns = [
-        {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"},
-        {"role": "assistant", "content": "Hi."}, {"role": "user", "content": "How tall?"},
-        {"role": "assistant", "content": "330 m."},
-    ]  # fmt: skip
-    record = one({"messages": turns})
-    assert record.example.query == "How tall?"
-    assert [turn.text for turn in record.example.history] == ["Be brief.", "Hello", "Hi."]
-    assert record.response is not None
-    assert record.response.answer == "330 m."
-
-
 def test_a_question_comes_before_a_chat(file: File) -> None:
     """Beside a question, messages are not taken for one."""
     source = file("a.jsonl", {**ROW, "messages": [{"role": "user", "content": "Another?"}]})

@@ -102,20 +102,6 @@ def test_ragas_ids_alone(one: One) -> None:
     assert texts(record) == [None, None]
 
 
-def test_ragas_conversation(one: One) -> None:
-    """A conversation gives its last question, what came before as history, and the answer after it."""
-    said = [
-        {"type": "human", "content": "a"},
-        {"type": "ai", "content": "b"},
-        {"type": "human", "content": "c"},
-        {"type": "ai", "content": "d"},
-    ]
-    record = one({"user_input": said, "reference": "r"})
-    assert record.response is not None
-    assert (record.example.query, record.response.answer) == ("c", "d")
-    assert record.example.history == (Turn("user", "a"), Turn("assistant", "b"))
-
-
 def test_deepeval_context_is_the_truth(one: One) -> None:
     """Beside deepeval's columns, context holds what should have been retrieved; seconds and cost are read."""
     record = one(

@@ -124,7 +124,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             for name, (query, answer) in ASKED.items()
         ],
         "answers": [{"query_id": name, "query": query, "answer": answer} for name, (query, answer) in ASKED.items()],
-    }
+        "log": [
+            {"messages": [
+                {"role": "user", "content": f"Context:\n{TEXTS[name]}\n\nQuestion: {query}"},
+                {"role": "assistant", "content": answer},
+            ]}
+            for name, (query, answer) in ASKED.items()
+        ],
+    }  # fmt: skip
     for name, found in lines.items():
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found))
     (tmp_path / "my_app.py").write_text(APP)

@@ -9,7 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ragauge.api.inputs.calls import ModelCallOptions
-from ragauge.api.inputs.typed import Baseline, Columns, Controls, Filter, Index, Metrics, Segments, Store, Typed
+from ragauge.api.inputs.typed import (
+    Baseline,
+    Columns,
+    ContextMarker,
+    Controls,
+    Filter,
+    Index,
+    Metrics,
+    Segments,
+    Store,
+    Typed,
+)
 from ragauge.api.study_options import MakeStudyOptions
 from ragauge.errors import UnknownName, UsageError
 
@@ -49,6 +60,7 @@ class EvaluateOptions(ModelCallOptions):
     name: Annotated[str, Typed("What to call the run; the file's name by default.")] = ""
     columns: Columns = None
     segments: Segments = ()
+    context_marker: ContextMarker = ""
     config: Mapping[str, Any] | None = None
     limit: Annotated[int | None, Typed("Evaluate this many examples, drawn at random.", least=1)] = None
     filter: Filter = None
@@ -74,6 +86,7 @@ class EvaluateOptions(ModelCallOptions):
         return InputSource(
             one if self.set is None else (self.set, *one), self.columns or {}, named(self.segments), self.name,
             config=self.config or {}, warn=self.warn, variant=self.variant, traffic=self.traffic,
+            context_marker=self.context_marker,
         )     # fmt: skip
 
 

@@ -89,6 +89,7 @@ def read_set(
     columns: Mapping[str, str] | None = None,
     segments: str | Sequence[str] = (),
     split: str | None = None,
+    context_marker: str = "",
 ) -> EvalSet:
     """An eval set from a file, a folder or a table in memory; responses beside the examples are left aside.
 
@@ -99,13 +100,16 @@ def read_set(
         columns: our field -> the source's column, for names that are not known: {"query": "frage"}.
         segments: columns to report by, such as ["kind", "tenant"] or "kind,tenant".
         split: of a BEIR folder or Hugging Face data set; None = test.
+        context_marker: how questions are built that are whole prompts: "Context: {context} Question: {query}", or the
+            text that the context stands behind.
 
     Raises:
         DataError: what cannot be read as it is: file, line, field, expected, found.
     """
     from ragauge.data.readers import source as readers
 
-    return readers.read_set(source, name=name, columns=columns, segments=named(segments), split=split)
+    how: Mapping[str, Any] = {"split": split, "context_marker": context_marker}
+    return readers.read_set(source, name=name, columns=columns, segments=named(segments), **how)
 
 
 @keywords(EvaluateOptions)
@@ -127,6 +131,8 @@ async def evaluate_async(wanted: EvaluateOptions) -> Scorecard:
         name: of the run; the file's name by default.
         columns: our field -> the source's column.
         segments: columns of the source to report by, such as ["kind", "tenant"] or "kind,tenant".
+        context_marker: how questions are built that are whole prompts with the retrieved passages in them, such as
+            "Context: {context} Question: {query}"; or the text that the context stands behind.
         config: the system's settings, shown in reports; a run of other settings is another run.
         limit: evaluate this many examples, drawn at random.
         filter: segment column (or "tag") -> value; only the examples that match.

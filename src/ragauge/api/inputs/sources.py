@@ -60,6 +60,7 @@ class InputSource:
         warn: receives warnings about the data.
         variant: which passages the answers rest on: own, oracle, closed_book or replayed.
         traffic: the responses are a stretch of production traffic.
+        context_marker: how questions are built that are whole prompts; "" = they are questions.
     """
 
     items: tuple[Any, ...]
@@ -71,6 +72,7 @@ class InputSource:
     warn: Callable[[str], None] | None = None
     variant: str = "own"
     traffic: bool = False
+    context_marker: str = ""
 
 
 def stored(source: InputSource, store: Store) -> tuple[Run, bool]:
@@ -173,6 +175,7 @@ def _files(source: InputSource, run: Run) -> Files | None:
     from ragauge.data.readers.record_reader import warn_user
 
     how = [dict(source.columns), source.segments, source.system, run.kind, run.variant, run.system, dict(run.config)]
+    how += [source.context_marker] if source.context_marker else []
     return Files.of(source.items, how, source.warn or warn_user)
 
 
@@ -193,6 +196,8 @@ def _records(source: InputSource) -> Iterator[Record]:
         more["warn"] = source.warn
     if source.system:
         more["system"] = source.system
+    if source.context_marker:
+        more["context_marker"] = source.context_marker
     if len(source.items) == 2:
         return readers.joined(*source.items, **more)
     return readers.records(source.items[0], **more)

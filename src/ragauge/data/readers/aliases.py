@@ -58,7 +58,7 @@ class Alias:
     beside: frozenset[str] = frozenset()
 
 
-DEEPEVAL = frozenset({"actual_output", "expected_output", "retrieval_context"})
+DEEPEVAL = frozenset({"actual_output", "expected_output", "retrieval_context", "turns"})
 TOOLS: Mapping[str, Mapping[str, str]] = {
     "ragas (before 0.2)": {
         "question": "query", "contexts": "passages", "answer": "answer", "ground_truth": "reference_answer",
@@ -84,13 +84,14 @@ TOOLS: Mapping[str, Mapping[str, str]] = {
         "expected_facts": "reference_claims", "guidelines": "criteria",
     },
     "other names": {
-        "id": "query_id", "_id": "query_id", "qid": "query_id", "question_id": "query_id", "uid": "query_id",
-        "example_id": "query_id", "user_query": "query", "user_question": "query", "prompt": "query",
+        "id": "query_id", "_id": "query_id", "custom_id": "query_id", "qid": "query_id", "question_id": "query_id",
+        "uid": "query_id", "example_id": "query_id", "user_query": "query", "user_question": "query", "prompt": "query",
         "output": "answer",
         "documents": "passages", "retrieved_documents": "passages", "context": "passages",
         "expected_answer": "reference_answer", "ideal": "reference_answer", "ideal_answer": "reference_answer",
         "gold_answer": "reference_answer", "golden_answer": "reference_answer", "correct_answer": "reference_answer",
-        "chat_history": "history", "qrels": "relevant",
+        "chat_history": "history", "conversation_id": "cluster", "session_id": "cluster", "thread_id": "cluster",
+        "chat_id": "cluster", "qrels": "relevant",
         "relevant_doc_ids": "relevant", "relevant_ids": "relevant", "relevant_documents": "relevant",
         "gold_doc_ids": "relevant", "expected_doc_ids": "relevant", "ground_truth_doc_ids": "relevant",
         "relevant_chunk_ids": "relevant_chunks", "gold_chunk_ids": "relevant_chunks",
@@ -168,18 +169,6 @@ def _plan(names_there: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> R
             columns[alias.ours] = column
             used.add(column)
     return RowPlan(columns, tuple(column for column in names_there if column not in used))
-
-
-def with_chat(plan: RowPlan) -> RowPlan:
-    """The plan of a row of a file, whose column of messages is read for the question where nothing else is.
-
-    >>> with_chat(plan_for(["Messages", "contexts"], {})).columns["query"]
-    'Messages'
-    """
-    chat = None if "query" in plan.columns else next((one for one in plan.unread if snake(one) == CHAT), None)
-    if chat is None:
-        return plan
-    return RowPlan({**plan.columns, "query": chat}, tuple(one for one in plan.unread if one != chat))
 
 
 def check_mapped(mapped: Mapping[str, str]) -> None:

@@ -20,7 +20,7 @@ from ragauge.errors import DataError
 
 WRAPPERS = (
     "results", "data", "examples", "samples", "records", "rows", "items", "test_cases", "testCases", "goldens",
-    "responses", "predictions", "entries",
+    "responses", "predictions", "entries", "conversational_test_cases", "conversationalTestCases",
 )     # fmt: skip
 AROUND = ("results", "testRunData")     # of promptfoo's and deepeval's files: keys of an object that wraps the rows
 QUERY_NAMES = frozenset(names_of("query"))

@@ -16,8 +16,9 @@ expected in assessments.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.lines import Row
@@ -27,6 +28,8 @@ QUERY_KEYS = tuple(dict.fromkeys([*names_of("query"), "prompt", "message"]))
 ANSWER_KEYS = tuple(dict.fromkeys([*names_of("answer"), "content", "text", "result", "output_text"]))
 PASSAGE_KEYS = tuple(names_of("passages"))
 TEXT_TYPES = ("text", "output_text", "input_text")
+USER, ASSISTANT, TOOL = ("user", "human"), ("assistant", "ai", "model"), ("tool", "function", "function_call_output")
+INSIDE = ("metadata", "additional_metadata")     # keys of a message whose object may hold its passages
 
 
 def unpacked(value: Any, column: str, notes: Notes) -> Any:
@@ -35,47 +38,87 @@ def unpacked(value: Any, column: str, notes: Notes) -> Any:
     return value if isinstance(value, str) and not isinstance(value_opened, Mapping) else value_opened
 
 
+def body_of(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a logged request or reply holds, without what HTTP adds to it."""
+    return payload["body"] if isinstance(payload.get("body"), Mapping) else payload
+
+
 def entered(payload: Any) -> dict[str, Any]:
     """Query and history of an input: a text, {question: ...}, {messages: [...]}, or one named text."""
     if not isinstance(payload, Mapping):
         return {} if payload is None else {"query": payload}
+    payload = body_of(payload)
     for key in ("messages", "input"):
         if isinstance(payload.get(key), list):
             return conversation(payload[key])
-    query = _first(payload, QUERY_KEYS)
+    query = first_of(payload, QUERY_KEYS)
     if query is None:
         texts = [value for value in payload.values() if isinstance(value, str)]
         query = texts[0] if len(texts) == 1 else None
-    out = {"query": query, "history": _first(payload, ("history", "chat_history"))}
+    out = {"query": query, "history": first_of(payload, ("history", "chat_history"))}
     return {key: value for key, value in out.items() if value is not None}
 
 
-def messages_in(value: Any, notes: Notes) -> list[Any] | None:
-    """The messages of a whole chat in place of a question, as ragas' multi-turn samples have; None for a question."""
-    if isinstance(value, str):
-        if not notes.cells or not value.startswith("[{"):
-            return None
-        value = opened(value, "query", notes)
-    return value if isinstance(value, list) and value and all(_role(message) for message in value) else None
+class ChatTurn(NamedTuple):
+    """One question of a chat.
+
+    Attributes:
+        n: from 1.
+        query: the question.
+        history: the messages before it, {role, text}, without those of tools and without text.
+        answer: the last text that the assistant wrote before the next question; None = there is none.
+        passages: what a message of the turn holds as its context, else what tools returned; None = nothing of it.
+    """
+
+    n: int
+    query: str
+    history: list[Row]
+    answer: str | None
+    passages: Any
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Our field -> value, for what there is."""
+        values = {"query": self.query, "history": self.history, "answer": self.answer, "passages": self.passages}
+        return {field: value for field, value in values.items() if value is not None and value != []}
 
 
-def conversation(messages: list[Any]) -> dict[str, Any]:
+def turns_of(messages: Sequence[Any]) -> list[ChatTurn]:
+    """The questions of a chat, each with what came of it; one that got no answer before the next is history alone."""
+    said = [(role_of(message), content_of(message)) for message in messages]
+    asked = [n for n, (role, text) in enumerate(said) if role in USER and text]
+    turns: list[ChatTurn] = []
+    for start, end in pairwise([*asked, len(said)]):
+        answers = [text for role, text in said[start:end] if role in ASSISTANT and text]
+        if answers or end == len(said):
+            history: list[Row] = [{"role": role, "text": text} for role, text in said[:start] if text and role not in TOOL]
+            answer, query = answers[-1] if answers else None, said[start][1] or ""
+            turns.append(ChatTurn(len(turns) + 1, query, history, answer, _context_of(messages[start:end])))
+    return turns
+
+
+def _context_of(messages: Sequence[Mapping[str, Any]]) -> Any:
+    """The context that a message of one turn holds, else the texts that tools returned."""
+    for message in messages:
+        for held in (message, *(message.get(key) for key in INSIDE)):
+            if isinstance(held, Mapping) and (context := first_of(held, PASSAGE_KEYS)) is not None:
+                return context
+    told = [content_of(message) or message.get("output") for message in messages if role_of(message) in TOOL]
+    return [text for text in told if isinstance(text, str) and text.strip()] or None
+
+
+def conversation(messages: Sequence[Any]) -> dict[str, Any]:
     """The last question of a chat, what was said before it, and the answer that follows it, if any."""
-    asked = [n for n, message in enumerate(messages) if _role(message) in ("user", "human")]
-    if not asked:
-        return {}
-    last = asked[-1]
-    out = {"query": _content(messages[last]), "history": messages[:last] or None}
-    answers = [_content(message) for message in messages[last + 1 :] if _role(message) in ("assistant", "ai")]
-    out["answer"] = next((answer for answer in reversed(answers) if answer), None)
-    return {key: value for key, value in out.items() if value is not None}
+    turns = turns_of(messages)
+    return turns[-1].fields if turns else {}
 
 
 def returned(payload: Any) -> dict[str, Any]:
     """Answer and passages of an output: a text, {response: ...}, a chat completion, or messages."""
     if not isinstance(payload, Mapping):
         return {} if payload is None else {"answer": payload}
-    out = {"passages": _first(payload, PASSAGE_KEYS), "answer": _first(payload, ANSWER_KEYS)}
+    payload = body_of(payload)
+    out = {"passages": first_of(payload, PASSAGE_KEYS), "answer": first_of(payload, ANSWER_KEYS)}
     if not isinstance(out["answer"], str):
         out["answer"] = _chat_answer(payload) or out["answer"]
     return {key: value for key, value in out.items() if value is not None}
@@ -85,30 +128,34 @@ def _chat_answer(payload: Mapping[str, Any]) -> str | None:
     """The text of a chat completion (choices), of messages, or of a response's output items."""
     choices = payload.get("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
-        return _content(choices[0].get("message"))
+        return content_of(choices[0].get("message"))
     for key in ("messages", "output"):
         answer = payload.get(key)
         if isinstance(answer, list):
-            texts = [_content(item) for item in answer if _role(item) in ("assistant", "ai")]
+            texts = [content_of(item) for item in answer if role_of(item) in ASSISTANT]
             return next((text for text in reversed(texts) if text), None)
     return None
 
 
-def _first(payload: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+def first_of(payload: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    """The first value that there is under one of some names."""
     spelled = {snake(str(key)): value for key, value in payload.items()}
     return next((spelled[name] for name in names if spelled.get(name) is not None), None)
 
 
-def _role(message: Any) -> Any:
+def role_of(message: Any) -> Any:
+    """Who wrote a message; None of anything else."""
     return message.get("role", message.get("type")) if isinstance(message, Mapping) else None
 
 
-def _content(message: Any) -> str | None:
+def content_of(message: Any) -> str | None:
+    """The text of a message, of one in parts its text parts; None where it has none."""
     content = message.get("content", message.get("text")) if isinstance(message, Mapping) else None
+    content = content.get("text") if isinstance(content, Mapping) else content     # ragas, of one that calls tools
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") in TEXT_TYPES]
         return "\n".join(part for part in parts if isinstance(part, str)) or None
-    return content if isinstance(content, str) else None
+    return content if isinstance(content, str) and content.strip() else None
 
 
 LANGSMITH_COLUMNS = frozenset({"inputs", "outputs", "reference_outputs"})

@@ -20,12 +20,12 @@ from ragauge.data.readers.aliases import (
     nearest_column,
     not_read,
     plan_for,
-    with_chat,
 )
+from ragauge.data.readers.chats import FORM, ChatRows, ContextMarker, looks_like_prompt
 from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of, settled
 from ragauge.data.readers.lines import Row, Rows
 from ragauge.data.readers.passages import Ahead, passages
-from ragauge.data.readers.payloads import conversation, messages_in, returned
+from ragauge.data.readers.payloads import returned
 from ragauge.data.readers.relevance import LABEL_FIELDS, Parting, ids_of, marked
 from ragauge.data.readers.values import BadValue, Notes, scalar_text
 from ragauge.data.response import Passage, Record, Response
@@ -52,6 +52,7 @@ class Options:
         system: which system's answers, where a file holds two.
         warn: receives each warning once, when the source has been read.
         rejected: whether examples are read that curation rejected.
+        context_marker: how questions are built that are whole prompts; "" = they are questions.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -59,6 +60,7 @@ class Options:
     system: str | None = None
     warn: Warn = warn_user
     rejected: bool = False
+    context_marker: str = ""
 
 
 @dataclass(slots=True)
@@ -77,10 +79,13 @@ class RecordReader:
 
     def __init__(self, rows: Rows, options: Options, answers: RecordReader | None = None) -> None:
         check_mapped(options.columns)
-        self._ahead = Ahead(rows.rows, self._answer, self._passages)
-        self.rows, self.options = replace(rows, rows=iter(self._ahead)), options
         self.notes, self.matching, self.parting = Notes(cells=rows.cells), Matching(), Parting()
+        turns = ChatRows(rows.rows, options.columns, options.segments, self.notes)
+        self._ahead = Ahead(iter(turns), self._answer, self._passages)
+        self.rows, self.options = replace(rows, rows=iter(self._ahead)), options
         self._answers = answers or self      # where the passages stand
+        self._marker = ContextMarker(options.context_marker) if options.context_marker else None
+        self._prompts: list[str] = []      # what is said of questions that look like whole prompts
         self.count = 0
         self.sought = {*options.columns.values(), *options.segments}      # columns named by the user, not yet seen
         self._dotted = [name for name in (*options.columns.values(), *options.segments) if "." in name]
@@ -122,6 +127,8 @@ class RecordReader:
             response = None
             if not RESPONSE.isdisjoint(values):
                 response = self._cited(response_of(values, names, example.query_id, self.notes, self.rows.blank))
+                if response.passages is None and (said := looks_like_prompt(query)):
+                    self._prompts.append(said)
             if not LABELS.isdisjoint(values):
                 example = self.parting.example(example, values, names, (ids_of(response), self._answers.marked_ids))
         except BadValue as bad:
@@ -185,7 +192,7 @@ class RecordReader:
         keys = tuple(row)
         plan = self._plans.get(keys)
         if plan is None:
-            plan = self._plans[keys] = with_chat(plan_for(keys, self.options.columns))
+            plan = self._plans[keys] = plan_for(keys, self.options.columns)
             self._inside |= {
                 f"{column}.{key}": None for column, value in row.items() if isinstance(value, Mapping) for key in value
             }
@@ -194,12 +201,10 @@ class RecordReader:
             if value is not None and column not in self._read and not (column == META and is_curation(value)):
                 self._unread[column] = self._unread.get(column, 0) + 1
         values = {ours: value for ours, theirs in plan.columns.items() if (value := row[theirs]) is not None}
-        chat = messages_in(values.get("query"), self.notes)
-        if chat is None:
+        if self._marker is None:
             return values, plan.columns
-        turns, column = conversation(chat), plan.columns["query"]
-        del values["query"]
-        return {**turns, **values}, {**dict.fromkeys(turns, column), **plan.columns}
+        parted = self._marker.apply(values)
+        return parted, {**dict.fromkeys(parted, plan.columns.get("query", "query")), **plan.columns}
 
     def _cited(self, response: Response) -> Response:
         """With the citations in its answer, where the answers of this source cite there; its passages are looked at."""
@@ -301,6 +306,9 @@ class RecordReader:
                 problem = f"no row has an answer of the system {self.options.system!r}."
                 raise self.rows.error(problem, hint=f"Systems: {', '.join(sorted(self._systems))}.")
             raise self.rows.error("there is no example in it.")
+        if self._marker is not None and not self._marker.n:
+            problem = f"no question is built as {self.options.context_marker!r} says."
+            raise self.rows.error(problem, hint=f"Write the form of the whole message: {FORM}.")
         for name in sorted(unseen):
             columns = list(dict.fromkeys(key for keys in self._plans for key in keys))
             near = nearest(name, [*columns, *self._inside], n=1, least=0.6)
@@ -325,6 +333,11 @@ class RecordReader:
             yield (
                 f"{n} texts in {column} hold a | of their own beside those that deepeval joins them with: they may be "
                 "parted wrongly. Save as JSON, which keeps lists."
+            )
+        if self._prompts:
+            yield (
+                f"{plural(len(self._prompts), 'question')} may be whole prompts that hold the retrieved passages: the "
+                f"first has {self._prompts[0]}, and no passages beside it. Say how they are built: {FORM}."
             )
         if self.notes.turns:
             yield f"{self.notes.turns} turns of tools left out of the history."

@@ -38,6 +38,7 @@ def records(
     segments: Sequence[str] = (),
     split: str | None = None,
     system: str | None = None,
+    context_marker: str = "",
     warn: Warn = warn_user,
 ) -> Iterator[Record]:
     """Every example of a source, with its response where there is one, one at a time.
@@ -48,6 +49,8 @@ def records(
         segments: columns to report by.
         split: of a BEIR folder or a Hugging Face data set; None = test.
         system: whose answers, where a file holds those of two (RAGChecker's meta-evaluation).
+        context_marker: how questions are built that are whole prompts: "Context: {context} Question: {query}", or the
+            text that the context stands behind.
         warn: receives each warning when the source has been read; by default a Python warning.
 
     Raises:
@@ -57,7 +60,8 @@ def records(
     """
     if isinstance(source, EvalSet):
         return iter([Record(example, None, source.name, n) for n, example in enumerate(source.examples, 1)])
-    return RecordReader(rows_of(source, split), Options(columns or {}, tuple(segments), system, warn)).records()
+    options = Options(columns or {}, tuple(segments), system, warn, context_marker=context_marker)
+    return RecordReader(rows_of(source, split), options).records()
 
 
 def read_set(
@@ -68,6 +72,7 @@ def read_set(
     segments: Sequence[str] = (),
     split: str | None = None,
     system: str | None = None,
+    context_marker: str = "",
     warn: Warn = warn_user,
 ) -> EvalSet:
     """The eval set in a source; responses beside the examples are left aside.
@@ -79,10 +84,12 @@ def read_set(
         segments: as for `records`.
         split: as for `records`.
         system: as for `records`.
+        context_marker: as for `records`.
         warn: as for `records`.
     """
     examples: dict[str, Example] = {}
-    for record in records(source, columns=columns, segments=segments, split=split, system=system, warn=warn):
+    how: Mapping[str, Any] = {"split": split, "system": system, "context_marker": context_marker, "warn": warn}
+    for record in records(source, columns=columns, segments=segments, **how):
         examples.setdefault(record.example.query_id, record.example)
     version = None
     if isinstance(source, str | Path) and Path(source).is_dir():
@@ -100,6 +107,7 @@ def joined(
     on_unknown: Literal["error", "warn"] = "error",
     segments: Sequence[str] = (),
     system: str | None = None,
+    context_marker: str = "",
     warn: Warn = warn_user,
 ) -> Iterator[Record]:
     """The examples of one source with the responses of another, joined on query_id.
@@ -114,17 +122,18 @@ def joined(
         on_unknown: what to do about a response to no example of the set.
         segments: columns of the set to report by.
         system: as for `records`.
+        context_marker: as for `records`, of the responses.
         warn: as for `records`.
     """
     if on_unknown not in ("error", "warn"):
         raise UsageError(f"joined: on_unknown must be 'error' or 'warn', got {on_unknown!r}.")
     known = columns or {}
-    how = Options(known, (), system, warn)
+    how = Options(known, (), system, warn, context_marker=context_marker)
     if isinstance(set_source, EvalSet):
         how = replace(how, segments=tuple(segments))
         return answers_to(set_source, response_source, how, on_unknown=on_unknown)
     answers = RecordReader(rows_of(response_source), how)
-    reading = RecordReader(rows_of(set_source), replace(how, segments=tuple(segments)), answers)
+    reading = RecordReader(rows_of(set_source), replace(how, segments=tuple(segments), context_marker=""), answers)
     examples: dict[str, Record] = {}
     for n, row in reading.rows.rows:
         record = reading.record(n, row)
