@@ -285,7 +285,7 @@ def test_unexplained_failures_say_what_is_missing() -> None:
     lacking = ("gold documents (relevant), 60 labels",)
     unlabeled = [(f"q{i}", 0, Cause("", "unclear", lacking=lacking)) for i in range(6)]
     (asking,) = diagnose((), cause_frame(unlabeled), 10)
-    assert asking.headline.endswith("gold documents would show it, else 60 labels")
+    assert asking.headline.endswith("gold documents would show it, else 10 labels")
     assert "label the gold documents of these examples" in asking.fix
 
 

@@ -110,7 +110,7 @@ def test_a_wrong_name_without_baselines_says_how_to_set_one(store: str) -> None:
     with open_store(store) as opened, speaking_of("x.db"), pytest.raises(rg.UnknownName) as wrong:
         baseline_run("main", opened)
     assert str(wrong.value).startswith("no baseline or run 'main'")
-    assert "No baseline is set: ragauge baseline set RUN --store x.db sets one" in str(wrong.value)
+    assert "No baseline is set: ragauge baseline set latest --store x.db sets one" in str(wrong.value)
 
 
 def test_the_baseline_wins_over_a_run_of_the_same_name(store: str) -> None:

@@ -36,7 +36,7 @@ def test_set_list_use_move_remove(two: Cli) -> None:
     assert [row["run"] for row in two("baseline", "list", "--tag", "v1", "--history", "--json").json()] == ["first"]
     assert two("report", "second", "--baseline", "v1", "--json").json()["baseline"]["name"] == "first"
     assert two("baseline", "remove", "main").out.startswith("main is no baseline any more; run second (")
-    assert two("baseline", "list").out.strip() == "No baseline. Set one with: ragauge baseline set RUN"
+    assert two("baseline", "list").out.strip() == "No baseline. Set one with: ragauge baseline set latest"
 
 
 def test_delete_is_refused_with_the_way_out(two: Cli) -> None:

@@ -88,7 +88,8 @@ def test_unclear_failures_head_the_report_with_a_command_that_works(cli: Cli, tm
     report = cli("evaluate", wrote(tmp_path / "dark run.jsonl", *rows), "--judge", "local", "-q").out
     words = " ".join(report.split())
     assert "unclear whether retrieval or generation is at fault (3 of 3 failures): gold documents would" in words
-    assert words.index("label the gold documents") < words.index("label 60 answers") < words.index("a model judge")
+    label = "label 5 answers, about 2 minutes, which decides verdicts"
+    assert words.index("label the gold documents") < words.index(label) < words.index("a model judge")
     command = re.search(r"ragauge (label draw .*? -o page\.html)", words)
     assert command is not None
     page = tmp_path / "page.html"

@@ -17,14 +17,14 @@ from ragauge.analysis.diagnosis.label_advice import MAX_WIDTH, advise_labels
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.stats.weighted import Interval
 
-N = 40
+N = 50
 COMMAND = re.compile(     # a terminal prints it after the sentence, a page within
-    r"abel \d+ answers, about \d+ minutes(?:; or ask a model judge \(--judge\)\.|:)? "
+    r"abel \d+ answers, about \d+ minutes(?:, which decides verdicts)?(?:; or ask a model judge \(--judge\)\.|:)? "
     r"\(?ragauge (label draw .*? -o page\.html)"
 )
 
 
-def write_towers(path: Path, *, gold: bool = True) -> Path:
+def write_towers(path: Path, *, gold: bool = True, n: int = N) -> Path:
     """Answers of which the local judge finds half supported, so that its error leaves the mean open."""
     rows = [
         {
@@ -33,7 +33,7 @@ def write_towers(path: Path, *, gold: bool = True) -> Path:
             "passages": [{"doc_id": f"d{i}", "text": f"Tower {i} is {300 + i} metres tall."}],
             **({"relevant": [f"d{i}"]} if gold else {}),
         }
-        for i in range(N)
+        for i in range(n)
     ]  # fmt: skip
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return path
@@ -81,3 +81,13 @@ def test_when_labels_are_advised(tmp_path: Path) -> None:
         assert COMMAND.search(advise_labels(unsure))
         other = replace(unsure, judge=replace(unsure.judge, judge_id="openai:gpt-5-mini#1"))
         assert not advise_labels(other)
+
+
+def test_never_more_labels_than_a_run_has(cli: Cli, tmp_path: Path) -> None:
+    """A wide mean of 5 answers, which their labels cannot correct, asks for none; a draw says what they decide."""
+    wide = write_towers(tmp_path / "wide.jsonl", n=5)
+    assert "label draw" not in cli("evaluate", wide, "-q").out
+    cli("label", "draw", "wide", "-n", "2")
+    shown = " ".join(cli("show", "wide").out.split())
+    assert "from 50 on, labels correct the means. The run has 5: its labels decide verdicts." in shown
+    assert "label draw" not in shown

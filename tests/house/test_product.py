@@ -67,3 +67,11 @@ def test_product_imports_no_test() -> None:
     """No module of the package imports tests, tools or benches, which are in no wheel."""
     outside = re.compile(r"^\s*(?:from|import) (?:tests|tools|bench)\b", re.MULTILINE)
     assert not [name for name, path in modules().items() if outside.search(path.read_text(encoding="utf-8"))]
+
+
+def test_advised_commands_name_a_run() -> None:
+    """A command that a text advises can be given as printed: no RUN stands in it where a run's name belongs."""
+    usage = r"(?! (?:NAME|TEXT) --store)"     # the form of a command whose options stood before it
+    advised = re.compile(rf"(?<!`)ragauge (?:[a-z]+ )+RUN\b{usage}|\bcommand\([^)]*[\"']RUN[\"']")
+    held = {name: advised.findall(path.read_text(encoding="utf-8")) for name, path in modules().items()}
+    assert not {name: found for name, found in held.items() if found}

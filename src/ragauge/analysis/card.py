@@ -268,7 +268,7 @@ def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, matches: Sequen
     if judge.uncertain is not None and judge.uncertain > MOST_UNCERTAIN:
         yield (
             f"The judge is unsure about {judge.uncertain:.0%} of the claims: read scores built on them as a range. "
-            "A model judge, or 50 labels of your own, would sharpen them."
+            "A model judge, or labels of your own, would sharpen them."
         )
     yield from _blind(summaries)
     yield from _lacking(summaries)

@@ -55,7 +55,7 @@ def _unknown(error: UnknownName, store: Store) -> UnknownName:
     """The error of a name that no run has, where a baseline's was possible too."""
     names = [line.name for line in store.baselines.list()]
     if not names:
-        hint = f"No baseline is set: {command('baseline', 'set', 'RUN')} sets one; {command('runs')} lists the runs."
+        hint = f"No baseline is set: {command('baseline', 'set', 'latest')} sets one; {command('runs')} lists the runs."
     else:
         rest = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
         held = f"Baselines: {', '.join(names[:MOST_NAMED])}{rest}"

@@ -148,7 +148,7 @@ def baselines_table(rows: Sequence[dict[str, Any]]) -> RenderableType:
     from ragauge.reporting.writers.terminal import terminal
 
     if not rows:
-        return terminal([ReportSection(lead=("No baseline. Set one with: ragauge baseline set RUN",))])
+        return terminal([ReportSection(lead=("No baseline. Set one with: ragauge baseline set latest",))])
     heads = {"name": "baseline", "run": "run", "run_id": "id", "at": "set", "who": "by", "git": "commit"}
     heads |= {key: key for key in ("branch", "tag", "note") if any(row[key] for row in rows)}
     shown = []

@@ -296,8 +296,10 @@ def _warnings(store: Store, run: Run) -> list[str]:
         if len(people.labelled) >= LEAST_LABELS:
             continue
         of = plural(people.drawn, "drawn answer")
-        lack = min(LEAST_LABELS, store.runs.size(run.run_id)) - people.drawn
+        size, lack = store.runs.size(run.run_id), LEAST_LABELS - people.drawn
         more = f" Draw more first: {draw_command(run.name, lack, people.question)}" if lack > 0 else ""
+        if size < LEAST_LABELS:
+            more = f" The run has {size:,}: its labels decide verdicts."
         found.append(
             f"People labelled {len(people.labelled):,} of {of}; from {LEAST_LABELS} on, labels correct the means.{more}"
         )

@@ -112,10 +112,11 @@ def _by_people(
             f" {judge.which_not_said:,} of {judge.support:,} labels of support say {WHICH_NOT_SAID}; a later label of "
             "the same annotator replaces one."
         )
+        name, size = store.runs.find(run_id).name, store.runs.size(run_id)
         raise UsageError(
             f"people's labels do not tell of {', '.join(lost) or 'any metric asked for'}, only of "
             f"{', '.join(judge.told())}.{why if kinds else ''} "
-            f"Ask for more: {draw_command('latest', question=SCORE + (lost[0] if lost else 'faithfulness'))}"
+            f"Ask for more: {draw_command(name, size, SCORE + (lost[0] if lost else 'faithfulness'))}"
         )
     known = labelled(store, run_id, judge)
     unasked = any(judge.scores(str(metric)) and not questions([metric]) for metric in told)

@@ -45,7 +45,7 @@ def _changed(run: Any, tags: Sequence[str], store: str | None, *, away: bool) ->
 
     words = [tag.strip() if away else _checked(tag) for tag in tags]
     if not words:
-        raise UsageError("which tag? Name one or more: ragauge runs tag RUN release")
+        raise UsageError("which tag? Name one or more: ragauge runs tag latest release")
     with open_store(store_url(store)) as opened:
         chosen = chosen_run(run, opened)
         (opened.run_log.untag if away else opened.run_log.tag)(chosen.run_id, words)

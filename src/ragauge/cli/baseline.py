@@ -33,7 +33,7 @@ def set_one(
         return
     moved = {"": "", row["run_id"]: " (it did before, too)"}.get(row["before"], f" (before: run {row['before']})")
     show(f"baseline {row['name']} is run {row['run']} ({row['run_id']}) now{moved}")
-    show(f"Hold a run against it with: {command('report', 'RUN', '--baseline', row['name'])}")
+    show(f"After the next run, compare with it: {command('report', 'latest', '--baseline', row['name'])}")
 
 
 @app.command("list")

@@ -50,7 +50,7 @@ OVERLOOKED = "the judge may have overlooked it: pairs known to be false score lo
 LABELS = "gold documents (relevant)"
 REFERENCE = "a reference answer"
 SPANS = "gold spans (where in the documents the evidence stands)"
-SETTLES = "60 labels of your own (ragauge label draw), a model judge (--judge), or an experiment (ragauge confirm)"
+SETTLES = "labels of your own (ragauge label draw), a model judge (--judge), or an experiment (ragauge confirm)"
 
 
 class Odds(NamedTuple):

@@ -89,7 +89,7 @@ def diagnose(
     ]
     before = against.changed if against is not None else None
     seen = _CauseInputs(failed, n, summaries, within, judge_id, before)
-    findings = {cause: _of_cause(cause, seen) if cause else unclear(failed) for cause in large}
+    findings = {cause: _of_cause(cause, seen) if cause else unclear(failed, n) for cause in large}
     open_ = 2 * counts[""] > len(failed)
     held = [match for match in matches(summaries, answerable, against) if not (open_ and match.pattern.decided)]
     for match in sorted(held, key=lambda match: STRENGTH.index(match.against)):

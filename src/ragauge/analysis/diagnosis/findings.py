@@ -19,7 +19,7 @@ from dataclasses import replace
 from ragauge.analysis.causes.attribute import LABELS, SETTLES
 from ragauge.analysis.causes.missing_facts import describe_missing
 from ragauge.analysis.causes.system import SYSTEM_FAILED
-from ragauge.analysis.diagnosis.label_advice import N_LABELS, draw_command
+from ragauge.analysis.diagnosis.label_advice import N_LABELS, describe_labels, draw_command
 from ragauge.analysis.diagnosis.readings import BASELINE, Against, changed, words
 from ragauge.analysis.ranking.id_match import IdMatch
 from ragauge.analysis.results.change import MetricChange
@@ -34,11 +34,12 @@ HEAD = "the system failed: "
 RUN = "RUN"     # stands for the name of the run until it is known
 
 
-def unclear(failed: FailedResponses) -> Finding:
+def unclear(failed: FailedResponses, n: int) -> Finding:
     """The finding about the failures that nothing lays in one component: what would settle them, the cheapest first.
 
     Args:
         failed: one a failed example.
+        n: examples evaluated.
     """
     rows = failed.of_cause("")
     lacking = Counter(what for facts in rows.lacking for what in facts)
@@ -51,10 +52,10 @@ def unclear(failed: FailedResponses) -> Finding:
         cause="",
         headline=f"unclear whether retrieval or generation is at fault ({len(rows):,} of "
         f"{plural(len(failed), 'failure')}): {'gold documents would show it, else ' if needs_gold else ''}"
-        f"{N_LABELS} labels{'' if needs_gold else ' would show it'}",
+        f"{plural(min(N_LABELS, n), 'label')}{'' if needs_gold else ' would show it'}",
         evidence=f"For example, {shown}: {decided_by}. {unknown}".rstrip(),
-        fix=f"Resolve this first, in the cheapest way: {gold}label {N_LABELS} answers, about 30 minutes "
-        f"({draw_command(RUN)}); or ask a model judge (--judge).",
+        fix=f"Resolve this first, in the cheapest way: {gold}label {describe_labels(n)} "
+        f"({draw_command(RUN, n)}); or ask a model judge (--judge).",
         leave="prompt and search, until it is resolved",
         measure_again="how many failures are still unclear",
         explains=len(rows),

@@ -136,7 +136,7 @@ STEERED = (
     "A language model can be steered by the text that it judges, and is biased: towards long, fluent and familiar "
     "answers, and towards answers of its own kind."
 )
-VARIES = "Its verdicts vary between askings; ragauge evaluate RUN --judge JUDGE --judge-repeats 3 says how far."
+VARIES = "Its verdicts vary between askings; evaluating with --judge-repeats 3 says how far."
 LIMITS = (STEERED, VARIES)
 MODES: Mapping[bool, str] = {
     False: "all claims of an answer in one call (mode fused)",
