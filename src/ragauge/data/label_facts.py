@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ragauge.data.facts import FactsOf
+from ragauge.data.facts import AnswerFacts, FactsOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,17 @@ class LabelFacts:
 
     facts: Mapping[str, FactsOf] = field(default_factory=dict)
     right: bool | None = None
+
+    @property
+    def is_support_labeled(self) -> bool:
+        """Whether people labeled the support of a claim of the answer."""
+        answer = self.facts.get("verify_answer")
+        return isinstance(answer, AnswerFacts) and answer.support_asked and any(c.status == "ok" for c in answer.claims)
+
+    @property
+    def decides(self) -> tuple[str, ...]:
+        """The verdicts on an example that the labels decide: right, grounded."""
+        return ("right",) * (self.right is not None) + ("grounded",) * self.is_support_labeled
 
 
 NO_LABELS = LabelFacts()

@@ -78,7 +78,7 @@ def environment() -> Environment:
         )},
         **{name: getattr(verdict_words, name) for name in (
             "verdict", "first_thing", "label_first", "outcomes", "verdict_pair", "older_rule", "settled_by",
-            "open_counts", "count_words",
+            "open_counts", "count_words", "labels_decide",
         )},
         against=comparing.against, compared=comparing.matched, plural=plural, opened_findings=page.OPENED,
         percent=percent, describe_missing=describe_missing,

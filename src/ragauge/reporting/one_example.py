@@ -24,7 +24,7 @@ from ragauge.reporting.examples import (
 )
 from ragauge.reporting.passage_views import shelves
 from ragauge.reporting.sections import Phrase, ReportSection, Tone, Wording
-from ragauge.reporting.verdict_words import VERDICTS, settled_by, verdict_pair
+from ragauge.reporting.verdict_words import VERDICTS, labels_decide, settled_by, verdict_pair
 from ragauge.reporting.words import UNNAMED, safe
 
 TONES: Mapping[str, Tone] = {
@@ -73,6 +73,8 @@ def _answer(view: ExampleView) -> Iterator[Wording]:
     shown = tuple(Phrase(safe(piece.text), TONES.get(piece.label, "")) for piece in pieces(view))
     yield shown or Phrase("not recorded" if view.response.answer is None else "empty", "faint")
     facts = answer_facts(view)
+    if words := labels_decide(view):
+        yield f"  {words}"
     for claim in facts.claims if facts else ():
         verdict = label(claim)
         words = f"  {MARKS[verdict]} {claim.n}. {safe(says(claim))}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ragauge.analysis.results.scorecard import ScorecardData
+from ragauge.analysis.results.scorecard import ExampleView, ScorecardData
+from ragauge.data.label import BY_PEOPLE
 from ragauge.data.verdict import RULE_VERSION, ExampleVerdict, Verdict, VerdictCounts
 from ragauge.reporting.words import line, opened
 from ragauge.text.messages import command, plural
@@ -138,6 +139,14 @@ def verdict_pair(verdicts: ExampleVerdict) -> str:
     if verdicts.right == verdicts.grounded == "not_judged":
         return ""
     return f"answer right: {VERDICTS[verdicts.right]} · grounded in the passages: {VERDICTS[verdicts.grounded]}"
+
+
+def labels_decide(view: ExampleView) -> str:
+    """The verdicts that people's labels decide beside claims of a judge; "" for none, or where people are the judge."""
+    people = any(evidence.judge_id.startswith(BY_PEOPLE) for evidence in view.evidence.values())
+    verdicts = {"right": view.verdicts.right, "grounded": view.verdicts.grounded}
+    decided = ", ".join(f"{name}: {VERDICTS[verdicts[name]]}" for name in view.labeled if not people)
+    return f"By people's labels, {decided}. The claims show what the judge found." if decided else ""
 
 
 def older_rule(card: ScorecardData) -> str:

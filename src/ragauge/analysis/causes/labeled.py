@@ -73,12 +73,6 @@ def find_unsupported(facts: Facts) -> str:
     return f"a person labeled {len(unsupported)} of {plural(len(claims), 'claim')} not supported by the passages"
 
 
-def is_support_labeled(facts: Facts) -> bool:
-    """Whether people labeled the support of a claim of the answer."""
-    answer = facts.labels.facts.get("verify_answer")
-    return isinstance(answer, AnswerFacts) and answer.support_asked and any(c.status == "ok" for c in answer.claims)
-
-
 def is_off_question(facts: Facts) -> bool:
     """Whether people labeled that the answer addresses the question in part or not at all, and it does not decline.
 

@@ -21,7 +21,6 @@ from ragauge.analysis.causes.labeled import (
     find_labeled_failure,
     find_unsupported,
     is_off_question,
-    is_support_labeled,
 )
 from ragauge.data.facts import Claim
 from ragauge.data.verdict import ExampleVerdict, Verdict, combine
@@ -288,7 +287,7 @@ def _decide_address(context: CauseContext) -> SideVerdict:
 def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
     """Whether the passages support the answer; not judged of a refusal, or of an answer that claims nothing."""
     answer, claims = context.answer, context.claims
-    if answer is None or claims is None or (context.refuse and not is_support_labeled(context.facts)):
+    if answer is None or claims is None or (context.refuse and not context.facts.labels.is_support_labeled):
         return NOT_JUDGED if context.refuse else _unread(context, "verify_answer.support")
     if not answer.claims:
         return SideVerdict("not_judged", "the answer claims nothing that could be checked")

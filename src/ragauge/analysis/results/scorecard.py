@@ -77,6 +77,7 @@ class ExampleView:
         scores: printed name -> score.
         cause: why it failed; None when nothing shows that it did.
         verdicts: whether the answer is right, whether it is grounded, and both together, with the reason.
+        labeled: the verdicts that people's labels decide before the evidence does: right, grounded.
     """
 
     example: Example
@@ -85,6 +86,7 @@ class ExampleView:
     scores: Mapping[str, Score]
     cause: Cause | None = None
     verdicts: ExampleVerdict = NOTHING_JUDGED
+    labeled: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

@@ -39,6 +39,10 @@ def view_of(
         judge_id: whose verdicts; None = nobody's.
         verdict: on it; None = read it from the store.
     """
+    from ragauge.data.label_facts import NO_LABELS
+    from ragauge.engine.label_facts import read_label_facts
+    from ragauge.store.responses import Loaded
+
     example, response = store.runs.response(run_id, query_id, repeat)
     evidence = store.evidence.of_response(run_id, query_id, repeat, judge_id) if judge_id else {}
     scores = store.scores.of_response(run_id, query_id, repeat, judge_id)
@@ -47,7 +51,8 @@ def view_of(
         number = store.example_list.number(run_id, query_id, repeat)
         alone = store.runs.index(run_id, [] if number is None else [number])
         verdict = verdicts_of(store, run_id, judge_id, alone).at(0)
-    return ExampleView(example, response, evidence, scores, cause, verdict)
+    labels = read_label_facts(store, [Loaded(0, example, response)]).get(0, NO_LABELS)
+    return ExampleView(example, response, evidence, scores, cause, verdict, labels.decides)
 
 
 @dataclass(frozen=True, slots=True)
