@@ -170,7 +170,7 @@ def test_export_evaluates_to_equal_numbers(cli: Cli, evaluated: str) -> None:
 
 
 def test_export_of_scores(cli: Cli, evaluated: str) -> None:
-    """Scores go to JSON lines, CSV and Parquet with every status; another ending is refused and nothing is written."""
+    """Scores go to JSON lines, CSV and Parquet with every status and verdict; another ending is refused."""
     check = validator("scores.schema.json")
     assert cli("export", "latest", "-o", "scores.jsonl").code == 0
     lines = [json.loads(line) for line in Path("scores.jsonl").read_text().splitlines()]
@@ -179,6 +179,9 @@ def test_export_of_scores(cli: Cli, evaluated: str) -> None:
         check.validate(line)
     assert cli("export", "latest", "-o", "s.csv").code == cli("export", "latest", "-o", "s.PARQUET").code == 0
     assert pl.read_parquet("s.PARQUET").height == pl.read_csv("s.csv").height == sum(len(x["scores"]) for x in lines)
+    for table in (pl.read_parquet("s.PARQUET"), pl.read_csv("s.csv")):
+        verdicts = {row[0]: row[1:] for row in table.select("query_id", "verdict", "right", "grounded").iter_rows()}
+        assert verdicts == {x["query_id"]: (x["verdict"], *x["verdicts"].values()) for x in lines}
     for path, words in (("new/s.xml", "a file that ends in .jsonl"), ("scores.jsonl/s.csv", "is not a folder")):
         done = cli("export", "latest", "-o", path)
         assert done.code == 2

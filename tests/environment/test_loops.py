@@ -238,8 +238,8 @@ def test_jupyter_kernel(kernel: Any, answers: Path, server: FaultyServer) -> Non
     assert "faithfulness" in shown["text/plain"]
     assert cell(kernel, "card.summaries['recall@5'].mean")["text/plain"] == "1.0"
     assert "q2" in cell(kernel, "card.failures['query_id'].to_list()")["text/plain"]
-    assert cell(kernel, "card.to_polars().shape")["text/plain"] == "(9, 13)"
-    assert cell(kernel, "card.to_pandas().shape")["text/plain"] == "(9, 13)"
+    assert cell(kernel, "card.to_polars().shape")["text/plain"] == "(9, 16)"
+    assert cell(kernel, "card.to_pandas().shape")["text/plain"] == "(9, 16)"
     again = cell(kernel, "(await rg.aio.evaluate(file, **args))['faithfulness'].mean")
     assert again["text/plain"].startswith("0.66")
     assert cell(kernel, "rg.evaluate(file, **model)['faithfulness'].mean")["text/plain"] == "1.0"

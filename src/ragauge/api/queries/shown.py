@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.api.queries.columns import KEY, causes_of, keys, questions_at
+from ragauge.data.verdict import VERDICTS
 from ragauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class ShownScores:
         return store.runs.index(self.run_id, numbers)
 
     def scores(self) -> pl.DataFrame:
-        """Every score, a row each."""
+        """Every score, a row each, with the verdicts on its response, the same in all rows of it."""
         from ragauge.store.open import open_store
 
         with open_store(self.url) as store:
@@ -194,10 +195,14 @@ class ShownScores:
                 yield view_of(store, self.run_id, query_id, repeat, self.judge_id, verdicts.at(place))
 
     def _scores(self, store: Store, index: ResponseIndex) -> pl.DataFrame:
+        import numpy as np
         import polars as pl
 
         frame = store.scores.frame(self.run_id, self.judge_id).filter(pl.col("metric").is_in(list(self.metrics)))
-        return frame.join(keys(index), on=KEY, how="semi", maintain_order="left")
+        verdicts = verdicts_of(store, self.run_id, self.judge_id, index)
+        columns = {"verdict": verdicts.verdict, "right": verdicts.right, "grounded": verdicts.grounded}
+        found = keys(index).with_columns(**{name: np.array(VERDICTS)[codes] for name, codes in columns.items()})
+        return frame.join(found, on=KEY, maintain_order="left")
 
 
 def _questions(store: Store, index: ResponseIndex, rows: pl.DataFrame) -> pl.DataFrame:

@@ -38,12 +38,15 @@ def export(store: Store, run: Run, path: Path, content: str = "") -> int:
     make_folder(path)
     if content == "responses":
         return _responses(store, run, path)
+    from ragauge.api.queries.shown import ShownScores
+
     judges = [judge for judge in store.scores.judges(run.run_id) if judge]
     judge = judges[0] if judges else None
     if ending == ".jsonl":
         return _scores_jsonl(store, run, judge, path)
     write = scores_table.write_csv if ending == ".csv" else scores_table.write_parquet
-    return write(path, store.scores.frame(run.run_id, judge))
+    metrics = tuple(store.scores.metrics(run.run_id, judge))
+    return write(path, ShownScores(store.url, run.run_id, judge, metrics).scores())
 
 
 def content_of(path: Path) -> str:

@@ -120,6 +120,8 @@ class Scorecard(PageResult):
     def to_polars(self, *, wide: bool = False) -> pl.DataFrame:
         """Every score, a row each: query_id, repeat, metric, status, value, numerator, denominator, bounds, reason.
 
+        The verdicts on its answer stand in each of its rows: verdict, right, grounded.
+
         Read from the store, which must still hold the run; nothing of it is kept here.
 
         Args:
