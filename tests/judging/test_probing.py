@@ -14,6 +14,7 @@ from ragauge.judging.local.judge import LocalJudge
 from ragauge.judging.model.judge import PROMPTS, ModelJudge
 from ragauge.judging.probing.catalogue import PROBES
 from ragauge.judging.probing.change import Change, ExaminedRow, Probe, ProbePool
+from ragauge.judging.probing.injection import PLACES
 from ragauge.judging.probing.paraphrases import PARAPHRASES
 from ragauge.judging.probing.planting import KINDS, planted_text
 from ragauge.text.sentences import split
@@ -116,14 +117,14 @@ def test_unrelated_passages_are_of_another_question() -> None:
 
 
 def test_injection_asks_for_what_was_not_said() -> None:
-    """A forgery demands support where there was none, else contradiction, and stands in passage and answer in turn."""
+    """A forgery demands support where there was none, else contradiction, and stands in each place in turn."""
     kinds = set()
     for one, change in changes(PROBES["injection"]):
         kinds.add(change.kind)
         (line,) = set(change.shown.values())
         lenient = line.rstrip(".").endswith("supported")
         assert all((one.base[place] != "supported") is lenient for place in change.parts)
-    assert kinds == {f"{form} in the {where}" for form in ("verdict", "order") for where in ("passage", "answer")}
+    assert kinds == {f"{form} in the {where}" for form in ("verdict", "order") for where in PLACES}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ragauge.data.example import Turn
+
 HumanLabel = Literal["supported", "contradicted", "not_in_context", "not_supported"]
 LABELS: tuple[HumanLabel, ...] = ("supported", "contradicted", "not_in_context", "not_supported")
 TWO = ("supported", "not_supported")     # scales that labels are compared on
@@ -62,6 +64,7 @@ class Labelled:
         line: where it stands.
         weight: how much it counts, at least 0.
         at: when it was said, as it was written; "" = not said.
+        history: the earlier turns that a judge sees.
     """
 
     query_id: str
@@ -73,6 +76,7 @@ class Labelled:
     line: int = 0
     weight: float = 1.0
     at: str = ""
+    history: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from ragauge.errors import Interrupted, JudgeError, UsageError
 from ragauge.judging.calibrated.file import CalibrationFile
 from ragauge.judging.calibrated.judge import CalibratedJudge, calibrated
 from ragauge.judging.calibrated.training import file_of, labelled_odds, refuse_few, training_items
-from ragauge.judging.inputs import VerifyAnswer
+from ragauge.judging.inputs import inputs_of_row
 from ragauge.judging.judge import Judge
 from ragauge.stats.calibration import calibrate
 from ragauge.store.judges import LabelFile, TextScore
@@ -73,9 +73,7 @@ async def learn(
         Interrupted: what may be spent was spent before all texts were judged.
     """
     refuse_few(source.rows)
-    todo = [
-        partial(asked_facts, base.judge, VerifyAnswer(row.query, row.passages, row.answer)) for row in source.rows
-    ]
+    todo = [partial(asked_facts, base.judge, inputs_of_row(row)) for row in source.rows]
     async with Session(store, calling, progress) as session:
         found = await session.drive(base.judge, todo)
         counts = session.counts
@@ -95,7 +93,7 @@ def _store_scores(
     """Stores people's and the calibrated judge's scores of the labelled texts, as a check by these labels does."""
     metrics, scores = told_by(source.rows), []
     for row, found in zip(source.rows, facts, strict=True):
-        inputs = VerifyAnswer(row.query, row.passages, row.answer)
+        inputs = inputs_of_row(row)
         moved = None if found is None else judge.recalibrate(inputs, found)
         scores += [
             TextScore(one.metric, text_of(row), example_of(row), one.people, one.judge, one.labels)

@@ -21,7 +21,7 @@ from ragauge.engine.estimate import CostEstimate, estimate_askings, members_of
 from ragauge.engine.judges import CALIBRATED, build_judge
 from ragauge.engine.models import Calling
 from ragauge.engine.session import Progressed, Session
-from ragauge.judging.inputs import VerifyAnswer
+from ragauge.judging.inputs import VerifyAnswer, inputs_of_row
 from ragauge.judging.judge import Judge, asks_models
 from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.open import Store
@@ -189,7 +189,7 @@ def _said(rows: Sequence[Labelled], way: Way, found: Mapping[int, AskedFacts]) -
 
 
 def _inputs(row: Labelled) -> VerifyAnswer:
-    return VerifyAnswer(row.query, row.passages, row.answer)
+    return inputs_of_row(row)
 
 
 def _took(found: Sequence[AskedFacts]) -> Took:

@@ -12,6 +12,7 @@ from typing import Any
 from ragauge.analysis.results.judging import JudgeUse
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.data.ask import Ask, ModelName, Reply
+from ragauge.data.example import Turn
 from ragauge.data.facts import AnswerFacts, Claim, Rating, ReferenceClaim, ReferenceFacts, RelevanceFacts
 from ragauge.data.identity import digest
 from ragauge.judging.inputs import Inputs, Rate, RateAnswer, VerifyAnswer, VerifyReference
@@ -80,9 +81,11 @@ class HybridJudge:
         worded = self.model.reworded(templates)
         return None if worded is None else HybridJudge(worded)
 
-    def prepare(self, query: str, reference: str) -> Generator[list[Ask], list[Reply], Prepared]:
+    def prepare(
+        self, query: str, reference: str, history: Sequence[Turn] = ()
+    ) -> Generator[list[Ask], list[Reply], Prepared]:
         """The model's generator of `prepare`: the local judge cannot write claims."""
-        return self.model.prepare(query, reference)
+        return self.model.prepare(query, reference, history)
 
     def unsure(self, p: float | None) -> bool:
         """Whether the local judge cannot tell."""
@@ -97,7 +100,7 @@ def _answer(judge: HybridJudge, inputs: VerifyAnswer, judge_repeat: int) -> Aski
     asked = judge.model.asked(inputs.question, judge_repeat)
     parts = passage_batches(inputs.passages, asked.settings.pack)
     texts = [claim.text or "" for claim in unsure]
-    checked = yield from check(inputs.query, texts, parts, asked)
+    checked = yield from check(inputs.query, texts, parts, asked, inputs.history)
     decided: dict[int, Claim] = {}
     for claim, supports in zip(unsure, checked.supports, strict=True):
         plain = Claim(claim.n, claim.text, claim.start, claim.end, within=claim.within)
@@ -137,7 +140,7 @@ def _ratings(judge: HybridJudge, inputs: Rate, judge_repeat: int) -> Asking:
     if not wanted:
         return facts
     texts = tuple(inputs.passages[n - 1] for n in wanted)
-    smaller = inputs if isinstance(inputs, RateAnswer) else type(inputs)(inputs.query, texts)
+    smaller = inputs if isinstance(inputs, RateAnswer) else replace(inputs, passages=texts)
     answer = yield from judge.model.ask(smaller, judge_repeat)
     decided: dict[tuple[int, int | None], Rating] = {}
     if isinstance(answer, RelevanceFacts):

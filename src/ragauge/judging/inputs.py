@@ -1,4 +1,7 @@
-"""What each question sees: nothing more, so that nothing else can change its answer or its key."""
+"""What each question sees: nothing more, so that nothing else can change its answer or its key.
+
+The earlier turns of a conversation are seen by every question about its meaning, as far back as `HISTORY_CHARS` reach.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.example import Example
+from ragauge.data.example import Example, Turn
 from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.data.identity import digest, plain
+from ragauge.data.labelled import Labelled
 from ragauge.data.response import REDACTED, Response
 from ragauge.text.clauses import clauses
+from ragauge.text.messages import plural
 from ragauge.text.sentences import FENCE, split
 from ragauge.text.verbs import participle
 
@@ -23,6 +28,7 @@ class VerifyAnswer:
     query: str
     passages: tuple[str, ...] | None
     answer: str
+    history: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,7 @@ class VerifyReference:
     claims: tuple[str, ...]
     passages: tuple[str, ...]
     accepted: tuple[str, ...] = ()     # the other accepted answers, each whole
+    history: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,7 @@ class RatePassages:
     question: ClassVar = "rate_passages"
     query: str
     passages: tuple[str, ...]
+    history: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,7 @@ class RateSentences:
     question: ClassVar = "rate_sentences"
     query: str
     passages: tuple[str, ...]
+    history: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,7 @@ class RateAnswer:
     question: ClassVar = "rate_answer"
     query: str
     answer: str
+    history: tuple[Turn, ...] = ()
 
     @property
     def passages(self) -> tuple[str, ...]:
@@ -83,6 +93,7 @@ class Agree:
     accepted: tuple[str, ...] = ()     # the other accepted answers, each whole
     answer: str = ""
     reference: str = ""     # the main accepted answer as it is: an equal answer states it, however its claims were cut
+    history: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +104,7 @@ class CoverAspects:
     query: str
     aspects: tuple[str, ...]
     answer: str
+    history: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +115,7 @@ class CoverCriteria:
     query: str
     criteria: tuple[str, ...]
     answer: str
+    history: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +125,7 @@ class GuessQuestions:
     question: ClassVar = "guess_questions"
     query: str
     answer: str
+    history: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +139,8 @@ class Similarity:
 
 SUBJECT = "It was "      # what a sentence that begins with a participle has lost
 ENDS = (".", "!", "?", "。", "！", "？")
+
+HISTORY_CHARS = 6_000     # of earlier turns that a question sees, counted from the last
 
 Rate = RatePassages | RateSentences | RateAnswer
 Cover = CoverAspects | CoverCriteria
@@ -158,6 +174,26 @@ def _cut(sentence: str) -> tuple[str, ...]:
     return tuple(text if text.endswith(ENDS) else text + "." for text in texts) if len(texts) > 1 else (sentence,)
 
 
+def history_of(example: Example) -> tuple[Turn, ...]:
+    """The last earlier turns of user and assistant, `HISTORY_CHARS` characters at most; a note says what is left out.
+
+    Of the first turn that does not fit the end stays. What a system was told is no turn of the conversation.
+
+    >>> history_of(Example("q", "And two?", (Turn("user", "One?"), Turn("assistant", "x" * 6000))))[0].text
+    '… 1 earlier turn left out'
+    """
+    said = [turn for turn in example.history if turn.role != "system"]
+    shown: list[Turn] = []
+    room = HISTORY_CHARS
+    while room > 0 and len(shown) < len(said):
+        turn = said[-1 - len(shown)]
+        cut = turn.text if len(turn.text) <= room else f"…{turn.text[-room:]}"
+        shown.insert(0, Turn(turn.role, cut))
+        room -= len(cut)
+    lost = len(said) - len(shown)
+    return (*([Turn("system", f"… {plural(lost, 'earlier turn')} left out")] if lost else ()), *shown)
+
+
 def inputs_for(
     question: str, example: Example, response: Response, known: Mapping[str, FactsOf]
 ) -> Inputs | None:
@@ -173,20 +209,22 @@ def inputs_for(
         return None
     answer = None if response.answer == REDACTED else response.answer
     texts = tuple(p.text or "" for p in response.passages or ()) if response.texts_recorded else None
+    turns = history_of(example)
     match question:
         case "verify_answer":
-            return None if answer is None else VerifyAnswer(example.query, texts, answer)
+            return None if answer is None else VerifyAnswer(example.query, texts, answer, turns)
         case "verify_reference":
             claims = reference_claims(example)
             if not claims or texts is None:
                 return None
-            return VerifyReference(example.query, claims, texts, example.references[1:] if len(claims) == 1 else ())
+            accepted = example.references[1:] if len(claims) == 1 else ()
+            return VerifyReference(example.query, claims, texts, accepted, turns)
         case "rate_passages":
-            return None if texts is None else RatePassages(example.query, texts)
+            return None if texts is None else RatePassages(example.query, texts, turns)
         case "rate_sentences":
-            return None if texts is None else RateSentences(example.query, texts)
+            return None if texts is None else RateSentences(example.query, texts, turns)
         case "rate_answer":
-            return None if answer is None else RateAnswer(example.query, answer)
+            return None if answer is None else RateAnswer(example.query, answer, turns)
         case "agree":
             verified = known.get("verify_answer")
             claims = reference_claims(example)
@@ -194,18 +232,23 @@ def inputs_for(
                 return None
             mine = tuple(claim.text for claim in verified.claims)
             main = "".join(example.references[:1])
-            return Agree(mine, claims, example.query, example.references[1:], answer or "", main)
+            return Agree(mine, claims, example.query, example.references[1:], answer or "", main, turns)
         case "cover_aspects":
             parts = example.aspects
-            return CoverAspects(example.query, parts, answer) if parts and answer is not None else None
+            return CoverAspects(example.query, parts, answer, turns) if parts and answer is not None else None
         case "cover_criteria":
             parts = example.criteria
-            return CoverCriteria(example.query, parts, answer) if parts and answer is not None else None
+            return CoverCriteria(example.query, parts, answer, turns) if parts and answer is not None else None
         case "guess_questions":
-            return None if answer is None else GuessQuestions(example.query, answer)
+            return None if answer is None else GuessQuestions(example.query, answer, turns)
         case "similarity":
             return None if answer is None or not example.references else Similarity(answer, example.references[0])
     raise ValueError(f"no question {question!r}")
+
+
+def inputs_of_row(row: Labelled) -> VerifyAnswer:
+    """What a judge of a labelled row sees."""
+    return VerifyAnswer(row.query, row.passages, row.answer, row.history)
 
 
 def evidence_key(judge_id: str, version: int, inputs: Inputs, judge_repeat: int = 0) -> str:

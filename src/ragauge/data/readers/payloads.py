@@ -91,7 +91,8 @@ def turns_of(messages: Sequence[Any]) -> list[ChatTurn]:
     for start, end in pairwise([*asked, len(said)]):
         answers = [text for role, text in said[start:end] if role in ASSISTANT and text]
         if answers or end == len(said):
-            history: list[Row] = [{"role": role, "text": text} for role, text in said[:start] if text and role not in TOOL]
+            earlier = [(role, text) for role, text in said[:start] if text and role not in TOOL]
+            history: list[Row] = [{"role": role, "text": text} for role, text in earlier]
             answer, query = answers[-1] if answers else None, said[start][1] or ""
             turns.append(ChatTurn(len(turns) + 1, query, history, answer, _context_of(messages[start:end])))
     return turns

@@ -15,7 +15,7 @@ from ragauge.judging.calibrated.file import Base, CalibrationFile, LearnedFrom, 
 from ragauge.judging.calibrated.judge import text_key
 from ragauge.judging.calibrated.measured import MeasuredPassages, log_odds, trained_names, weakest
 from ragauge.judging.calibrated.together import marks_of, together
-from ragauge.judging.inputs import VerifyAnswer
+from ragauge.judging.inputs import inputs_of_row
 from ragauge.judging.judge import Judge, asks_models
 from ragauge.stats.calibration import Calibrated, LabelledOdds, folds_of
 
@@ -70,7 +70,7 @@ def training_items(rows: Sequence[Labelled], facts: Sequence[AnswerFacts | None]
         rows: what people said.
         facts: what the base found of each row's answer; None = it failed.
     """
-    keys = [text_key(VerifyAnswer(row.query, row.passages, row.answer)) for row in rows]
+    keys = [text_key(inputs_of_row(row)) for row in rows]
     groups = [keys[place] for place in together(rows)]
     known = [(key, tuple(marks_of(row)), group) for row, key, group in zip(rows, keys, groups, strict=True)]
     found = [one for row, its, said in zip(rows, known, facts, strict=True) for one in _of_row(row, its, said)]

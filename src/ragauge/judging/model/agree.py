@@ -8,7 +8,7 @@ from typing import Any
 from ragauge.data.facts import Agreement, AgreementFacts
 from ragauge.judging.inputs import Agree
 from ragauge.judging.judge import Asking, settled
-from ragauge.judging.model.prompt_blocks import Block, Prompt
+from ragauge.judging.model.prompt_blocks import Block, Prompt, earlier_turns
 from ragauge.judging.model.question_spec import INTEGER, YES_NO, QuestionSpec, a_list, an_object, one_of
 from ragauge.judging.model.reading import word, yes
 from ragauge.judging.model.verdicts import Listing, ask_each
@@ -42,7 +42,7 @@ def agree(inputs: Agree, asked: QuestionSpec) -> Asking:
     known = {n: text for n, text in enumerate(inputs.answer_claims, 1) if text is not None}
     answer: Listing[Agreement] = Listing("answer", "A", known, _agreement)
     reference = Listing("reference", "R", dict(enumerate(inputs.reference_claims, 1)), _stated)
-    blocks = [Block.of("question", inputs.query)] if inputs.query else []
+    blocks = [*earlier_turns(inputs.history), Block.of("question", inputs.query)] if inputs.query else []
     blocks += [answer.block("answer claims"), reference.block("reference claims")]
     if inputs.accepted:
         blocks.append(Block.of("other accepted answers", *inputs.accepted))

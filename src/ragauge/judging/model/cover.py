@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ragauge.data.facts import CoverFacts
 from ragauge.judging.inputs import Cover, CoverAspects, CoverCriteria
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.prompt_blocks import Block, Prompt
+from ragauge.judging.model.prompt_blocks import Block, Prompt, earlier_turns
 from ragauge.judging.model.question_spec import INTEGER, YES_NO, QuestionSpec, a_list, an_object
 from ragauge.judging.model.reading import yes
 from ragauge.judging.model.verdicts import Listing, ask_each
@@ -43,7 +43,8 @@ def cover_criteria(inputs: CoverCriteria, asked: QuestionSpec) -> Asking:
 
 def _covered(name: str, parts: Sequence[str], prompt: Prompt, inputs: Cover, asked: QuestionSpec) -> Asking:
     listing = Listing(name, "C", dict(enumerate(parts, 1)), lambda item: yes(item.get("met")))
-    blocks = Block.of("question", inputs.query), Block.of("answer", inputs.answer), listing.block()
+    question = [*earlier_turns(inputs.history), Block.of("question", inputs.query)]
+    blocks = *question, Block.of("answer", inputs.answer), listing.block()
     schema = an_object(**{name: a_list(n=INTEGER, met=YES_NO)})
     verdicts = yield from ask_each(asked, asked.worded(prompt, *blocks), schema, listing)
     met = verdicts.of(listing)

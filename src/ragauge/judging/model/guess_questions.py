@@ -8,7 +8,7 @@ from typing import Any
 from ragauge.data.facts import GuessedFacts
 from ragauge.judging.inputs import GuessQuestions
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.prompt_blocks import Block, Prompt
+from ragauge.judging.model.prompt_blocks import Block, Prompt, earlier_turns
 from ragauge.judging.model.question_spec import TEXTS, QuestionSpec, an_object
 from ragauge.judging.model.reading import texts
 from ragauge.judging.model.verdicts import ask_retry
@@ -22,6 +22,7 @@ GUESSING = Prompt(
 Write {QUESTIONS} different questions that this answer would answer fully, in the answer's language.""",
     f"Give questions: a list of {QUESTIONS} texts.",
     ("answer",),
+    "Write questions as its user would go on with.",
 )
 SCHEMA = an_object(questions=TEXTS)
 
@@ -31,7 +32,7 @@ def guess_questions(inputs: GuessQuestions, asked: QuestionSpec) -> Asking:
 
     Source: RAGAS, arXiv:2309.15217, section 3: mean cosine of the question with the questions guessed from the answer.
     """
-    worded = asked.worded(GUESSING, Block.of("answer", inputs.answer))
+    worded = asked.worded(GUESSING, *earlier_turns(inputs.history), Block.of("answer", inputs.answer))
     attempts, _ = yield from ask_retry(asked, worded, SCHEMA, _guessed, lambda guesses: len(guesses) >= QUESTIONS)
     guessed = max(attempts, key=len)[:QUESTIONS]
     if not guessed:

@@ -5,13 +5,14 @@ What a report says about a model judge: who answers, how it is asked, and what i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.data.ask import Ask, ModelName, Reply
+from ragauge.data.example import Turn
 from ragauge.data.identity import digest, plain
 from ragauge.data.labelled import AnswerPair, Preference
 from ragauge.judging import similarity
@@ -127,9 +128,11 @@ class ModelJudge:
             PROMPTS[name].check(template)
         return ModelJudge(replace(self.spec, settings=replace(self.spec.settings, wording=templates)))
 
-    def prepare(self, query: str, reference: str) -> Generator[list[Ask], list[Reply], prepare.Prepared]:
+    def prepare(
+        self, query: str, reference: str, history: Sequence[Turn] = ()
+    ) -> Generator[list[Ask], list[Reply], prepare.Prepared]:
         """The generator of `prepare`: claims of a reference and aspects of a question."""
-        return prepare.prepare(query, reference, QuestionSpec("prepare", prepare.VERSION, self.spec.settings))
+        return prepare.prepare(query, reference, QuestionSpec("prepare", prepare.VERSION, self.spec.settings), history)
 
 
 STEERED = (

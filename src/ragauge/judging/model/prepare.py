@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.judging.model.prompt_blocks import Block, Prompt
+from ragauge.data.example import Turn
+from ragauge.judging.model.prompt_blocks import Block, Prompt, earlier_turns
 from ragauge.judging.model.question_spec import TEXTS, QuestionSpec, an_object
 from ragauge.judging.model.reading import texts
 from ragauge.judging.model.verdicts import ask_retry
@@ -33,13 +34,16 @@ class Prepared(NamedTuple):
     reason: str = ""
 
 
-def prepare(query: str, reference: str, asked: QuestionSpec) -> Generator[list[Ask], list[Reply], Prepared]:
+def prepare(
+    query: str, reference: str, asked: QuestionSpec, history: Sequence[Turn] = ()
+) -> Generator[list[Ask], list[Reply], Prepared]:
     """Asked once, and once more where the reply holds no lists. A reference without a claim found counts as missing."""
 
     def whole(prepared: Prepared) -> bool:
         return bool(prepared.aspects) and (bool(prepared.claims) or not reference.strip())
 
-    worded = asked.worded(PREPARING, Block.of("question", query), Block.of("reference answer", reference))
+    question = [*earlier_turns(history), Block.of("question", query)]
+    worded = asked.worded(PREPARING, *question, Block.of("reference answer", reference))
     attempts, reason = yield from ask_retry(asked, worded, SCHEMA, _prepared, whole)
     if whole(attempts[-1]):
         return attempts[-1]

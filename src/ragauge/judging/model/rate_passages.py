@@ -8,7 +8,7 @@ from ragauge.data.ask import Ask, Reply
 from ragauge.data.facts import Rating, RelevanceFacts
 from ragauge.judging.inputs import RateAnswer, RatePassages, RateSentences
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.prompt_blocks import Block, Numbered, Prompt, Worded
+from ragauge.judging.model.prompt_blocks import Block, Numbered, Prompt, Worded, earlier_turns
 from ragauge.judging.model.question_spec import (
     INTEGER,
     TEXT,
@@ -58,8 +58,9 @@ def rate_passages(inputs: RatePassages, asked: QuestionSpec) -> Asking:
     """A passage that goes out in several packs is relevant when one of its parts is; a blank one never is."""
     parts = passage_batches(inputs.passages, asked.settings.pack)
     listings = [_listing("passages", "P", _parts_of(pack.sentences.values())) for pack in parts]
+    question = [*earlier_turns(inputs.history), Block.of("question", inputs.query)]
     rated = yield from interleave([
-        _rated(asked.worded(RATING, Block.of("question", inputs.query), pack.block), RATED, listing, asked)
+        _rated(asked.worded(RATING, *question, pack.block), RATED, listing, asked)
         for pack, listing in zip(parts, listings, strict=True)
     ])  # fmt: skip
     ratings = []
@@ -72,14 +73,15 @@ def rate_passages(inputs: RatePassages, asked: QuestionSpec) -> Asking:
 
 def rate_sentences(inputs: RateSentences | RateAnswer, asked: QuestionSpec) -> Asking:
     """Sentences of passages have the numbers that all questions show them by; those of an answer S1, S2, …."""
-    of_answer, question = isinstance(inputs, RateAnswer), Block.of("question", inputs.query)
+    of_answer = isinstance(inputs, RateAnswer)
+    question = [*earlier_turns(inputs.history), Block.of("question", inputs.query)]
     prompt, schema = (RATING_ANSWER, RATED_ANSWER) if of_answer else (RATING_SENTENCES, RATED_SENTENCES)
     parts = passage_batches(inputs.passages, asked.settings.pack)
     ratings, asking = [], []
     for pack in parts:
         texts = {n: one.sentence.text for n, one in enumerate(pack.sentences.values(), 1)}
         listing = _listing("sentences", "S" if of_answer else "", texts, () if of_answer else [*pack.sentences])
-        worded = asked.worded(prompt, question, listing.block() if of_answer else pack.block)
+        worded = asked.worded(prompt, *question, listing.block() if of_answer else pack.block)
         asking.append(_rated(worded, schema, listing, asked))
     for pack, verdicts in zip(parts, (yield from interleave(asking)), strict=True):
         for n, one in enumerate(pack.sentences.values(), 1):

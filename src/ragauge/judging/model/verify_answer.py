@@ -9,7 +9,7 @@ from typing import Any
 from ragauge.data.facts import Address, AnswerFacts, Claim
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import Asking
-from ragauge.judging.model.prompt_blocks import Block, Prompt
+from ragauge.judging.model.prompt_blocks import Block, Prompt, earlier_turns
 from ragauge.judging.model.question_spec import (
     INTEGER,
     TEXT,
@@ -37,6 +37,7 @@ refuses = true if it declines to answer or says that the information is not ther
 LISTED_FORM = """For every answer sentence [S1], [S2], … give its number n and the list of its claims, each a text; an \
 empty list where it has none."""
 WHOLE_FORM = "Of the whole answer: addresses: fully, partly or no; refuses: true or false."
+ECHOES = "Claims take the names that they need from there; what only repeats what the user said there is no claim."
 CHECKING = Prompt(
     "verify_answer",
     f"""Check the answer against the passages.
@@ -45,6 +46,7 @@ CHECKING = Prompt(
 {WHOLE}""",
     f"{LISTED_FORM} For each claim give\n{FORM}\n{WHOLE_FORM}",
     ("question", "passages", "answer"),
+    ECHOES,
 )
 LISTING = Prompt(
     "list_claims",
@@ -53,6 +55,7 @@ LISTING = Prompt(
 {WHOLE}""",
     f"{LISTED_FORM}\n{WHOLE_FORM}",
     ("question", "answer"),
+    ECHOES,
 )
 
 
@@ -96,12 +99,13 @@ def verify_answer(inputs: VerifyAnswer, asked: QuestionSpec) -> Asking:
     )  # fmt: skip
     passages = [] if fused is None else [fused.block]
     prompt, schema = (LISTING, LISTED) if fused is None else (CHECKING, CHECKED)
-    worded = asked.worded(prompt, Block.of("question", inputs.query), *passages, listing.block("answer"))
+    turns = earlier_turns(inputs.history)
+    worded = asked.worded(prompt, *turns, Block.of("question", inputs.query), *passages, listing.block("answer"))
     replies = yield from ask_each(asked, worded, schema, listing)
     address, refuse = _whole(replies.values)
     plain = list(_plain(sentences, replies.of(listing), replies.reason))
     texts = [claim.text or "" for claim, _ in plain if claim.text]
-    later = yield from check(inputs.query, texts, parts if fused is None else parts[1:], asked)
+    later = yield from check(inputs.query, texts, parts if fused is None else parts[1:], asked, inputs.history)
     verdicts = iter(later.supports)
     claims = tuple(
         claim if claim.text is None or not parts

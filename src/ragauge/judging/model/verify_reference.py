@@ -11,10 +11,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ragauge.data.ask import Ask, Reply
+from ragauge.data.example import Turn
 from ragauge.data.facts import Claim, ReferenceClaim, ReferenceFacts, Window
 from ragauge.judging.inputs import VerifyReference
 from ragauge.judging.judge import Asking, any_accepted
-from ragauge.judging.model.prompt_blocks import Block, Numbered, Prompt
+from ragauge.judging.model.prompt_blocks import Block, Numbered, Prompt, earlier_turns
 from ragauge.judging.model.question_spec import (
     INTEGER,
     TEXTS,
@@ -93,7 +94,7 @@ def support_of(item: Mapping[str, Any], sent: Mapping[str, Numbered]) -> Support
 
 
 def check(
-    query: str, claims: Sequence[str], parts: Sequence[PassageBatch], asked: QuestionSpec
+    query: str, claims: Sequence[str], parts: Sequence[PassageBatch], asked: QuestionSpec, history: Sequence[Turn] = ()
 ) -> Generator[list[Ask], list[Reply], SupportReplies]:
     """What each pack says about each claim: a list of Support or None a claim.
 
@@ -102,7 +103,8 @@ def check(
     groups = [[n] for n in range(1, len(claims) + 1)] if asked.settings.per_claim else [list(range(1, len(claims) + 1))]
     turns = [(group, pack) for pack in parts for group in groups if group]
     replies = yield from interleave([
-        _checked(query, {n: claims[n - 1] for n in group}, pack, asked) for group, pack in turns
+        _checked([*earlier_turns(history), Block.of("question", query)], {n: claims[n - 1] for n in group}, pack, asked)
+        for group, pack in turns
     ])  # fmt: skip
     supports: list[list[Support | None]] = [[] for _ in claims]
     for (group, _), (verdicts, _) in zip(turns, replies, strict=True):
@@ -112,11 +114,11 @@ def check(
 
 
 def _checked(
-    query: str, claims: Mapping[int, str], pack: PassageBatch, asked: QuestionSpec
+    question: Sequence[Block], claims: Mapping[int, str], pack: PassageBatch, asked: QuestionSpec
 ) -> Generator[list[Ask], list[Reply], tuple[Mapping[int, Support], str]]:
     """What one pack says about some claims, by their numbers, and why verdicts are missing."""
     listing = Listing("claims", "C", claims, lambda item: support_of(item, pack.sentences))
-    worded = asked.worded(CHECKING, Block.of("question", query), pack.block, listing.block())
+    worded = asked.worded(CHECKING, *question, pack.block, listing.block())
     verdicts = yield from ask_each(asked, worded, SCHEMA, listing)
     return verdicts.of(listing), verdicts.reason
 
@@ -161,7 +163,7 @@ def verify_reference(inputs: VerifyReference, asked: QuestionSpec) -> Asking:
 
 def _verify(inputs: VerifyReference, asked: QuestionSpec) -> Asking:
     parts = passage_batches(inputs.passages, asked.settings.pack)
-    checked = yield from check(inputs.query, inputs.claims, parts, asked)
+    checked = yield from check(inputs.query, inputs.claims, parts, asked, inputs.history)
     pairs = enumerate(zip(inputs.claims, checked.supports, strict=True), 1)
     claims = tuple(ReferenceClaim(n, text, _supporting(supports)) for n, (text, supports) in pairs)
     return ReferenceFacts(claims, max(1, len(parts)))

@@ -9,7 +9,7 @@ from typing import Literal
 from ragauge.analysis.judges.pairs import SUPPORTED
 from ragauge.analysis.judges.probes import ProbeRule
 from ragauge.data.labelled import Labelled, LabelledPart
-from ragauge.judging.inputs import VerifyAnswer
+from ragauge.judging.inputs import VerifyAnswer, inputs_of_row
 
 Need = Literal["answers", "passages", "others", "pairs", "labels", "family", "prefers", "wording"]
 
@@ -35,7 +35,7 @@ class ExaminedRow:
     @property
     def inputs(self) -> VerifyAnswer:
         """What the judge saw."""
-        return VerifyAnswer(self.row.query, self.row.passages, self.row.answer)
+        return inputs_of_row(self.row)
 
     def text(self, place: int) -> str:
         """Of a part."""
@@ -77,7 +77,8 @@ class Change:
     def as_row(self, row: Labelled) -> Labelled:
         """The example as the judge sees it now, its parts in the order of `parts`."""
         spans = tuple(LabelledPart(start, end, ()) for start, end in self.parts.values())
-        return replace(row, passages=self.inputs.passages or (), answer=self.inputs.answer, parts=spans)
+        seen = self.inputs
+        return replace(row, passages=seen.passages or (), answer=seen.answer, parts=spans, history=seen.history)
 
 
 class ProbePool:
