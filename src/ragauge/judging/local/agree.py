@@ -125,9 +125,15 @@ def _compared(
     )
     wording = Wording([text for text in (*theirs, bare(inputs.reference)) if not is_short(text)])
     short = len(theirs) == 1 and stated[0] is None and is_short(theirs[0])
+    by_rule = short and bool(find(theirs[0], EXACT))     # not by the words that are shared with a short reference
+
+    def weigh(text: str) -> Weighed:
+        found = reference.weigh(text)
+        return replace(found, p=min(found.p, UNDECIDED), supporting=()) if by_rule else found
+
     return [
         ComparedClaim(
-            _by_rule(reference.weigh(text)) if short and find(theirs[0], EXACT) else reference.weigh(text),
+            weigh(text),
             against[n - 1],
             max((statement.p for statement in stated if statement is not None and n in statement.by), default=None),
             wording.has(text),
@@ -138,23 +144,15 @@ def _compared(
     ]
 
 
-def _by_rule(weighed: Weighed) -> Weighed:
-    """Of a short reference with a number the rules for numbers decide, not the words that are shared with it."""
-    return replace(weighed, p=min(weighed.p, UNDECIDED), supporting=())
-
-
 def _stated(answer: Answer, theirs: Sequence[str], others: Sequence[str]) -> list[Stated | None]:
     """Per reference claim how the answer states it; all are stated where the whole of another accepted answer is."""
     phrases = [text for text in others if is_short(text)]
     statements = [answer.states(text, phrases if len(theirs) == 1 else ()) for text in theirs]
     if None not in statements:
         return statements
-    whole = next(filter(None, (_whole(answer, text) for text in _wholes(theirs, others))), None)
+    wholes = [text for text in others if len(theirs) > 1 or not is_short(text)][:MOST_LONG]
+    whole = next(filter(None, (_whole(answer, text) for text in wholes)), None)
     return statements if whole is None else [whole if statement is None else statement for statement in statements]
-
-
-def _wholes(theirs: Sequence[str], others: Sequence[str]) -> Sequence[str]:
-    return [text for text in others if len(theirs) > 1 or not is_short(text)][:MOST_LONG]
 
 
 def _whole(answer: Answer, accepted: str) -> Stated | None:

@@ -61,6 +61,7 @@ STRENGTH = {
     for n, line in enumerate(WORDS["strengths"].strip().replace("\n", "|").split("|"))
     for word in line.split()
 }
+OVERSTATED = ((2, 3, 4, 5), (0, 3, 4, 5), (0,), (0, 1), (0, 1, 2), (0, 1, 2, 3, 4))     # by no, few, some … all
 MONTHS = WORDS["months"].split()
 PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non")
 FEWEST_LETTERS = 4        # of a word that such a prefix turns round
@@ -104,7 +105,7 @@ def opposed(claim: str) -> Mapping[str, Opposition]:
     oppositions: dict[str, Opposition] = {}
     if claim in STRENGTH:
         oppositions = {
-            word: "quantifier" for word, strength in STRENGTH.items() if _overstated(STRENGTH[claim], strength)
+            word: "quantifier" for word, strength in STRENGTH.items() if strength in OVERSTATED[STRENGTH[claim]]
         }
     if len(claim) >= FEWEST_LETTERS:
         for prefix in PREFIXES:
@@ -112,19 +113,6 @@ def opposed(claim: str) -> Mapping[str, Opposition]:
             if claim.startswith(prefix) and len(claim) >= len(prefix) + FEWEST_LETTERS:
                 oppositions[claim.removeprefix(prefix)] = "antonym"
     return oppositions | OPPOSED.get(claim, {})
-
-
-def _overstated(claim: int, passage: int) -> bool:
-    """Strengths: 0 no, 1 few, 2 some, 3 many, 4 most, 5 all."""
-    if claim == 5:
-        return passage < 5
-    if claim == 4:
-        return passage < 3
-    if claim == 3:
-        return passage < 2
-    if claim == 2:
-        return passage == 0
-    return passage > 1 if claim == 0 else passage > 2 or passage == 0
 
 
 SENSES: dict[str, str] = {
