@@ -123,9 +123,15 @@ class ClaimOverPassages:
 
 
 class PreparedPassages:
-    """The passages of one response, made ready once for all claims."""
+    """The passages of one response, made ready once for all claims.
 
-    def __init__(self, passages: Sequence[str], claims: Sequence[str], mode: Mode | None = None) -> None:
+    What the user `said` in earlier turns is no evidence, but a number or name of it is not missing in a passage that
+    says no other one there.
+    """
+
+    def __init__(
+        self, passages: Sequence[str], claims: Sequence[str], mode: Mode | None = None, said: Sequence[str] = ()
+    ) -> None:
         spoken = mode_of(claims)
         claims_tell = spoken != "words" or any(guess(claim[:SAMPLE]) != "und" for claim in claims)
         self.texts = tuple(passages)
@@ -134,6 +140,7 @@ class PreparedPassages:
         )
         self.passages: list[Indexed] = [indexed(*pair) for pair in zip(passages, self.modes, strict=True)]
         self.haystacks: list[Haystack] = [haystack(text) for text in passages]
+        self.said = [haystack(text) for text in said]
 
     def without(self, numbers: Container[int]) -> PreparedPassages:
         """The same with some passages blank, so that the others keep their numbers."""
@@ -160,17 +167,28 @@ class PreparedPassages:
         wants = tuple(wanted(claim, mode) for mode in self.modes)
         specifics = find(claim, EVERY)[:MOST_SPECIFICS]
         pairs = enumerate(zip(wants, self.passages, strict=True), 1)
+        overlaps = tuple(overlap(want, passage, n) for n, (want, passage) in pairs)
+        lacking = (tuple(one for one in specifics if not found_in(one, stack)) for stack in self.haystacks)
         return ClaimOverPassages(
             claim,
             wants,
             specifics,
-            tuple(overlap(want, passage, n) for n, (want, passage) in pairs),
-            tuple(
-                tuple(specific for specific in specifics if not found_in(specific, stack)) for stack in self.haystacks
-            ),
+            overlaps,
+            tuple(self._not_said(claim, *pair) for pair in zip(lacking, overlaps, strict=True)),
             self.texts,
             self.passages,
             self.modes,
+        )
+
+    def _not_said(self, claim: str, lacking: tuple[Specific, ...], found: Overlap) -> tuple[Specific, ...]:
+        """What is missing in a passage without what the user said, where the passage has nothing else in its place."""
+        if not lacking or not self.said:
+            return lacking
+        held = find(self.texts[found.passage - 1][found.start : found.end], EVERY)
+        stack = haystack(claim)
+        others = {one.kind for one in held if not found_in(one, stack)}
+        return tuple(
+            one for one in lacking if one.kind in others or not any(found_in(one, said) for said in self.said)
         )
 
     def weigh(self, claim: str) -> Weighed:

@@ -27,7 +27,8 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
     """A claim is a clause of a sentence that states something; greetings, questions, pointers and refusals are none.
 
     Support is direct, but for amounts that follow from others by one operation: these are implied. With passages
-    recorded but none there, every claim is unsupported. An answer that declines as a whole claims nothing. Whether
+    recorded but none there, every claim is unsupported; what only repeats the user's earlier turns is none, unless they
+    support or contradict it. An answer that declines as a whole claims nothing. Whether
     one declines is not known where none of its claims is supported and its language has no wordings.
     """
     spoken = statements(inputs.answer)
@@ -48,14 +49,29 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
             tuple(plain), addressed.label, refuse, support_asked=False, address_p=addressed.p, unread=language
         )
     whole = [bare(sentence.text) for sentence in spoken.claims]
-    evidence, tabled = PreparedPassages(inputs.passages, whole), Tabled(inputs.query, inputs.passages)
+    said = [turn.text for turn in inputs.history if turn.role == "user"]
+    evidence, tabled = PreparedPassages(inputs.passages, whole, said=said), Tabled(inputs.query, inputs.passages)
     query = inputs.query if len(whole) == 1 and is_bare(whole[0], inputs.query, mode) else ""
     pairs = zip(whole, cut, strict=True)
     mended = [_mended(sentence, own, evidence, tabled, query) for sentence, own in pairs]
     verdicts = zip(chain.from_iterable(cut), chain.from_iterable(mended), strict=True)
-    claims = tuple(_claim(n, part, verdict) for n, (part, verdict) in enumerate(verdicts, 1))
+    kept = [
+        (part, verdict)
+        for (part, verdict), echoes in zip(verdicts, _echoing(whole, cut, said), strict=True)
+        if not echoes or verdict.found.supporting or verdict.found.contradicting
+    ]
+    claims = tuple(_claim(n, part, verdict) for n, (part, verdict) in enumerate(kept, 1))
     refuse, language = _refuse(inputs.answer, spoken, claims)
     return AnswerFacts(claims, addressed.label, refuse, address_p=addressed.p, unread=language)
+
+
+def _echoing(sentences: Sequence[str], cut: Sequence[Sequence[ClaimPart]], said: Sequence[str]) -> list[bool]:
+    """Whether each claim only repeats what the user said in an earlier turn; beside silent passages it is none then."""
+    if not said:
+        return [False for own in cut for _ in own]
+    turns = PreparedPassages(said, sentences)
+    verdicts = (weighed(sentence, own, turns) for sentence, own in zip(sentences, cut, strict=True))
+    return [bool(one.supporting) for several in verdicts for one in several]
 
 
 def _refuse(answer: str, spoken: Statements, claims: Sequence[Claim]) -> tuple[bool | None, str]:

@@ -37,7 +37,10 @@ refuses = true if it declines to answer or says that the information is not ther
 LISTED_FORM = """For every answer sentence [S1], [S2], … give its number n and the list of its claims, each a text; an \
 empty list where it has none."""
 WHOLE_FORM = "Of the whole answer: addresses: fully, partly or no; refuses: true or false."
-ECHOES = "Claims take the names that they need from there; what only repeats what the user said there is no claim."
+ECHOES = (
+    "Claims take the names that they need from there; what only repeats what the user said there is no claim, unless "
+    "the passages say otherwise."
+)
 CHECKING = Prompt(
     "verify_answer",
     f"""Check the answer against the passages.
