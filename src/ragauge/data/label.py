@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from math import inf
 
 from ragauge.data.identity import digest
+from ragauge.data.markup import blank_markup
 from ragauge.errors import UsageError
 
 Part = tuple[int, int] | int | None     # characters [first, last + 1) of the answer; a passage, from 1; the whole
@@ -125,7 +126,8 @@ def label_key(
     >>> label_key("refuse", "Who?", ["a"], "No.") == label_key("refuse", "Who?", ["b"], "No.")
     True
     """
-    given = {"query": query, "passages": list(passages), "answer": answer, "references": list(references)}
+    texts = {"query": query, "passages": list(passages), "references": list(references)}
+    given = texts | {"answer": blank_markup(answer)}     # as a judge sees it
     return digest([question, {name: given[name] for name in seen or SEEN.get(question, SEEN["support"])}])
 
 

@@ -21,6 +21,7 @@ from ragauge.data.label import (
     ScoreScale,
     label_key,
 )
+from ragauge.data.markup import blank_markup
 from ragauge.data.response import REDACTED
 from ragauge.errors import UnknownName, UsageError
 from ragauge.judging.judge import Judge
@@ -140,7 +141,7 @@ def task_of(question: str, item: Loaded, *, whole: bool) -> LabelTask:
     if question == "relevance":
         parts = tuple(range(1, len(passages) + 1))
     elif not whole and not of_whole(question):
-        parts = tuple((one.start, one.end) for one in split(answer)) or (None,)
+        parts = tuple((one.start, one.end) for one in split(blank_markup(answer))) or (None,)
     return LabelTask(key_of(question, item) or "", item.example.query, passages, answer, parts, references)
 
 

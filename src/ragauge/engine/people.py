@@ -9,6 +9,7 @@ from ragauge.analysis.estimating import LEAST_LABELS
 from ragauge.data.facts import AnswerFacts
 from ragauge.data.label import SCORE, Label, Part, last_said, part_text
 from ragauge.data.labelled import LABELS, Labelled, LabelledPart
+from ragauge.data.markup import blank_markup
 from ragauge.data.readers.answers import answered_row
 from ragauge.engine.judge_batch import Work, judge_batch
 from ragauge.engine.label_questions import key_of
@@ -194,7 +195,7 @@ def answered_rows(store: Store, run_id: str) -> list[Labelled]:
 
 
 def _row(item: Loaded, labels: Sequence[Label]) -> Labelled:
-    answer, parts = item.response.answer or "", []
+    answer, parts = blank_markup(item.response.answer or ""), []
     for part in sorted({label.part for label in labels}, key=lambda one: one if isinstance(one, tuple) else (0, 0)):
         mine = sorted((one for one in labels if one.part == part), key=lambda one: one.annotator)
         said = tuple(one for label in mine for one in LABELS if one == label.value)

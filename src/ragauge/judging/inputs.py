@@ -13,6 +13,7 @@ from ragauge.data.example import Example, Turn
 from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.data.identity import digest, plain
 from ragauge.data.labelled import Labelled
+from ragauge.data.markup import blank_markup
 from ragauge.data.response import REDACTED, Response
 from ragauge.text.clauses import clauses
 from ragauge.text.messages import plural
@@ -207,7 +208,7 @@ def inputs_for(
     """
     if response.error is not None:
         return None
-    answer = None if response.answer == REDACTED else response.answer
+    answer = None if response.answer in (None, REDACTED) else blank_markup(response.answer)
     texts = tuple(p.text or "" for p in response.passages or ()) if response.texts_recorded else None
     turns = history_of(example)
     match question:
