@@ -81,6 +81,7 @@ def test_the_corrected_mean_is_the_figure(labeled: Callable[[int], str]) -> None
     own = f"{raised.alert.mean:.2f} since {DAY}"
     headline = f"faithfulness is {day.mean:.2f} by labels on {DAY}, less than 0.80 (the judge's own: {own})"
     assert f"1 alert is open: {headline}." in status
+    assert headline in str(alerts(store=url).to_markdown()).replace("\\", "")
     text = f"Label-corrected, the mean is {figure} on {DAY} (60 labels; the judge's own: {day.judge_mean:.2f})."
     alert_text = str(alert(raised.alert.alert_id, store=url).to_markdown()).replace("\\", "")
     assert text in alert_text

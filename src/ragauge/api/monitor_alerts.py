@@ -176,11 +176,12 @@ def alerts(*, config: Path | None = None, store: str | None = None) -> AlertsRes
     Raises:
         ConfigError: mistakes in the file; all of them are in the text.
     """
+    from ragauge.api.queries.corrected_days import corrected_of
     from ragauge.store.monitors import AlertList
     from ragauge.store.open import open_store
 
     with open_store(store_url(store)) as opened:
-        known = opened.monitors.alerts()
+        known = [replace(one, corrected=corrected_of(opened, one.alert)) for one in opened.monitors.alerts()]
         said = _silences(opened, config)
     shown = [replace(one, silenced=held.why) if (held := _held(one.alert, said)) else one for one in known]
     return AlertsResult(AlertList(tuple(shown), *_said(known)))

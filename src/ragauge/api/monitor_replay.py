@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ragauge.analysis.monitoring.accounts import AlertAccount
     from ragauge.analysis.monitoring.arrivals import Arrival
     from ragauge.analysis.monitoring.drift import DriftDay
-    from ragauge.analysis.monitoring.label_correction import CorrectedDay
     from ragauge.analysis.monitoring.replaying import Replay
     from ragauge.analysis.monitoring.watches import Watch, Watches
     from ragauge.analysis.monitoring.watching import Alert
@@ -168,7 +167,7 @@ def section_of(config: Path | None) -> MonitorSection | None:
 def accounted(store: Store, alert: Alert, watch: Watch, came: Sequence[Arrival]) -> AlertAccount:
     """All that an alert has to say, with the causes and the facts of the responses from the store."""
     from ragauge.analysis.monitoring.accounts import account, looked_at
-    from ragauge.api.queries.corrected_days import corrected_days
+    from ragauge.api.queries.corrected_days import corrected_of
     from ragauge.engine.arrivals import causes_of, count_verdicts, facts_of, verdicts_of
     from ragauge.engine.blaming import blame_of
 
@@ -182,10 +181,7 @@ def accounted(store: Store, alert: Alert, watch: Watch, came: Sequence[Arrival])
         causes = {number: cause for number, cause in causes_of(store, run_ids).items() if number in failed}
     before, now = (facts_of(store, [one.number for one in side[-SAMPLED:]]) for side in looked)
     blame = blame_of(store, alert, watch, looked, causes)
-    corrected: tuple[CorrectedDay, ...] = ()
-    if not alert.segment[0]:
-        last = alert.fired_at.date()
-        corrected = corrected_days(store, watch.metric, alert.since, last, project=alert.project or watch.project)
+    corrected = corrected_of(store, alert, watch.project, watch.metric)
     told = account(alert, watch, looked, causes, (before, now), blame)
     return replace(told, verdicts=(counts[0], counts[1]), corrected=corrected)
 

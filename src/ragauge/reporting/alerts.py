@@ -121,7 +121,7 @@ def list_sections(kept: AlertList) -> Iterator[ReportSection]:
     )     # fmt: skip
     rows = tuple(
         (Phrase(one.alert.alert_id, to=("alert", one.alert.alert_id)), _alert_state(one.alert, one.silenced),
-         headline(one.alert), f"{one.alert.fired_at:%Y-%m-%d %H:%M}", SPOKEN[one.resolution])
+         headline(one.alert, one.corrected), f"{one.alert.fired_at:%Y-%m-%d %H:%M}", SPOKEN[one.resolution])
         for one in found
     )  # fmt: skip
     if not rows:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import delete, exists, or_, select, update
 
+from ragauge.analysis.monitoring.label_correction import CorrectedDay
 from ragauge.analysis.monitoring.series import ALL, Segment, Series
 from ragauge.analysis.monitoring.silences import Silence
 from ragauge.analysis.monitoring.states import Resolution
@@ -29,11 +30,13 @@ class KeptAlert:
         alert: what fired, with its end where it has one.
         resolution: what people say of it; "" = nothing yet.
         silenced: why no one is notified of it, where that is so; "" else.
+        corrected: days from the one since which it is worse to the one on which it fired whose mean labels correct.
     """
 
     alert: Alert
     resolution: Resolution = ""
     silenced: str = ""
+    corrected: tuple[CorrectedDay, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,23 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragauge.analysis.monitoring.label_correction import CorrectedDay
+    from ragauge.analysis.monitoring.watching import Alert
     from ragauge.store.open import Store
+
+
+def corrected_of(store: Store, alert: Alert, project: str = "", metric: str = "") -> tuple[CorrectedDay, ...]:
+    """The corrected days of an alert on all requests, from the one since which it is worse to the one when it fired.
+
+    Args:
+        store: with runs, draws and labels.
+        alert: what fired.
+        project: whose traffic its monitor watches, where the alert names none.
+        metric: its monitor's; "" = the monitor is called as its metric is.
+    """
+    if alert.segment[0]:
+        return ()
+    last = alert.fired_at.date()
+    return corrected_days(store, metric or alert.monitor, alert.since, last, project=alert.project or project)
 
 
 def corrected_days(
