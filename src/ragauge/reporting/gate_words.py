@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import isinf
 
-from ragauge.analysis.diagnosis.label_advice import draw_command
-from ragauge.analysis.estimating import LEAST_LABELS
-from ragauge.data.response import Run
+from ragauge.analysis.diagnosis.label_advice import advise_draw
 from ragauge.gating.examples import none_yet
 from ragauge.gating.result import Check, CheckExample, Gated, Verdict
 from ragauge.reporting import gate_failures as failures
@@ -313,10 +311,10 @@ def what_next(gated: Gated) -> str:
             name, other = run.run_id, base.run_id
         look = ("compare", other, name) if other else ("show", name)
         return " ".join([f"Which examples, and why: {command(*look)}; the arithmetic: --explain.", *again])
-    return " ".join([*again, *([] if gated.broken else _more_data(stopped, gated.run))])
+    return " ".join([*again, *([] if gated.broken else _more_data(stopped, safe(gated.run.name), gated.run.done))])
 
 
-def _more_data(stopped: Sequence[Check], run: Run) -> Iterator[str]:
+def _more_data(stopped: Sequence[Check], run_name: str, n: int) -> Iterator[str]:
     """What helps checks that have not enough data for another reason than failed calls."""
     unlabelled = {check.metric: check for check in stopped if check.because == "few" and check.inapplicable}
     for name, check in unlabelled.items():
@@ -330,8 +328,7 @@ def _more_data(stopped: Sequence[Check], run: Run) -> Iterator[str]:
     if not rest:
         return
     if any(check.because == "few" and check.rectified for check in rest):
-        draw = f"Draw answers and label them (docs/labels.md): {draw_command(safe(run.name), run.done)}"
-        yield draw if run.done >= LEAST_LABELS else f"More examples: labels correct a mean from {LEAST_LABELS} on."
+        yield advise_draw(run_name, n)
     elif {check.because for check in rest} == {"few"}:
         yield "More examples; or a smaller min_n, if so few are meant to decide. See docs/gates.md."
     elif any(check.kind == "max_drop" and check.amount == 0 for check in rest):

@@ -23,6 +23,13 @@ def draw_command(run_name: str, n: int, question: str = "support") -> str:
     return command("label", "draw", run_name, "-n", str(min(n, N_LABELS)), *asked, "-o", "page.html")
 
 
+def advise_draw(run_name: str, n: int) -> str:
+    """What a mean that labels are to correct lacks, of a run of n answers."""
+    if n < LEAST_LABELS:
+        return f"More examples: labels correct a mean from {LEAST_LABELS} on."
+    return f"Draw answers and label them (docs/labels.md): {draw_command(run_name, n)}"
+
+
 def describe_labels(n: int) -> str:
     """How many of n answers to label, how long it takes, and what it does where they are too few to correct a mean.
 
