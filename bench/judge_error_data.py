@@ -23,7 +23,7 @@ from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure_all
-from ragauge.text.layout import LAYOUTS, Layout
+from ragauge.text.table_rows import LAYOUTS, Layout
 
 SEED = 20_261_123
 QUESTIONS = 100     # of each set with gold passages: the mean over them is known to a few points

@@ -15,7 +15,7 @@ from ragauge.stats.distributions import normal_quantile
 from ragauge.stats.instrument import JudgeMeanError, widened
 from ragauge.stats.judge_scale import SourceScale
 from ragauge.stats.weighted import Interval
-from ragauge.text.layout import LAYOUTS, Layout
+from ragauge.text.table_rows import LAYOUTS, Layout
 
 FEWEST_SOURCES = 3    # a prediction for one more has k − 2 degrees of freedom
 FEWEST_OF_SOURCE = 20   # texts of a source in one layout

@@ -25,7 +25,7 @@ from ragauge.data.facts import (
 from ragauge.data.readability import ControlledFact, ControlScale, Readability
 from ragauge.data.response import Passage, Response
 from ragauge.metrics.facts import Facts
-from ragauge.text.layout import Layout
+from ragauge.text.table_rows import Layout
 
 HANDED_ON = (Passage("p1", "a", "one"), Passage("p2", "b", "two"))
 

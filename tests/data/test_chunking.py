@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ragauge.data.document import Document, chunk
 from ragauge.errors import UsageError
 from ragauge.systems.demo.systems import documents
-from ragauge.text.outline import outline
+from ragauge.text.sentences import outline
 from ragauge.text.tokens import count
 
 PAGE = """# Lamps

@@ -16,7 +16,7 @@ from ragauge.engine.tasks import find_tasks
 from ragauge.judging.local.judge import LocalJudge
 from ragauge.metrics.topics import NO_TOPIC
 from ragauge.store.open import open_store
-from ragauge.text.task_words import has_topic
+from ragauge.text.tokens import has_topic
 
 DOCUMENTS = (
     "Anna: The kiln cracked again last night. Ben: Then we fire the bowls in Delft on Friday.",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragauge.text.layout import layout_of, layout_of_texts
+from ragauge.text.table_rows import layout_of, layout_of_texts
 
 CELLS = "Segment\nSales\nNorth\n1,204\n1,180\nSouth\n(310)\n295\n—\n%"
 TABLE = "| Segment | 2021 | 2022 |\n|---|---|---|\n| North | 1,204 | 1,180 |\n| South | 310 | 295 |"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ragauge.data.identity import digest
 from ragauge.errors import DataError, UsageError
-from ragauge.text.outline import Unit, outline
+from ragauge.text.sentences import Unit, outline
 from ragauge.text.tokens import count
 
 

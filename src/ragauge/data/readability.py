@@ -16,8 +16,8 @@ from ragauge.data.example import Example
 from ragauge.data.identity import digest
 from ragauge.data.response import Response
 from ragauge.text.language import guess
-from ragauge.text.layout import Layout, layout_of_texts
-from ragauge.text.task_words import content_of
+from ragauge.text.table_rows import Layout, layout_of_texts
+from ragauge.text.tokens import content_of
 
 ControlledFact = Literal["support", "reference", "relevance", "address", "agreement"]
 CONTROLLED_FACTS: tuple[ControlledFact, ...] = get_args(ControlledFact)

@@ -19,8 +19,8 @@ from ragauge.data.response import Passage, Response
 from ragauge.judging.known_texts import KnownText, known_texts
 from ragauge.text.characters import UNSPACED
 from ragauge.text.language import guess
-from ragauge.text.layout import Layout, layout_of
 from ragauge.text.sentences import split
+from ragauge.text.table_rows import Layout, layout_of
 from ragauge.text.tokens import words
 
 PairKind = Literal["passages", "address"]     # what is judged: a query, answer and reference beside passages, or alone

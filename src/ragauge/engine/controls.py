@@ -35,7 +35,7 @@ from ragauge.metrics.measure import measure_all
 from ragauge.store.evidence import Evidences, PackedEvidence
 from ragauge.store.open import Store
 from ragauge.store.responses import Loaded
-from ragauge.text.layout import Layout
+from ragauge.text.table_rows import Layout
 
 DRAW_VERSION = 3      # raised when other pairs are drawn from the same run
 MAX_SOURCES = 400     # responses that pairs are drawn from

@@ -17,8 +17,8 @@ from ragauge.engine.people import responses_of
 from ragauge.stats.instrument import JudgeMeanError, known_by_labels
 from ragauge.stats.label_gap import LabelGap, Scored, label_gap
 from ragauge.text.language import guess
-from ragauge.text.layout import Layout, layout_of_texts
 from ragauge.text.messages import plural
+from ragauge.text.table_rows import Layout, layout_of_texts
 
 if TYPE_CHECKING:
     from ragauge.store.judges import LabelFile, TextScore

@@ -17,8 +17,8 @@ from ragauge.data.markup import blank_markup
 from ragauge.data.response import REDACTED, Response
 from ragauge.text.clauses import clauses
 from ragauge.text.messages import plural
+from ragauge.text.phrases import participle
 from ragauge.text.sentences import FENCE, split
-from ragauge.text.verbs import participle
 
 
 @dataclass(frozen=True, slots=True)

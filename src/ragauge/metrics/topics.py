@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragauge.data.facts import Evidence, RelevanceFacts
 from ragauge.data.readability import Readability
 from ragauge.metrics.base import NotApplicable
-from ragauge.text.task_words import has_topic
+from ragauge.text.tokens import has_topic
 
 RATED = ("rate_passages", "rate_sentences")
 NO_TOPIC = "the request names no topic that passages could be relevant to"

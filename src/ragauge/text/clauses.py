@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ragauge.text import verbs
-from ragauge.text.phrases import SEPARATORS, TokenizedSentence, Words
+from ragauge.text import phrases as verbs
+from ragauge.text.phrases import SEPARATORS, TokenizedSentence, Words, finite, gerund, participle
 from ragauge.text.sentences import CODE
-from ragauge.text.verbs import finite, gerund, participle
 
 LONGEST = 1_200        # characters: a longer sentence is a list or a run-on text, and stays one
 FEWEST = 2             # words with content that each part has of its own
@@ -17,12 +16,11 @@ LONGEST_NAME = 14      # words of an apposition
 FARTHEST_VERB = 10     # words before the verb of an adverbial clause
 DEEPEST = 4            # clauses within clauses
 
-# what follows holds only if something else does, or only as somebody's word
+# what follows holds only if something else does
 CONDITIONAL = frozenset(["if", "unless", "whether", "otherwise", "suppose", "assuming", "provided", "lest"])
 JOINS_CLAUSES = verbs.ADVERBIAL | {"but", "which", "who", "that"}
 BEFORE_VERB = verbs.PRONOUNS | verbs.DETERMINERS
 NOT_IN_NAMES = verbs.AUXILIARIES | verbs.THIRD | verbs.PAST
-SAYING = frozenset(verbs.WORDS["saying"].split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +99,7 @@ class _Cutter:
     def _holds(self, at: int) -> bool:
         """Whether what stands here and further on holds only on a condition, or as somebody's word."""
         after = self.words[at + 1] if at + 1 < len(self.words) else ""
-        return self.words[at].lower() in CONDITIONAL or (self.words[at] in SAYING and after != "to")
+        return self.words[at].lower() in CONDITIONAL or (self.words[at] in verbs.SAYING and after != "to")
 
     def _two_at(self, low: int, colon: int, high: int) -> bool:
         """Whether a statement of its own stands before a colon, and one behind it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ragauge.text.characters import Mark
 from ragauge.text.word_files import read_patterns, read_words
 
@@ -18,7 +20,8 @@ def at(plain: str, pos: int, digits: int) -> Mark | None:
     """The date whose first number is at pos, or None; the mark begins earlier where the month's name does."""
     if digits > 4 or digits == 3:
         return None
-    mark = _by_year(plain, pos) if digits == 4 else _numeric(plain, pos) or _day_first(plain, pos)
+    forms = ("year_first", "cjk_date", "year_month") if digits == 4 else ("cjk_day", "year_last", "day_month")
+    mark = _first(forms, plain, pos, pos)
     if mark is not None:
         return mark
     before = plain[max(0, pos - LONGEST_MONTH) : pos]
@@ -26,7 +29,7 @@ def at(plain: str, pos: int, digits: int) -> Mark | None:
     named = _month_before(words)
     if named:
         name, month = named
-        return _month_first(plain, pos, pos - len(before) + before.rindex(name), month)
+        return _first(("bare_year", "day_year"), plain, pos, pos - len(before) + before.rindex(name), month)
     return _year(plain, pos, words[-1].lower() if words else "") if digits == 4 else None
 
 
@@ -75,57 +78,31 @@ def _month(name: str) -> int | None:
     return MONTHS.get(name.lower())
 
 
-def _mark(start: int, end: int, year: str | None, month: int, day: str | None, other: str = "") -> Mark | None:
-    if not 1 <= month <= 12 or (day is not None and not 1 <= int(day) <= 31):
-        return None
-    if year is None:
-        return Mark("date", start, end, f"--{month:02}-{int(day or 0):02}", other=other)
-    tail = f"-{int(day):02}" if day is not None else ""
-    return Mark("date", start, end, f"{year}-{month:02}{tail}", other=other)
+def _first(forms: tuple[str, ...], plain: str, pos: int, start: int, month: int = 0) -> Mark | None:
+    """The first of these forms that makes a date at pos; it begins at start where the month's name stands before it."""
+    return next(filter(None, (_read(FORMS[form].match(plain, pos), start, month) for form in forms)), None)
 
 
-def _by_year(plain: str, pos: int) -> Mark | None:
-    if match := FORMS["year_first"].match(plain, pos):
-        return _mark(pos, match.end(), match[1], int(match[3]), match[4])
-    if match := FORMS["cjk_date"].match(plain, pos):
-        if match[2] is None:
-            return Mark("date", pos, match.end(), match[1])
-        return _mark(pos, match.end(), match[1], int(match[2]), match[3])
-    if match := FORMS["year_month"].match(plain, pos):
-        return _mark(pos, match.end(), match[1], int(match[2]), None)
-    return None
-
-
-def _numeric(plain: str, pos: int) -> Mark | None:
-    """3.4.2024 has the day first; 3/4/2024 is read both ways, the month first."""
-    if match := FORMS["cjk_day"].match(plain, pos):
-        return _mark(pos, match.end(), None, int(match[1]), match[2])
-    match = FORMS["year_last"].match(plain, pos)
+def _read(match: re.Match[str] | None, start: int, month: int) -> Mark | None:
     if match is None:
         return None
-    first, second, year = match[1], match[3], match[4]
-    day_first = _mark(pos, match.end(), year, int(second), first)
-    month_first = _mark(pos, match.end(), year, int(first), second)
-    if match[2] == "." or month_first is None or day_first is None:
-        return day_first or month_first
-    return month_first._replace(other=day_first.normal if day_first.normal != month_first.normal else "")
+    read = match.groupdict()
+    year, day, last, link = (read.get(part) for part in ("year", "day", "last", "link"))
+    if "month" in read and read["month"] is None:      # 2024年
+        return Mark("date", start, match.end(), read["year"])
+    number = month or int(read.get("month") or 0) or _month(read.get("name") or "") or 0
+    normal, other = _normal(year, number, day), _normal(year, number, last) if last else ""
+    if link:      # 3.4.2024 has the day first; 3/4/2024 is read both ways, the month first
+        swapped = _normal(year, int(day or 0), str(number))
+        normal, other = (normal or swapped, "") if link == "." or not swapped else (swapped, normal)
+    return Mark("date", start, match.end(), normal, other=other if other != normal else "") if normal else None
 
 
-def _day_first(plain: str, pos: int) -> Mark | None:
-    match = FORMS["day_month"].match(plain, pos)
-    if match is None or not (month := _month(match[3])):
-        return None
-    last = _mark(pos, match.end(), match[4], month, match[2]) if match[2] else None
-    return _mark(pos, match.end(), match[4], month, match[1], last.normal if last else "")
-
-
-def _month_first(plain: str, pos: int, start: int, month: int) -> Mark | None:
-    if match := FORMS["bare_year"].match(plain, pos):
-        return _mark(start, match.end(), match[1], month, None)
-    if match := FORMS["day_year"].match(plain, pos):
-        last = _mark(start, match.end(), match[3], month, match[2]) if match[2] else None
-        return _mark(start, match.end(), match[3], month, match[1], last.normal if last else "")
-    return None
+def _normal(year: str | None, month: int, day: str | None) -> str:
+    """The canonical form; "" of a month or a day that there is none of."""
+    if not 1 <= month <= 12 or (day is not None and not 1 <= int(day) <= 31):
+        return ""
+    return "-".join([year or "-", f"{month:02}", *([] if day is None else [f"{int(day):02}"])])
 
 
 def _year(plain: str, pos: int, before: str) -> Mark | None:

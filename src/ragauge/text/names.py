@@ -10,8 +10,8 @@ from functools import cache, lru_cache
 from ragauge.text.characters import HANGUL, UNSPACED, Mark, capitals, marks
 from ragauge.text.dates import MONTHS
 from ragauge.text.language import frequent
+from ragauge.text.numerals import SHORT_SCALES, UNITS
 from ragauge.text.tokens import ENGLISH, OPENERS, PARTICLES, TITLES, WEEKDAYS
-from ragauge.text.units import SHORT_SCALES, UNITS
 
 ADDRESS = re.compile(r"https?://[^\s<>\"）」]+|www\.[^\s<>\"）」]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+")
 CJK_TITLE = re.compile(r"《([^《》\n]{1,80})》")

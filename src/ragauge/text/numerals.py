@@ -7,10 +7,69 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from ragauge.text import dates, units
+from ragauge.text import dates
 from ragauge.text.characters import HANGUL, SPACED_UNTIL, UNSPACED, Mark
 from ragauge.text.sentences import CREDIT
-from ragauge.text.word_files import read_patterns
+from ragauge.text.tokens import ENGLISH, OPENERS, WEEKDAYS
+from ragauge.text.word_files import read_patterns, read_words
+
+WORDS = read_words(__file__, "units")
+
+
+def _by_name(kind: str) -> dict[str, str]:
+    return {name: key for key, names in WORDS[kind].items() for name in names.split()}
+
+
+UNITS, CURRENCIES = _by_name("units"), _by_name("currencies")
+CJK_UNITS = {name: unit for name, unit in UNITS.items() if ord(name[0]) > 0x2E80}
+# with capitals these are codes (5G, 4K), in small letters words ("5 ad campaigns")
+SMALL_ONLY = frozenset(["g", "h", "l", "m", "s", "t", "x"])
+CAPITAL_ONLY = frozenset(["ad", "bc", "bce", "ce", "v", "w"])
+CURRENCY_BEFORE = re.compile(r"([$€£¥₹₩₽])\s?$|\b(USD|EUR|GBP|JPY|CNY|CHF|INR|Rs)\.?\s?$")
+
+# powers of ten
+SCALES, SHORT_SCALES, CJK_SCALES = (
+    {name: int(power) for name, power in _by_name(kind).items()} for kind in ("scales", "short_scales", "cjk_scales")
+)
+CERTAIN_SCALES = ("k", "bn", "mn", "tn")     # "5m" may be metres and "5b" a label
+
+PERCENT = frozenset(["%", "percent", "pct", "prozent", "procent"])
+# first word -> the rest
+PERCENT_PHRASES = {"per": " cent", "pour": " cent", "por": " ciento", "percentage": " points"}
+ONES, TENS, ORDINALS = (
+    {name: n * step for n, name in enumerate(WORDS["in_order"][kind].split(), first)}
+    for kind, first, step in (("ones", 0, 1), ("tens", 2, 10), ("ordinals", 1, 1))
+)
+WORD_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 10**9, "trillion": 10**12}
+
+LABEL = read_patterns(__file__, "units")["label"]     # words before such a number
+NO_LABELS = ENGLISH | OPENERS | WEEKDAYS | dates.MONTHS.keys()
+DOTTED = re.compile(r"(?P<dotted>\d+(?:\.\d+){2,})|(?P<decimal>\d+\.\d+)")
+V_BEFORE = re.compile(r"(?<![^\W_])[vV]$")     # of v2.10
+LABELED = re.compile(rf"(?:{LABEL.pattern}|(?<![^\W_])[^\W\d_]*[A-Z][^\W\d_]*[a-z]|(?<!\w)v\.?) ?$")
+
+
+def labeled(plain: str, start: int) -> bool:
+    """Whether the number that starts here tells things apart, by the word before it: Version 2.10, Python 3.10."""
+    before = plain[max(0, start - 24) : start]
+    match = LABELED.search(before)
+    return match is not None and match[0].strip().lower() not in NO_LABELS
+
+
+def versioned(written: str) -> str:
+    """A decimal as a version: with the zeros at its end, but for one that is all of its fraction.
+
+    >>> versioned("2.10"), versioned("3.0")
+    ('2.10', '3')
+    """
+    whole, _, fraction = written.partition(".")
+    return f"{whole}.{fraction}" if fraction.strip("0") else whole
+
+
+def asks_label(query: str) -> bool:
+    """Whether a question asks for a number that tells things apart: which version, which section."""
+    return LABEL.search(query) is not None
+
 
 _SIGN = r"(?:US)?[$€£¥₹](?!\d)|%|°[CcFf]|[ap]\.m\.?"
 SUFFIX = re.compile(rf" ?-?({_SIGN}|[^\W\d_{UNSPACED}{HANGUL}]+(?:/[a-z]+)?|[{UNSPACED}{HANGUL}]{{1,3}})")
@@ -23,7 +82,7 @@ class Tail(NamedTuple):
     end: int     # where the number itself ends: behind its multiplier, its ordinal ending and its per cent
     shift: int = 0     # the power of ten to multiply by
     other: int | None = None     # the power of ten in the other reading, None where there is one reading
-    unit: str = ""     # see `units`
+    unit: str = ""     # what is counted
     percent: bool = False     # whether it is a percentage
 
 
@@ -50,22 +109,22 @@ def suffix_after(plain: str, end: int, *, currency: bool = False) -> Tail | None
 def _multiplied(match: re.Match[str], end: int, *, currency: bool) -> Tail:
     """The number with its multiplier or ordinal ending, as far as the first word says."""
     word, glued = match[1].lower(), match.start(1) == end
-    if word in units.SCALES:
+    if word in SCALES:
         full_stop = match.string[match.end() : match.end() + 1] == "." and len(word) <= 3     # Mio.
-        return Tail(match.end() + full_stop, units.SCALES[word])
-    if word in units.SHORT_SCALES and (glued or currency or word in units.CERTAIN_SCALES):
-        return Tail(match.end(), units.SHORT_SCALES[word], None if currency or word in units.CERTAIN_SCALES else 0)
-    if word[0] in units.CJK_SCALES:
-        return Tail(match.start(1) + 1, units.CJK_SCALES[word[0]])
+        return Tail(match.end() + full_stop, SCALES[word])
+    if word in SHORT_SCALES and (glued or currency or word in CERTAIN_SCALES):
+        return Tail(match.end(), SHORT_SCALES[word], None if currency or word in CERTAIN_SCALES else 0)
+    if word[0] in CJK_SCALES:
+        return Tail(match.start(1) + 1, CJK_SCALES[word[0]])
     return Tail(match.end() if glued and word in ORDINAL_ENDINGS else end)
 
 
 def _per_cent(plain: str, match: re.Match[str]) -> int:
     """Where a per cent sign or word ends; 0 where there is none."""
     word = match[1].lower()
-    if word in units.PERCENT:
+    if word in PERCENT:
         return match.end()
-    phrase = units.PERCENT_PHRASES.get(word)
+    phrase = PERCENT_PHRASES.get(word)
     if phrase and plain[match.end() : match.end() + len(phrase)].lower() == phrase:
         last = match.end() + len(phrase)
         return 0 if plain[last : last + 1].isalpha() else last
@@ -74,13 +133,13 @@ def _per_cent(plain: str, match: re.Match[str]) -> int:
 
 def _unit(word: str) -> str:
     small = word.lower()
-    if small in units.SMALL_ONLY and word != small:
+    if small in SMALL_ONLY and word != small:
         return ""
-    if small in units.CAPITAL_ONLY and word == small:
+    if small in CAPITAL_ONLY and word == small:
         return ""
-    if small in units.UNITS:
-        return units.UNITS[small]
-    return next((unit for name, unit in units.CJK_UNITS.items() if word.startswith(name)), "")
+    if small in UNITS:
+        return UNITS[small]
+    return next((unit for name, unit in CJK_UNITS.items() if word.startswith(name)), "")
 
 
 def _either_case(names: Iterable[str]) -> str:
@@ -88,12 +147,12 @@ def _either_case(names: Iterable[str]) -> str:
     return "|".join(f"[{name[0]}{name[0].upper()}]{name[1:]}" for name in names)
 
 
-_SCALE = "|".join(units.WORD_SCALES)
+_SCALE = "|".join(WORD_SCALES)
 PHRASE = re.compile(
-    rf"(?<!\w)(?:{_either_case([*units.TENS, *units.ONES])}|[aA]n?(?=[ ](?:{_SCALE})\b))\b"
-    rf"(?:(?:[ -]|[ ]and[ ])(?i:{'|'.join([*units.TENS, *units.ONES, *units.WORD_SCALES])})\b){{0,12}}"
+    rf"(?<!\w)(?:{_either_case([*TENS, *ONES])}|[aA]n?(?=[ ](?:{_SCALE})\b))\b"
+    rf"(?:(?:[ -]|[ ]and[ ])(?i:{'|'.join([*TENS, *ONES, *WORD_SCALES])})\b){{0,12}}"
 )
-ORDINAL = re.compile(rf"(?<!\w)(?:{_either_case(units.ORDINALS)})\b")
+ORDINAL = re.compile(rf"(?<!\w)(?:{_either_case(ORDINALS)})\b")
 ENGLISH_WORD = re.compile(r"[A-Za-z]+")
 VAGUE = ("one", "zero")     # "one of them" is no number to check
 UNBOUNDED = 10**15
@@ -116,7 +175,7 @@ def find_spelled(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
                 yield Mark("number", start, end, str(value), tail.unit)
     if liberal:
         for match in ORDINAL.finditer(plain):
-            yield Mark("number", match.start(), match.end(), str(units.ORDINALS[match[0].lower()]))
+            yield Mark("number", match.start(), match.end(), str(ORDINALS[match[0].lower()]))
 
 
 def _numbers(plain: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -152,13 +211,13 @@ def _value(phrase: str) -> int | None:
             group = 1
         elif word == "hundred":
             group, least = (group or 1) * 100, 100
-        elif word in units.WORD_SCALES:
-            total, group, least = total + (group or 1) * units.WORD_SCALES[word], 0, UNBOUNDED
+        elif word in WORD_SCALES:
+            total, group, least = total + (group or 1) * WORD_SCALES[word], 0, UNBOUNDED
         elif word != "and":
-            value = units.TENS.get(word, units.ONES.get(word, 0))
+            value = TENS.get(word, ONES.get(word, 0))
             if value >= least:
                 return None
-            group, least = group + value, 10 if word in units.TENS else 0
+            group, least = group + value, 10 if word in TENS else 0
     return total + group
 
 
@@ -211,7 +270,7 @@ def _at(plain: str, pos: int, digits: int) -> Mark | None:
     if before in "Y '" and (year := dates.fiscal(plain, pos, digits)) is not None:
         return year
     if before == "_" or (before.isalpha() and ord(before) < SPACED_UNTIL):
-        match = units.DOTTED.match(plain, pos) if units.V_BEFORE.search(plain, max(0, pos - 2), pos) else None
+        match = DOTTED.match(plain, pos) if V_BEFORE.search(plain, max(0, pos - 2), pos) else None
         return _number(plain, pos, match) if match is not None else None
     if before == "-" and FORMS["code_before"].search(plain, max(0, pos - 24), pos):
         return None
@@ -235,14 +294,14 @@ def _enumerates(plain: str, pos: int, match: re.Match[str]) -> bool:
 
 
 def _number(plain: str, pos: int, match: re.Match[str]) -> Mark | None:
-    symbol = units.CURRENCY_BEFORE.search(plain, max(0, pos - 5), pos)
+    symbol = CURRENCY_BEFORE.search(plain, max(0, pos - 5), pos)
     tail = suffix_after(plain, match.end(), currency=symbol is not None)
     if tail is None:
         return None
     whole, fraction, other = _read(match)
     if fraction is None:
         return Mark("number", pos, match.end(), whole, tail.unit)
-    unit = units.CURRENCIES[(symbol[1] or symbol[2]).lower()] if symbol else tail.unit
+    unit = CURRENCIES[(symbol[1] or symbol[2]).lower()] if symbol else tail.unit
     before = symbol.start() if symbol else pos
     sign = FORMS["signed"].search(plain, max(0, before - 8), before)
     minus = "-" if sign else ""
@@ -254,8 +313,8 @@ def _number(plain: str, pos: int, match: re.Match[str]) -> Mark | None:
     other = minus + other if other else ""
     start = pos - 1 if sign and sign[0][-1] == "-" and not symbol else pos
     if match.lastgroup == "decimal" and "." in match[0] and not (symbol or tail.unit or tail.shift or tail.percent):
-        version = units.versioned(match[0])
-        if units.labeled(plain, pos):
+        version = versioned(match[0])
+        if labeled(plain, pos):
             return Mark("number", pos, match.end(), version)
         other = other or (version if version.endswith("0") else "")
     if tail.percent:

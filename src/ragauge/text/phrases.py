@@ -5,32 +5,80 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
 
-from ragauge.text import verbs
 from ragauge.text.language import guess
 from ragauge.text.tokens import ENGLISH
-from ragauge.text.verbs import finite, gerund, participle, third
-from ragauge.text.word_files import read_patterns, read_words
+from ragauge.text.word_files import read_patterns, read_sets
 
-WORDS, TOKEN = read_words(__file__, "phrases"), read_patterns(__file__, "phrases")["token"]
+AUXILIARIES, PAST, THIRD, BASE, PARTICIPLES = read_sets(__file__, "verbs", "auxiliaries past third base participles")
+NOT_ED, NOT_ING, NOT_THIRD, LOOSE, SAYING = read_sets(__file__, "verbs", "not_ed not_ing not_third loose saying")
+DETERMINERS, PREPOSITIONS, PRONOUNS = read_sets(__file__, "verbs", "determiners prepositions pronouns")
+RELATIVE, JOINING, ADVERBIAL, BEHIND_VERB = read_sets(__file__, "verbs", "relative joining adverbial behind_verb")
+SUBJECTS, OBLIQUE, QUANTITY, ELSEWHERE = read_sets(__file__, "verbs", "subjects oblique quantity elsewhere")
+TOKEN = read_patterns(__file__, "phrases")["token"]
 LONGEST_THING = 5      # words of a member of a list
 LONGEST_SUBJECT = 20   # words; a longer one was not understood
-
 SEPARATORS = frozenset([",", "—", "–"])
-RELATIVE = frozenset(["who", "which", "whose", "whom", "where"])
+GOVERNED = DETERMINERS | PREPOSITIONS
+BEFORE_NOUN = GOVERNED - PRONOUNS
 # "opened in May" may have its subject before it; "the roof built by masons" is a noun with what is said of it
-BEHIND_PARTICIPLE = verbs.PREPOSITIONS.difference(WORDS["behind_nouns"].split())
-GOVERNED = verbs.DETERMINERS | verbs.PREPOSITIONS
-SMALL = (GOVERNED | verbs.PRONOUNS) - {"i"}
+BEHIND_PARTICIPLE = PREPOSITIONS.difference(*read_sets(__file__, "verbs", "behind_nouns"))
+SMALL = (GOVERNED | PRONOUNS) - {"i"}
 NARROWING = RELATIVE | {"that"}
-OPENING = verbs.PREPOSITIONS | verbs.ADVERBIAL | verbs.LOOSE | {"when", "however", "moreover", "therefore"}
-UNFINISHED = NARROWING | {"what"}     # a verb behind one of these is not that of the clause
-SUBJECTS = frozenset(["he", "she", "it", "they", "we", "i", "you"])
-BEING = frozenset(["is", "are", "was", "were", "been"])
-OBLIQUE = frozenset(["me", "us", "him", "them", "it"])
-# no other language that is told apart has them
-PLAINLY_ENGLISH = {word for word in ENGLISH if len(word) > 2}.difference(WORDS["elsewhere"].split())
-QUANTITY = frozenset(["of", "all", "some", "most", "many", "both", "one", "each"])     # "some of which"
+OPENING = PREPOSITIONS | ADVERBIAL | LOOSE | {"when", "however", "moreover", "therefore"}
+PLAINLY_ENGLISH = {word for word in ENGLISH if len(word) > 2} - ELSEWHERE
 Words = tuple[int | str, ...]     # numbers of tokens, and words that are put between them
+
+
+def regular_past(word: str) -> bool:
+    """Whether a word in small letters ends as a regular past form does.
+
+    >>> regular_past("moved"), regular_past("hundred"), regular_past("moves")
+    (True, False, False)
+    """
+    return len(word) >= 4 and word.endswith("ed") and word not in NOT_ED and not word.endswith("eed")
+
+
+def participle(word: str) -> bool:
+    """Whether a word may be a past participle."""
+    return word in PARTICIPLES or regular_past(word)
+
+
+def third(word: str) -> bool:
+    """Whether a word in small letters ends as a third person does; most nouns in the plural do too."""
+    ends = word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
+    return len(word) >= 4 and ends and word not in NOT_THIRD
+
+
+def gerund(word: str) -> bool:
+    """Whether a word may be a present participle.
+
+    >>> gerund("leaving"), gerund("morning")
+    (True, False)
+    """
+    return len(word) >= 5 and word.endswith("ing") and word not in NOT_ING and not word.endswith("thing")
+
+
+def finite(words: Sequence[str], at: int) -> bool:
+    """Whether the word at a place is plainly a finite verb, by its form and its neighbours.
+
+    >>> finite("the old port closed in 1990".split(), 3), finite("the closed port".split(), 1)
+    (True, False)
+    """
+    word, before = words[at], words[at - 1] if at else ""
+    after = words[at + 1] if at + 1 < len(words) else ""
+    if word in AUXILIARIES:
+        return True
+    if before in BEFORE_NOUN:
+        return False
+    if word in PAST or word in THIRD:
+        return True
+    if before in ("it", "he", "she", "which", "who") and word.islower() and third(word):
+        return True
+    if third(word) and after in BEHIND_VERB and before and before not in ("and", "or"):
+        return True
+    if word in BASE:
+        return before.endswith("s") or before in ("they", "we", "you", "i", "which", "who", "that")
+    return regular_past(word) and before != "" and not (before in AUXILIARIES or before in ("and", "or", "by"))
 
 
 class TokenizedSentence:
@@ -57,7 +105,7 @@ class TokenizedSentence:
         words = [self.words[at] for at in ids]
         for k, word in enumerate(words):
             following = words[k + 1] if k + 1 < len(words) else ""
-            behind = participle(word) and following in BEHIND_PARTICIPLE and words[k - 1] not in verbs.PRONOUNS
+            behind = participle(word) and following in BEHIND_PARTICIPLE and words[k - 1] not in PRONOUNS
             if finite(words, k) and not behind:
                 return k
         return None
@@ -66,13 +114,13 @@ class TokenizedSentence:
         """The position of the verb that a part begins with, adverbs aside; None where it begins otherwise."""
         words = [self.words[at] for at in ids]
         for k, word in enumerate(words[:3]):
-            if word in verbs.AUXILIARIES or word in verbs.PAST or word in verbs.THIRD:
+            if word in AUXILIARIES or word in PAST or word in THIRD:
                 return k
             if participle(word) and k + 1 < len(words) and self._governs(ids[k + 1]):
                 return k
-            if third(word) and k + 1 < len(words) and words[k + 1] in verbs.BEHIND_VERB:
+            if third(word) and k + 1 < len(words) and words[k + 1] in BEHIND_VERB:
                 return k
-            if word not in verbs.LOOSE and not word.endswith("ly") and word not in ("not", "never"):
+            if word not in LOOSE and not word.endswith("ly") and word not in ("not", "never"):
                 return None
         return None
 
@@ -88,11 +136,11 @@ class TokenizedSentence:
         if not verb or self.pronoun(ids[0], ids[-1] + 1) is not None:
             return False
         before = [self.words[at] for at in ids[:verb]]
-        if not UNFINISHED.isdisjoint(before) or (verb > 1 and before[-1] in verbs.PRONOUNS):
+        if not {"what", *NARROWING}.isdisjoint(before) or (verb > 1 and before[-1] in PRONOUNS):
             return False
-        if before[0] in verbs.PRONOUNS:
+        if before[0] in PRONOUNS:
             return verb <= 3
-        return verb <= (10 if far else 6) and (far or before[0] in verbs.DETERMINERS)
+        return verb <= (10 if far else 6) and (far or before[0] in DETERMINERS)
 
     def name(self, at: int) -> bool:
         """Whether a token is written with a capital, as names are."""
@@ -128,7 +176,7 @@ class TokenizedSentence:
     def _trimmed(self, ids: Sequence[int]) -> Sequence[int]:
         """A subject without "and", "then" or "mostly" around it."""
         first, last = 0, len(ids)
-        while first < last and (self.words[ids[first]] in verbs.JOINING or self._adverb(ids[first])):
+        while first < last and (self.words[ids[first]] in JOINING or self._adverb(ids[first])):
             first += 1
         if first < last and self.words[ids[first]] in SUBJECTS:
             return ids[first : first + 1]
@@ -137,11 +185,11 @@ class TokenizedSentence:
         return ids[first:last]
 
     def _adverb(self, at: int) -> bool:
-        return self.words[at] in verbs.LOOSE or (self.words[at].endswith("ly") and not self.name(at))
+        return self.words[at] in LOOSE or (self.words[at].endswith("ly") and not self.name(at))
 
     def _without_auxiliary(self, lead: Words) -> Words:
         end = len(lead)
-        while end > 1 and self._word(lead[end - 1]) in verbs.AUXILIARIES:
+        while end > 1 and self._word(lead[end - 1]) in AUXILIARIES:
             end -= 1
         return lead[:end]
 
@@ -168,11 +216,11 @@ class TokenizedSentence:
         verb = self.verb(left)
         after = right[leads + 1 : leads + 2]
         # "was sold and lost its roof"
-        active = word in verbs.PAST and any(self.words[at] in verbs.DETERMINERS for at in after)
+        active = word in PAST and any(self.words[at] in DETERMINERS for at in after)
         if verb is None or active or not participle(word):
             return subject
-        only = word in verbs.PARTICIPLES and word not in verbs.PAST     # "known" needs its "is"
-        if self.words[left[verb]] not in verbs.AUXILIARIES:
+        only = word in PARTICIPLES and word not in PAST     # "known" needs its "is"
+        if self.words[left[verb]] not in AUXILIARIES:
             return (*subject, "was") if only else subject
         shared = [left[verb]]
         for at in left[verb + 1 : verb + 4]:
@@ -180,9 +228,10 @@ class TokenizedSentence:
                 return (*subject, *shared)
             if self.words[at] in ("been", "being", "be"):
                 shared.append(at)
-            elif self.words[at] not in verbs.LOOSE and not self.words[at].endswith("ly"):
+            elif self.words[at] not in LOOSE and not self.words[at].endswith("ly"):
                 break
-        return (*subject, *(shared if self.words[left[verb]] in BEING else ("was",))) if only else subject
+        being = self.words[left[verb]] in ("is", "are", "was", "were", "been")
+        return (*subject, *(shared if being else ("was",))) if only else subject
 
     def antecedent(self, ids: Sequence[int]) -> Words | None:
         """The noun phrase at the end of what stands before a comma, or all of it where no verb is in it yet."""
@@ -193,14 +242,14 @@ class TokenizedSentence:
         own = []
         for k in range(len(ids) - 1, max(-1, len(ids) - 10), -1):
             word = words[k]
-            if not own and (word in verbs.LOOSE or word.endswith("ly")):
+            if not own and (word in LOOSE or word.endswith("ly")):
                 continue
-            if word in verbs.AUXILIARIES or (word in verbs.PREPOSITIONS and word != "of"):
+            if word in AUXILIARIES or (word in PREPOSITIONS and word != "of"):
                 break
             if finite(words, k) and not self.name(ids[k]):
                 break
             own.append(ids[k])
-            if word in verbs.DETERMINERS and (k == 0 or words[k - 1] != "of"):
+            if word in DETERMINERS and (k == 0 or words[k - 1] != "of"):
                 break
         own = own[::-1]
         while own and self.words[own[0]] in ("and", "or", "of"):
@@ -212,7 +261,7 @@ class TokenizedSentence:
     def thing(self, ids: Sequence[int]) -> bool:
         """Whether a member of a list is one thing, without a verb or a place or time of its own."""
         words = [self.words[at] for at in ids]
-        plain = (verbs.PREPOSITIONS | verbs.JOINING | {"or"}).isdisjoint(words)
+        plain = (PREPOSITIONS | JOINING | {"or"}).isdisjoint(words)
         plain = plain and not (words and (gerund(words[0]) or words[0].endswith("ly") or words[0] == "including"))
         return 0 < len(ids) <= LONGEST_THING and plain and self.content(ids) > 0 and self.verb(ids) is None
 
@@ -263,7 +312,7 @@ class TokenizedSentence:
             word = self.words[at]
             if word in RELATIVE:
                 return at
-            if word not in verbs.PREPOSITIONS | QUANTITY:
+            if word not in PREPOSITIONS | QUANTITY:
                 return None
         return None
 

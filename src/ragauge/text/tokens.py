@@ -9,16 +9,10 @@ from functools import cache, lru_cache
 from typing import Any
 
 from ragauge.text.characters import UNSPACED, marks
-from ragauge.text.word_files import read_words
+from ragauge.text.word_files import read_sets, read_words
 
-WORDS = read_words(__file__, "tokens")
-ENGLISH = frozenset(WORDS["english"].split())
-OPENERS = frozenset(WORDS["openers"].split())
-PARTICLES = frozenset(WORDS["particles"].split())
-TITLES = frozenset(WORDS["titles"].split())
-WEEKDAYS = frozenset(WORDS["weekdays"].split())
-
-
+ENGLISH, OPENERS, PARTICLES = read_sets(__file__, "tokens", "english openers particles")
+TITLES, WEEKDAYS = read_sets(__file__, "tokens", "titles weekdays")
 # a number takes at most so many separators, so that a line of "1.1.1…" is not read over and over
 ASCII = re.compile(r"[0-9]+(?:[.,:/][0-9]+){1,12}(?![a-z0-9])|[a-z0-9]+(?:'[a-z0-9]+)*")
 
@@ -93,6 +87,40 @@ def folded(text: str) -> str:
     if text.isascii():
         return " ".join(text.lower().split())
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+@cache
+def _task_words() -> tuple[frozenset[str], tuple[str, ...]]:
+    """Words for texts, for what is done with them, of greetings, of grammar; of unspaced scripts the longest first."""
+    table = read_words(__file__, "task_words")
+    return frozenset(words(table["spaced"])), tuple(table["unspaced"].split())
+
+
+def has_topic(question: str) -> bool:
+    """Whether a question has a word that only passages about something could share.
+
+    Of a question of nothing but grammar (Which?) nothing is known: it may go on from another one.
+
+    >>> has_topic("Please summarise this document."), has_topic("Summarise the merger."), has_topic("请翻译这篇文章")
+    (False, True, False)
+    """
+    spaced, unspaced = _task_words()
+    text = question.casefold()
+    if not text.isascii():
+        for word in unspaced:
+            text = text.replace(word, " ")
+    found = set(words(text))
+    return not spaced.issuperset(found) or (bool(found) and found <= ENGLISH)
+
+
+def content_of(request: str) -> frozenset[str]:
+    """The stems of a request's words with content, names and numbers included; of nothing but grammar, all its words.
+
+    >>> content_of("What is the plot of the story?") == content_of("Plots of these stories")
+    True
+    """
+    request_words = words(request)
+    return frozenset(stem(word) for word in request_words if word not in ENGLISH) or frozenset(request_words)
 
 
 ARTICLES = re.compile(r"\b(?:an?|the)\b")

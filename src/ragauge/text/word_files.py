@@ -39,6 +39,11 @@ def read_words(module: str, name: str) -> dict[str, Any]:
     return tomllib.loads((Path(module).parent / "words" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
+def read_sets(module: str, name: str, kinds: str) -> tuple[frozenset[str], ...]:
+    """Word lists of a file as sets, in the order in which they are asked for."""
+    return tuple(frozenset(read_words(module, name)[kind].split()) for kind in kinds.split())
+
+
 @cache
 def read_patterns(module: str, name: str) -> dict[str, re.Pattern[str]]:
     """The regular expressions of a file by name; {NAME} is what [parts] has for it.

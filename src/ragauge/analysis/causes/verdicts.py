@@ -24,7 +24,7 @@ from ragauge.analysis.causes.labeled import (
 )
 from ragauge.data.facts import Claim
 from ragauge.data.verdict import ExampleVerdict, Verdict, combine
-from ragauge.text.layout import layout_of
+from ragauge.text.table_rows import layout_of
 
 THRESHOLDS = Path(__file__).parent / "verdict_thresholds.json"
 CERTAIN_P = 0.2         # a claim this unlikely that a passage contradicts, or that has made-up specifics, fails alone

@@ -20,7 +20,7 @@ from ragauge.text.dates import LAST_YEAR
 from ragauge.text.numerals import canonical, digits
 from ragauge.text.specifics import EXACT, Specific, find
 from ragauge.text.tokens import stem, words
-from ragauge.text.units import ORDINALS, UNITS
+from ragauge.text.numerals import ORDINALS, UNITS
 from ragauge.text.word_files import read_words
 
 LISTS = read_words(__file__, "measures")

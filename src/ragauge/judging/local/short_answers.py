@@ -15,9 +15,9 @@ from ragauge.judging.local.measures import one_amount, same_amount, stands_alone
 from ragauge.judging.local.statements import bare
 from ragauge.text.code import codes, stands
 from ragauge.text.names import fold, written
+from ragauge.text.numerals import CURRENCIES, asks_label, versioned
 from ragauge.text.specifics import EXACT, Specific, find, found_in
 from ragauge.text.tokens import stem, words
-from ragauge.text.units import CURRENCIES, asks_label, versioned
 from ragauge.text.word_files import read_patterns, read_words
 
 MOST_WORDS = 8          # of a phrase

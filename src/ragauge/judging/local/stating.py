@@ -37,8 +37,8 @@ from ragauge.judging.local.slots import POLAR
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import PreparedPassages, Weighed
 from ragauge.text.code import codes
+from ragauge.text.numerals import asks_label
 from ragauge.text.specifics import EXACT, NAME, Specific, find
-from ragauge.text.units import asks_label
 
 
 def names_another(claim: AnswerClaim, references: Sequence[str], query: str) -> bool:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ragauge.text import specifics
 from ragauge.text.dates import MONTHS
+from ragauge.text.phrases import participle
 from ragauge.text.specifics import Haystack, Specific, found_in
-from ragauge.text.verbs import participle
 
 COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 NAMES: Mapping[int, str] = {1: "Halvorsen", 2: "Marlow Quint", 3: "Ines Tavares Brandt"}

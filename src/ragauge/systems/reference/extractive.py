@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ragauge.data.response import Citation, Passage
 from ragauge.systems.reference.retrievers import TermWeights, terms
-from ragauge.text.outline import outline
+from ragauge.text.sentences import outline
 
 if TYPE_CHECKING:
     import numpy as np
