@@ -9,24 +9,15 @@ import re
 from functools import lru_cache
 
 from ragauge.text.characters import plain
-from ragauge.text.names import ADDRESS
+from ragauge.text.names import FORMS as NAMES
 from ragauge.text.tokens import ENGLISH
+from ragauge.text.word_files import read_patterns
 
 LOOKED_AT = 20_000     # characters of a text that is searched
 LONGEST = 200          # characters of an identifier
 SHORT_FLAG = 3         # characters up to which a flag's capitals tell: -v and -V
 
-_RUN = re.compile(r"[\w./~\\:-]+(?:\(\))?")
-_FLAG = re.compile(r"--[A-Za-z][\w-]+|-[A-Za-z]{1,2}")
-_ROOTED = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.-]*[^\W\d_][\w.-]*(?:[/\\][\w.-]+)*")
-_RELATIVE = re.compile(r"[\w.-]+(?:[/\\][\w.-]+)+")
-_DOTTED = re.compile(r"[\w-]{2,}(?:\.[\w-]+)*\.(?:[a-z][\w-]+|[ch])|[a-z][\w-]+\.[a-z][\w-]+\.[A-Z]\w+")
-_EXTENDED = re.compile(r"\w\.[a-z]\w{1,5}$")
-_UNDERSCORED = re.compile(r"\w*[^\W_]_+\w+|_+[^\W_]\w*|[^\W_]\w*_+")
-_HUMPED = re.compile(r"[a-z]{2,}(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}(?:Error|Exception|Warning)")
-_VERSION = re.compile(r"v(\d{1,5}(?:\.\d{1,5}){1,4}[\w-]*)|(\d{1,5}(?:\.\d{1,5}){2,4}[\w-]*)", re.IGNORECASE)
-_DAY = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d{4}|\d{2})|\d{4}\.\d{1,2}\.\d{1,2}")
-_ESCAPED = re.compile(r"\\([_*\-.#])")
+FORMS = read_patterns(__file__, "code")
 
 
 def codes(text: str) -> tuple[str, ...]:
@@ -36,8 +27,8 @@ def codes(text: str) -> tuple[str, ...]:
     ('close_all', '--no-cache', '-v', '~/app/a.toml', '2.1.3')
     """
     spans: dict[str, None] = {}
-    masked = ADDRESS.sub(" ", _readable(text))     # web addresses are names
-    for run in _RUN.finditer(masked):
+    masked = NAMES["address"].sub(" ", _readable(text))     # web addresses are names
+    for run in FORMS["run"].finditer(masked):
         before = masked[run.start() - 1 : run.start()]
         code = _code(run[0], glued=before.isalnum()) if len(run[0]) <= LONGEST else ""
         if code:
@@ -50,26 +41,14 @@ def _code(run: str, *, glued: bool) -> str:
     if run.endswith("()"):
         return run[:-2].strip(".:/")
     run = run.rstrip(".:-\\").removesuffix("/")
-    if _FLAG.fullmatch(run):
+    if FORMS["flag"].fullmatch(run):
         return "" if glued or run.lstrip("-").lower() in ENGLISH else run
     run = run.lstrip("-:")
-    version = _VERSION.fullmatch(run)
-    if version is not None:
-        return "" if _DAY.fullmatch(run) else version[1] or version[2]
-    return run if _shaped(run) else ""
-
-
-def _shaped(run: str) -> bool:
-    if not any(map(str.isalpha, run)):
-        return False
-    if "/" in run or "\\" in run:
-        telling = "_" in run or _EXTENDED.search(run) is not None
-        return _ROOTED.fullmatch(run) is not None or (telling and _RELATIVE.fullmatch(run) is not None)
-    if "::" in run or _UNDERSCORED.search(run) is not None:
-        return True
-    if _DOTTED.fullmatch(run):
-        return run.rpartition(".")[2] not in ENGLISH     # "the end.the next"
-    return _HUMPED.fullmatch(run) is not None
+    if version := FORMS["version"].fullmatch(run):
+        return "" if FORMS["day"].fullmatch(run) else version[1] or version[2]
+    shape = FORMS["shape"].fullmatch(run) if any(map(str.isalpha, run)) else None
+    prose = shape is not None and shape["dotted"] and run.rpartition(".")[2] in ENGLISH     # "the end.the next"
+    return run if shape is not None and not prose else ""
 
 
 def stands(code: str, text: str) -> bool:
@@ -97,4 +76,4 @@ def _pattern(code: str) -> re.Pattern[str]:
 
 def _readable(text: str) -> str:
     """With plain dashes, and without the backslashes that Markdown puts before signs."""
-    return _ESCAPED.sub(r"\1", plain(text)) if "\\" in text else plain(text)
+    return FORMS["escaped"].sub(r"\1", plain(text)) if "\\" in text else plain(text)

@@ -12,17 +12,10 @@ from ragauge.text.dates import MONTHS
 from ragauge.text.language import frequent
 from ragauge.text.numerals import SHORT_SCALES, UNITS
 from ragauge.text.tokens import ENGLISH, OPENERS, PARTICLES, TITLES, WEEKDAYS
+from ragauge.text.word_files import read_patterns
 
-ADDRESS = re.compile(r"https?://[^\s<>\"）」]+|www\.[^\s<>\"）」]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+")
-CJK_TITLE = re.compile(r"《([^《》\n]{1,80})》")
-ACRONYM = re.compile(r"(?<![^\W_])(?:[^\W\d_]\.)+[^\W\d_](?![^\W_])\.?")
-ASCII_PIECE = re.compile(r"[A-Za-z0-9]+")
+FORMS = read_patterns(__file__, "names")
 INSIDE = re.compile(f"[^\\W{UNSPACED}{HANGUL}]")
-ACCENT = re.compile(r"[\u0300-\u036f]")
-# a heading, a list item, a quotation or a sentence begins
-OPENING = re.compile(r"(?:^|[\n.!?…。！？•|>*#\"“«]|[-–—] |[\"'”’)\]] )[\s\"'“‘«(\[*_#]*$")
-SMALL = re.compile(r"[^\W\d_A-Z]")
-POSSESSIVE = re.compile(r"['’]s?(?=\s|$)")
 GAP = r"[ \u00a0]"
 LONGEST_SHOUT = 3      # words; a longer run of capitals is emphasis
 LOOK = 80              # characters either side that tell whether a line is written in capitals
@@ -49,13 +42,13 @@ def _words(*, ascii_only: bool, linked: bool) -> re.Pattern[str]:
 def addresses(text: str) -> Iterator[Mark]:
     """Web and mail addresses, and titles in 《》; each kind in order."""
     if "://" in text or "www." in text or "@" in text:
-        for match in ADDRESS.finditer(text):
+        for match in FORMS["address"].finditer(text):
             end = match.start() + len(match[0].rstrip(".,;:!?)'*]"))
             normal = canonical(text[match.start() : end])
             if normal:
                 yield Mark("name", match.start(), end, normal)
     if "《" in text:
-        for match in CJK_TITLE.finditer(text):
+        for match in FORMS["cjk_title"].finditer(text):
             normal = canonical(match[1])
             if normal:
                 yield Mark("name", match.start(1), match.end(1), normal)
@@ -105,7 +98,7 @@ def _read(text: str, start: int, end: int, language: str, common: frozenset[str]
     if len(normal) < 2:
         return None, False
     if " " in body or "\u00a0" in body:
-        shout = SMALL.search(body) is None and body.count(" ") >= LONGEST_SHOUT
+        shout = FORMS["small"].search(body) is None and body.count(" ") >= LONGEST_SHOUT
         return (None if shout else Mark("name", start, end, normal)), False
     if any(map(str.isdigit, body)) or body[1:].lower() != body[1:]:
         odd = _measure(text, start, body) or (body.isupper() and _shouted(text, start, end))
@@ -119,12 +112,12 @@ def _opens(text: str, at: int) -> bool:
     """Whether a sentence, a line or a quotation begins here, as far as can be seen without splitting the text."""
     if at >= 2 and text[at - 1] == " " and (text[at - 2].isalnum() or text[at - 2] == ","):
         return False
-    return OPENING.search(text, max(0, at - 12), at) is not None if at else True
+    return FORMS["opening"].search(text, max(0, at - 12), at) is not None if at else True
 
 
 def _trimmed(text: str, start: int, end: int, common: frozenset[str], *, first: bool) -> tuple[int, int, bool]:
     """Without titles, words that only open a sentence, and the possessive at the end."""
-    owner = POSSESSIVE.search(text, start, end)
+    owner = FORMS["possessive"].search(text, start, end)
     if owner:
         end = owner.start()
     body = text[start:end]
@@ -194,13 +187,10 @@ def _pieces() -> re.Pattern[str]:
 
 def written(text: str) -> list[str]:
     """The words that names are looked for among, as written."""
+    undotted = FORMS["acronym"].sub(lambda match: match[0].replace(".", "") + " ", text)
     if text.isascii():
-        return ASCII_PIECE.findall(ACRONYM.sub(_undotted, text))
-    return _pieces().findall(ACCENT.sub("", unicodedata.normalize("NFKD", ACRONYM.sub(_undotted, text))))
-
-
-def _undotted(match: re.Match[str]) -> str:
-    return match[0].replace(".", "") + " "
+        return FORMS["ascii_piece"].findall(undotted)
+    return _pieces().findall(FORMS["accent"].sub("", unicodedata.normalize("NFKD", undotted)))
 
 
 def fold(word: str) -> str:

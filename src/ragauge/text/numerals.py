@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from ragauge.text import dates
 from ragauge.text.characters import HANGUL, SPACED_UNTIL, UNSPACED, Mark
-from ragauge.text.sentences import CREDIT
 from ragauge.text.tokens import ENGLISH, OPENERS, WEEKDAYS
 from ragauge.text.word_files import read_patterns, read_words
 
@@ -224,7 +223,7 @@ def _value(phrase: str) -> int | None:
 DIGITS = re.compile(r"[0-9]+")
 FORMS = read_patterns(__file__, "numerals")
 NUMBER = FORMS["number"]
-BRACKETS = re.compile(r"\[\^?\d{1,3}(?:\s*[,;-]\s*\d{1,3})*\]|【[^】\n]{1,40}】|" + CREDIT)
+BRACKETS = read_patterns(__file__, "sentences")["bracketed"]
 CHINESE_PERCENT = "百分之"
 LONGEST = 400     # digits; a longer run is no number that anyone wrote
 
@@ -235,33 +234,17 @@ def find(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
     `liberal`: number words count wherever they stand ("one of", "first"); right for text to be searched in, wrong for
     text to be checked.
     """
-    taken = _skipped(plain)
+    yield from find_spelled(plain, liberal=liberal)
+    if "[" in plain or "【" in plain:
+        plain = BRACKETS.sub(lambda cited: "]" * len(cited[0]), plain)
     pos = 0
     while digits := DIGITS.search(plain, pos):
         pos = digits.start()
-        if pos in taken:
-            pos = taken[pos]
-            continue
         mark = _at(plain, pos, digits.end() - pos)
-        if mark is None:
-            run = NUMBER.match(plain, pos)
-            pos = run.end() if run else pos + 1
-            continue
-        pos = mark.end
-        yield mark
-    yield from find_spelled(plain, liberal=liberal)
-
-
-def _skipped(plain: str) -> dict[int, int]:
-    """First digit -> end, of citations in brackets."""
-    if "[" not in plain and "【" not in plain:
-        return {}
-    skipped = {}
-    for match in BRACKETS.finditer(plain):
-        first = DIGITS.search(plain, match.start(), match.end())
-        if first:
-            skipped[first.start()] = match.end()
-    return skipped
+        if mark is not None:
+            yield mark
+        run = NUMBER.match(plain, pos)
+        pos = mark.end if mark is not None else run.end() if run is not None else pos + 1
 
 
 def _at(plain: str, pos: int, digits: int) -> Mark | None:

@@ -9,19 +9,12 @@ from typing import Any
 
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.sentences import split
+from ragauge.text.word_files import read_patterns
 
 Predicate = Callable[[str], bool]
 
-NAME = re.compile(r"[A-Za-z0-9_.+/-]+")
-ADDRESS = re.compile(r"https?://|www\.\w|\b[\w-]+\.(?:com|org|net|io|gov|edu)\b", re.IGNORECASE)
-MARKDOWN = re.compile(
-    r"(?m)^[ \t]{0,3}(?:#{1,6}[ \t]|[-*+][ \t]|\d{1,3}[.)][ \t]|>|```|~~~|\|.*\|[ \t]*$)"
-    r"|\*\*\S|__\S|`[^`\n]+`|!?\[[^\]\n]*\]\([^)\n]*\)|(?<![\w*])\*[^\s*][^*\n]*\*(?![\w*])"
-)
-BULLET = re.compile(r"[ \t]*(?:[-*+•‣▪◦·–—]|\(?(?:\d{1,3}|[A-Za-z])[.)])[ \t]+\S")
-ENDING = re.compile(r"[.!?…。！？؟۔।]+[\"'”’»」』)\]*_]*(?:\s*\[\^?\w{1,12}(?:\s*[,;–-]\s*\w{1,12})*\])*\s*\Z")
-BRACKETED = re.compile(r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]|【[^】\n]{1,40}】")
-FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL | re.IGNORECASE)
+FORMS = read_patterns(__file__, "patterns")
+ADDRESS, MARKDOWN, BULLET, BRACKETED = (FORMS[name] for name in ("address", "markdown", "bullet", "bracketed"))
 
 
 def _refuse(constant: str) -> Any:
@@ -39,7 +32,7 @@ def _json(text: str) -> bool:
 
 def _fenced_json(text: str) -> bool:
     """JSON alone, or in one fenced block."""
-    match = FENCED.match(text)
+    match = FORMS["fenced"].match(text)
     return _json(match[1] if match else text)
 
 
@@ -55,7 +48,7 @@ KNOWN: dict[str, Predicate] = {
     "bullet_list": lambda text: bool(_lines(text)) and all(BULLET.match(line) for line in _lines(text)),
     "single_sentence": lambda text: len(split(text)) == 1,
     "single_line": lambda text: len(_lines(text)) == 1,
-    "ends_with_punctuation": lambda text: ENDING.search(text[-400:]) is not None,
+    "ends_with_punctuation": lambda text: FORMS["ending"].search(text[-400:]) is not None,
     "cites_brackets": lambda text: BRACKETED.search(text) is not None,
     "not_empty": lambda text: bool(text.strip()),
 }
@@ -74,7 +67,7 @@ def register(name: str, regex: str) -> None:
         UsageError: the name cannot stand in a metric's name or means something else already, or the expression is
             malformed.
     """
-    if not NAME.fullmatch(name):
+    if not FORMS["name"].fullmatch(name):
         raise UsageError(f"pattern {name!r}: a name has letters, digits and ._+/- only. Choose another name.")
     if name in KNOWN and _registered.get(name) != regex:
         raise UsageError(f"pattern {name!r} exists already. Choose another name.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ragauge.text.characters import UNSPACED
-from ragauge.text.word_files import read_patterns, read_sets
+from ragauge.text.word_files import read_patterns, read_sets, read_words
 
 CLOSING = "」』】〉》）)\\]\"”’»'"
 # ideographic, Arabic and Urdu, Devanagari, Armenian, Ethiopic, Myanmar, Khmer, Tibetan
@@ -18,7 +18,8 @@ GLUED = re.compile(rf"(?<=[{UNSPACED}])[.!?]+[{CLOSING}]*(?=[{UNSPACED}])")
 SHORTEST_SPACE_ENDED = 10
 
 FORMS = read_patterns(__file__, "sentences")
-PLACEHOLDER = FORMS["placeholder"]
+PLACEHOLDER, FENCE, CODE = FORMS["placeholder"], FORMS["fence"], FORMS["code"]
+SOURCE = f"(?:{read_words(__file__, 'sentences')['parts']['SOURCE']})"
 ABBREVIATIONS, LOOSE_ABBREVIATIONS = read_sets(__file__, "sentences", "before_anything before_small")
 (LEFT_TO_MODEL,) = read_sets(__file__, "sentences", "left_to_model")
 OPENING = "([\"'“‘„«"
@@ -89,12 +90,6 @@ def continues(piece: str, stop: int) -> bool:
     return any(FORMS[kind].search(before) for kind in ("german_lead", "enumerator"))
 
 
-SOURCE = (
-    r"(?:sources?|src|docs?|documents?|passages?|contexts?|chunks?|excerpts?|snippets?|ref(?:erence)?s?|citations?)"
-)
-CREDIT = rf"\[(?i:{SOURCE})(?:\s?[:#]\s?|\s)[^\[\]\n]{{1,60}}\]"      # [Source: a.md], [doc 2]
-
-FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[\w+#.-]*\s*$")     # a line that opens or ends a block of code
 _HELD = "\ue000"     # stands for a code span while the rest is read; of the private use area
 
 
@@ -150,12 +145,6 @@ class Sentence:
 Spans = list[tuple[int, int]]
 BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
 LINE, LINE_BREAK = re.compile(f"[^{BREAKS}]+"), re.compile(f"[{BREAKS}]")
-CITED = re.compile(
-    r"\s*(?:\[\^?\w{1,12}(?:\s*[,;–-]\s*\w{1,12}){0,9}\]|【[^】\n]{1,40}】|[¹²³⁰⁴-⁹]+"
-    r"|<sup>[^<>\n]{1,16}</sup>|" + CREDIT + ")+"
-)
-CODE = re.compile(r"(?<!`)(`{1,3})(?!`)[^`\n]+\1(?!`)")
-
 NARROWEST_WRAP, WIDEST_WRAP = 50, 132
 MOST_REMEMBERED = 4_000_000     # characters after which the splitter forgets what it decided: about a megabyte
 
@@ -205,16 +194,13 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
         yield 0, len(text)
         return
     block: Spans = []
-    for match in LINE.finditer(text):
-        line = match.span()
-        if block and text.count("\n", block[-1][1], line[0]) > 1:
+    for line in LINE.finditer(text):
+        filled = bool(line[0].strip())
+        if block and (not filled or text.count("\n", block[-1][1], line.start()) > 1):
             yield from _unwrapped(text, block)
             block = []
-        if text[line[0] : line[1]].strip():
-            block.append(line)
-        elif block:
-            yield from _unwrapped(text, block)
-            block = []
+        if filled:
+            block.append(line.span())
     yield from _unwrapped(text, block)
 
 
@@ -260,7 +246,7 @@ def _in_piece(text: str, start: int, end: int) -> Spans:
 def _after_citations(piece: str, stop: int) -> int:
     """Moves a boundary behind the citations that follow it, unless they open the next sentence ("[1] shows that")."""
     at = len(piece[:stop].rstrip())
-    match = CITED.match(piece, at)
+    match = FORMS["cited"].match(piece, at)
     if match is None:
         return stop
     after = FORMS["next"].match(piece, match.end())
@@ -271,24 +257,12 @@ def _after_citations(piece: str, stop: int) -> int:
 def _whole_words(text: str, spans: Spans) -> Spans:
     """Joins spans without a letter or digit to the one before, or to the next where there is none before."""
     joined: Spans = []
-    pending: int | None = None
-    for start, end in spans:
-        if FORMS["word"].search(text, start, end) is None:
-            if joined:
-                joined[-1] = (joined[-1][0], end)
-            elif pending is None:
-                pending = start
-            continue
-        joined.append((start if pending is None else pending, end))
-        pending = None
-    if pending is not None:
-        joined.append((pending, spans[-1][1]))
+    for span in spans:
+        if joined and any(FORMS["word"].search(text, *sides) is None for sides in (joined[-1], span)):
+            joined[-1] = (joined[-1][0], span[1])
+        else:
+            joined.append(span)
     return joined
-
-
-HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
-ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?=\S)")
-CODE_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,9 +307,9 @@ def _blocks(text: str) -> Iterator[tuple[int, int, int, int]]:
     for line in text.split("\n"):
         here, position = position, position + len(line) + 1
         bare = line.rstrip()
-        fence = CODE_FENCE.match(line) is not None
-        heading = None if fenced or fence else HEADING.match(bare)
-        item = None if fenced else ITEM.match(line)
+        fence = FORMS["code_fence"].match(line) is not None
+        heading = None if fenced or fence else FORMS["heading"].match(bare)
+        item = None if fenced else FORMS["item"].match(line)
         if pending and (not bare or fence or heading or item or bare.lstrip().startswith("|")):
             yield (*pending, 0)
             pending = None

@@ -9,32 +9,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ragauge.text.sentences import CREDIT, SOURCE
 from ragauge.text.tokens import ENGLISH
-from ragauge.text.word_files import read_words
+from ragauge.text.word_files import read_patterns
 
-_NUMBERS = r"\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*"
-HEADS = "|".join(read_words(__file__, "source_notes")["heads"].split())
-_PLACE = r"(?:\s*,?\s*(?:[^\W\d_]{1,8}\.?\s?)?\d[\d\s–-]{0,12})?"     # ", page 3", "S. 4–5"
-DOCUMENT = (
-    r"(?:https?://[^\s<>()\[\]]+|www\.[^\s<>()\[\]]+"
-    r"|(?:[\w~%&+-][\w ~%&+./-]{0,80})?[\w)]\.(?:pdf|docx?|odt|rtf|md|txt|html?|xml|json|csv|xlsx?|pptx?|rst|epub)\b"
-    r"(?:[#?:][^\s()\[\]]*)?)"
-)
-NAMED = rf"(?:(?:{HEADS}|{SOURCE})\s?[:#：]\s?)?{DOCUMENT}{_PLACE}"
-# within a sentence; numbers in parentheses are looked at again
-MARK = re.compile(
-    rf"\s?(?:\[\^?\s*(?:\d+|[a-z]+\d+)(?:\s*[,;–-]\s*\^?\d+)*\s*\]|【[^】]{{0,40}}】|{CREDIT}"
-    rf"|<sup>\s*\[?\^?{_NUMBERS}\]?\s*</sup>|(?<!\])[(\[（](?i:{NAMED})[)\]）](?!\()|[(（](?i:{HEADS})\s?[:：]\s?[^()\n]{{1,80}}[)）])"
-    rf"|(?<=[.,;:!?\"'”’)])[¹²³⁰⁴-⁹]+|(?<=[^\W\d_]{{4}})[¹²³⁰⁴-⁹]+(?!\w)"
-    rf"|(?:\s|(?<=[.!?。»”\"）)\u3000-\u9fff]))[(（](?P<number>{_NUMBERS})[)）](?=\s*(?:[.,;:!?。，；]|$))"
-)
-LAST_WORD = re.compile(r"([^\W\d_]+)[\"'”’»*_]*\s?$|[.!?。\"'”’»*_]\s?$")
-LINE = re.compile(r"[^\n]+")
-DRESS = re.compile(r"^[\s>*_#•‣·–-]+|[\s*_]+$")
-DEFINED = re.compile(r"^(?:\[\^?(\w{1,8})\]|([¹²³⁰⁴-⁹]+))\s?:?\s*(?=\S)")
-HEAD = re.compile(rf"(?i:{HEADS})(?P<colon>\s*[:：]\s*)?[*_]*\s*(?P<rest>.*)$")
-LISTS = re.compile(rf"(?i:{NAMED})")
+FORMS = read_patterns(__file__, "sentences")
 MOST_WORDS, MOST_HEAD_WORDS, MOST_LINES = 12, 4, 40
 
 
@@ -44,14 +22,14 @@ def drop_marks(text: str) -> str:
     >>> drop_marks("It runs (1), as it did (mill.pdf, page 3)<sup>2</sup>.")
     'It runs, as it did.'
     """
-    return MARK.sub(lambda match: "" if _marks(match) else match[0], text)
+    return FORMS["mark"].sub(lambda match: "" if _marks(match) else match[0], text)
 
 
 def _marks(match: re.Match[str]) -> bool:
     """Whether this is a mark; a number in parentheses is none behind "of" or "was", or where nothing stands before."""
     if match["number"] is None:
         return True
-    before = LAST_WORD.search(match.string, max(0, match.start() - 40), match.start())
+    before = FORMS["last_word"].search(match.string, max(0, match.start() - 40), match.start())
     return before is not None and (before[1] or "").lower() not in ENGLISH
 
 
@@ -59,7 +37,7 @@ def _marks(match: re.Match[str]) -> bool:
 def source_spans(text: str) -> tuple[tuple[int, int], ...]:
     """The characters of a text that only name sources, in order: marks, and the list at its end."""
     foot = footer(text)
-    marks = tuple(match.span() for match in MARK.finditer(text, 0, foot) if _marks(match))
+    marks = tuple(match.span() for match in FORMS["mark"].finditer(text, 0, foot) if _marks(match))
     return (*marks, (foot, len(text))) if foot < len(text) else marks
 
 
@@ -70,8 +48,8 @@ def footer(text: str) -> int:
     >>> [text[footer(text):] for text in ("It runs [1].\n\nSources:\n[1] mill.pdf", "It runs.\nMembers:\n- Ada")]
     ['Sources:\n[1] mill.pdf', '']
     """
-    lines = [(match.start(), DRESS.sub("", match[0])) for match in LINE.finditer(text) if match[0].strip()]
-    lines = lines[-MOST_LINES:]
+    filled = [match for match in FORMS["line"].finditer(text) if match[0].strip()]
+    lines = [(match.start(), FORMS["dress"].sub("", match[0])) for match in filled[-MOST_LINES:]]
     first = len(lines)
     while first > 1 and _names_source(lines[first - 1][1], text[: lines[first - 1][0]]):
         first -= 1
@@ -79,7 +57,7 @@ def footer(text: str) -> int:
     if above.endswith((":", "：")) and len(above.split()) <= MOST_HEAD_WORDS:
         first -= 1
     for at in range(len(lines) - 1, 0, -1):
-        head = HEAD.match(lines[at][1])
+        head = FORMS["head"].match(lines[at][1])
         if head is not None and _ends_in_sources(head, [line for _, line in lines[at + 1 :]]):
             first = min(first, at)
             break
@@ -90,10 +68,10 @@ def footer(text: str) -> int:
 
 def _names_source(line: str, above: str) -> bool:
     """Whether a line gives the source of a mark that stands above, or is hardly more than a file or an address."""
-    mark = DEFINED.match(line)
+    mark = FORMS["defined"].match(line)
     if mark is not None:
-        return mark[0].strip(": ") in above or LISTS.search(line) is not None
-    found = LISTS.search(line)
+        return mark[0].strip(": ") in above or FORMS["lists"].search(line) is not None
+    found = FORMS["lists"].search(line)
     return found is not None and len(line.split()) <= MOST_WORDS and len(found[0]) * 2 >= len(line)
 
 
