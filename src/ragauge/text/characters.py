@@ -51,12 +51,8 @@ class Mark(NamedTuple):
     other: str = ""     # canonical form of the other way to read it, "" where there is one way only
 
 
-SAME = {"．": ".", "，": ",", "：": ":", "％": "%", "﹪": "%", "٪": "%", "٫": ".", "٬": ",", "＄": "$", "￥": "¥"}
-SAME |= dict.fromkeys("－−‐‑‒–—―⁻﹣", "-") | {"’": "'", "／": "/", "（": "(", "）": ")"}
-SAME |= {"［": "[", "］": "]"}
-SAME |= {"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u3000": " ", "＋": "+"}
-
-
+SAME = dict(zip("．，：％﹪٪٫٬＄￥’／（）［］＋", ".,:%%%.,$¥'/()[]+", strict=True))
+SAME |= dict.fromkeys("－−‐‑‒–—―⁻﹣", "-") | dict.fromkeys("\u00a0\u202f\u2009\u3000", " ")
 ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 

@@ -57,7 +57,6 @@ def clauses(sentence: str) -> tuple[Clause, ...]:
 
 
 def _through_code(sentence: str, clauses: Sequence[Clause]) -> bool:
-    """Whether a clause begins or ends within a code span."""
     spans = [span.span() for span in CODE.finditer(sentence)] if "`" in sentence else []
     return any(low < at < high for clause in clauses for at in (clause.start, clause.end) for low, high in spans)
 
@@ -85,7 +84,6 @@ class _Cutter:
         return out
 
     def _part(self, low: int, high: int) -> list[Clause]:
-        """The clauses of what stands between semicolons."""
         words = self.words[low:high]
         self.read.stop = low + words.index(":") if ":" in words else high
         if self.read.stop < high - 1 and self._two_at(low, self.read.stop, high):
@@ -97,7 +95,6 @@ class _Cutter:
         return self._unit(low, high, (), 0)
 
     def _holds(self, at: int) -> bool:
-        """Whether what stands here and further on holds only on a condition, or as somebody's word."""
         after = self.words[at + 1] if at + 1 < len(self.words) else ""
         return self.words[at].lower() in CONDITIONAL or (self.words[at] in verbs.SAYING and after != "to")
 
@@ -144,7 +141,6 @@ class _Cutter:
         return self._within(main, lead, depth) + out
 
     def _within(self, main: Sequence[int], lead: Words, depth: int) -> list[Clause]:
-        """The clauses of a main clause that no comma divides."""
         places = () if self.asides_only else range(1, len(main) - 1)
         at = next((k for k in places if self._divides(main, k, lead)), None)
         if at is None or depth > DEEPEST:
@@ -172,7 +168,6 @@ class _Cutter:
         return own + [self._clause((*lead, *main[:head], *run), run[0], run[-1]) for run in listed[1:]]
 
     def _divides(self, main: Sequence[int], at: int, lead: Words) -> bool:
-        """Whether the word at this place of a main clause joins two statements."""
         word, left, right = self.words[main[at]], main[:at], main[at + 1 :]
         if main[at] >= self.read.stop or (word not in ("and", "but") and word not in verbs.ADVERBIAL):
             return False
@@ -202,13 +197,11 @@ class _Cutter:
         return (verb == 1 or before[-1] not in verbs.PRONOUNS) and JOINS_CLAUSES.isdisjoint(before)
 
     def _coordinates(self, left: Sequence[int], right: Sequence[int], lead: Words) -> bool:
-        """Whether "and" joins two verb phrases of one subject, or two clauses."""
         if self.read.leads(right) is not None:
             return self.read.restored(left, lead, right) is not None
         return self.read.has_own(right) and not self.read.related(left)
 
     def _joins(self, parts: Sequence[tuple[int, int]], n: int, main: Sequence[int], lead: Words) -> bool:
-        """Whether a part behind a comma is joined on as a statement of its own."""
         start, end = parts[n]
         if end - start < 2 or self.read.verb(main) is None:
             return False
@@ -254,7 +247,6 @@ class _Cutter:
         return until
 
     def _returns(self, start: int, end: int, parts: Sequence[tuple[int, int]], n: int) -> bool:
-        """Whether a part behind an aside is no more of it."""
         word = self.words[start]
         if word in verbs.PREPOSITIONS or self.read.leads(range(start, end)) == 0:
             return True
@@ -263,7 +255,6 @@ class _Cutter:
         return word in verbs.JOINING and self.read.has_own(range(start + 1, end), far=True)
 
     def _kind(self, start: int, end: int, parts: Sequence[tuple[int, int]], n: int) -> str | None:
-        """What opens behind a comma."""
         words = self.words[start:end]
         if len(words) < 2 or self.read.content(range(start, end)) < FEWEST:
             return None
@@ -327,7 +318,6 @@ class _Cutter:
         return [self._participial(start, end, main, lead, of)]
 
     def _participial(self, start: int, end: int, main: Sequence[int], lead: Words, of: Words) -> Clause:
-        """A clause with a participle, and who or what it speaks of in front."""
         acting = any(map(gerund, self.words[start : start + 2]))
         subject = self.read.subject(main, lead) if acting and self.read.verb(main) is not None else None
         doer = (subject or of) if acting else (*of, "was")

@@ -49,7 +49,6 @@ def fiscal(plain: str, pos: int, digits: int) -> Mark | None:
 
 
 def _month_before(words: list[str]) -> tuple[str, int] | None:
-    """The month's name that these words end with, as written, and its number."""
     last = [word for word in words[-3:] if word not in LINKS]
     if not last or (len(words) > 1 and last[-1] != words[-1] and words[-1] not in LINKS):
         return None

@@ -22,7 +22,10 @@ LOOK = 80              # characters either side that tell whether a line is writ
 SKIPPED = ENGLISH | OPENERS | WEEKDAYS | MONTHS.keys()
 
 
-def _pattern(capital: str, inside: str, *, linked: bool) -> re.Pattern[str]:
+@cache
+def _words(*, ascii_only: bool, linked: bool) -> re.Pattern[str]:
+    """Capitalised words that stand together; with capitals of every script only where the text needs it."""
+    capital, inside = ("[A-Z]", r"\w") if ascii_only else (f"[{capitals()}]", INSIDE.pattern)
     word = rf"{capital}{inside}*(?:(?:['’]|[&\-‑](?![a-zà-ÿ])|\.(?=[a-z])){inside}+)*"
     title = r"(?:Mrs?|Ms|Dr|Prof|St|Jr|Sr|Gen|Sen|Rep|Gov|Lt|Col|Capt)\."
     part = rf"(?:{title}(?={GAP}{capital})|(?:{capital}\.){{2,}}|{capital}\.(?={GAP}?{capital})|{word})"
@@ -31,27 +34,14 @@ def _pattern(capital: str, inside: str, *, linked: bool) -> re.Pattern[str]:
     return re.compile(rf"{part}(?:(?:{link})(?={capital}){part}){{0,12}}")
 
 
-@cache
-def _words(*, ascii_only: bool, linked: bool) -> re.Pattern[str]:
-    """Capitalised words that stand together; with capitals of every script only where the text needs it."""
-    if ascii_only:
-        return _pattern("[A-Z]", r"\w", linked=linked)
-    return _pattern(f"[{capitals()}]", f"[^\\W{UNSPACED}{HANGUL}]", linked=linked)
-
-
 def addresses(text: str) -> Iterator[Mark]:
     """Web and mail addresses, and titles in 《》; each kind in order."""
+    spans: list[tuple[int, int]] = []
     if "://" in text or "www." in text or "@" in text:
-        for match in FORMS["address"].finditer(text):
-            end = match.start() + len(match[0].rstrip(".,;:!?)'*]"))
-            normal = canonical(text[match.start() : end])
-            if normal:
-                yield Mark("name", match.start(), end, normal)
-    if "《" in text:
-        for match in FORMS["cjk_title"].finditer(text):
-            normal = canonical(match[1])
-            if normal:
-                yield Mark("name", match.start(1), match.end(1), normal)
+        found = FORMS["address"].finditer(text)
+        spans = [(match.start(), match.start() + len(match[0].rstrip(".,;:!?)'*]"))) for match in found]
+    spans += [match.span(1) for match in FORMS["cjk_title"].finditer(text)]
+    yield from (Mark("name", *span, normal) for span in spans if (normal := canonical(text[slice(*span)])))
 
 
 def find(text: str, language: str = "en") -> Iterator[Mark]:
@@ -81,17 +71,14 @@ def find(text: str, language: str = "en") -> Iterator[Mark]:
 
 
 def _alone(text: str, mark: Mark) -> bool:
-    """Whether the text is this word and nothing else: a short answer."""
     return len(text) < mark.end - mark.start + 8 and len(pieces(text)) == len(mark.normal.split())
 
 
 def _read(text: str, start: int, end: int, language: str, common: frozenset[str]) -> tuple[Mark | None, bool]:
     """The name in a run of capitalised words, and whether only its place may ask for the capital."""
     first = _opens(text, start)
-    before = text[start - 1] if start else " "
-    while start and INSIDE.match(before):      # iPhone, 5G
+    while start and INSIDE.match(text, start - 1):      # iPhone, 5G
         start -= 1
-        before = text[start - 1] if start else " "
     start, end, first = _trimmed(text, start, end, common, first=first)
     body = text[start:end]
     normal = canonical(body)
@@ -109,7 +96,6 @@ def _read(text: str, start: int, end: int, language: str, common: frozenset[str]
 
 
 def _opens(text: str, at: int) -> bool:
-    """Whether a sentence, a line or a quotation begins here, as far as can be seen without splitting the text."""
     if at >= 2 and text[at - 1] == " " and (text[at - 2].isalnum() or text[at - 2] == ","):
         return False
     return FORMS["opening"].search(text, max(0, at - 12), at) is not None if at else True
@@ -158,7 +144,6 @@ def _measure(text: str, start: int, body: str) -> bool:
 
 
 def _shouted(text: str, start: int, end: int) -> bool:
-    """Whether the line is written in capitals throughout."""
     begin = max(text.rfind("\n", max(0, start - LOOK), start) + 1, start - LOOK, 0)
     letters = [char for char in text[begin : end + LOOK].partition("\n")[0] if char.isalpha()]
     return len(letters) > 20 and all(map(str.isupper, letters))

@@ -106,7 +106,6 @@ def suffix_after(plain: str, end: int, *, currency: bool = False) -> Tail | None
 
 
 def _multiplied(match: re.Match[str], end: int, *, currency: bool) -> Tail:
-    """The number with its multiplier or ordinal ending, as far as the first word says."""
     word, glued = match[1].lower(), match.start(1) == end
     if word in SCALES:
         full_stop = match.string[match.end() : match.end() + 1] == "." and len(word) <= 3     # Mio.
@@ -119,7 +118,6 @@ def _multiplied(match: re.Match[str], end: int, *, currency: bool) -> Tail:
 
 
 def _per_cent(plain: str, match: re.Match[str]) -> int:
-    """Where a per cent sign or word ends; 0 where there is none."""
     word = match[1].lower()
     if word in PERCENT:
         return match.end()
@@ -142,7 +140,6 @@ def _unit(word: str) -> str:
 
 
 def _either_case(names: Iterable[str]) -> str:
-    """The names as alternatives, the first letter small or capital."""
     return "|".join(f"[{name[0]}{name[0].upper()}]{name[1:]}" for name in names)
 
 
@@ -234,7 +231,7 @@ def find(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
     `liberal`: number words count wherever they stand ("one of", "first"); right for text to be searched in, wrong for
     text to be checked.
     """
-    yield from find_spelled(plain, liberal=liberal)
+    spelled = find_spelled(plain, liberal=liberal)
     if "[" in plain or "【" in plain:
         plain = BRACKETS.sub(lambda cited: "]" * len(cited[0]), plain)
     pos = 0
@@ -245,6 +242,7 @@ def find(plain: str, *, liberal: bool = False) -> Iterator[Mark]:
             yield mark
         run = NUMBER.match(plain, pos)
         pos = mark.end if mark is not None else run.end() if run is not None else pos + 1
+    yield from spelled
 
 
 def _at(plain: str, pos: int, digits: int) -> Mark | None:
@@ -267,7 +265,6 @@ def _at(plain: str, pos: int, digits: int) -> Mark | None:
 
 
 def _enumerates(plain: str, pos: int, match: re.Match[str]) -> bool:
-    """Whether this is the number of a list item: "1. " at the start of a line, "(1) " anywhere."""
     if match.lastgroup != "whole" or match.end() - pos > 3 or not FORMS["list_mark"].match(plain, match.end()):
         return False
     if plain[pos - 1 : pos] == "(" and plain[match.end()] == ")":

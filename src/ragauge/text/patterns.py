@@ -31,7 +31,6 @@ def _json(text: str) -> bool:
 
 
 def _fenced_json(text: str) -> bool:
-    """JSON alone, or in one fenced block."""
     match = FORMS["fenced"].match(text)
     return _json(match[1] if match else text)
 

@@ -125,7 +125,6 @@ class TokenizedSentence:
         return None
 
     def _governs(self, at: int) -> bool:
-        """Whether a token may follow a verb, as it does not follow an adjective."""
         word = self.words[at]
         first = self.text[self.spans[at][0]]
         return word in GOVERNED or first.isupper() or first.isdigit()
@@ -157,7 +156,10 @@ class TokenizedSentence:
         failed" the results are wanted, not the drug.
         """
         if lead:
-            return self._without_auxiliary(lead)
+            end = len(lead)
+            while end > 1 and (self.words[last] if isinstance(last := lead[end - 1], int) else last) in AUXILIARIES:
+                end -= 1
+            return lead[:end]
         ids = self._behind_opening(ids)
         words = [self.words[at] for at in ids]
         positions = () if outer else range(1, len(words))
@@ -168,13 +170,10 @@ class TokenizedSentence:
         for _ in range(sum(word in NARROWING for word in words[begin : begin + verb])):     # "men who had ... were"
             later = (k for k in range(begin + verb + 1, len(words)) if finite(words, k))
             verb = next(later, begin) - begin
-        if verb <= 0:
-            return None
         own = self._trimmed(ids[begin : begin + verb])
         return tuple(own) if own and len(own) <= LONGEST_SUBJECT else None
 
     def _trimmed(self, ids: Sequence[int]) -> Sequence[int]:
-        """A subject without "and", "then" or "mostly" around it."""
         first, last = 0, len(ids)
         while first < last and (self.words[ids[first]] in JOINING or self._adverb(ids[first])):
             first += 1
@@ -186,15 +185,6 @@ class TokenizedSentence:
 
     def _adverb(self, at: int) -> bool:
         return self.words[at] in LOOSE or (self.words[at].endswith("ly") and not self.name(at))
-
-    def _without_auxiliary(self, lead: Words) -> Words:
-        end = len(lead)
-        while end > 1 and self._word(lead[end - 1]) in AUXILIARIES:
-            end -= 1
-        return lead[:end]
-
-    def _word(self, word: int | str) -> str:
-        return self.words[word] if isinstance(word, int) else word
 
     def _behind_opening(self, ids: Sequence[int]) -> Sequence[int]:
         """The tokens behind "In 1990," or "However,"; all of them where they begin otherwise."""
@@ -299,7 +289,6 @@ class TokenizedSentence:
                 shown += 1
 
     def _small(self) -> bool:
-        """Whether the first word has its capital only because it is the first."""
         word = self.words[0]
         return word in SMALL or participle(word) or gerund(word)
 

@@ -106,26 +106,16 @@ def unmarked(sentence: str, without: Callable[[str], str]) -> str:
     >>> unmarked("- **Set** `A_*` and __init__ of _this_ to 2 * 3", str)
     'Set A_* and __init__ of this to 2 * 3'
     """
-    spans: list[str] = []
-
-    def hold(match: re.Match[str]) -> str:
-        spans.append(match[2])
-        return _HELD
-
-    text = FORMS["span"].sub(hold, sentence.replace(_HELD, " "))
-    text = without(FORMS["list"].sub("", without(text)))
-    text = FORMS["ticks"].sub("", FORMS["stars"].sub(_without_star, FORMS["underlined"].sub(_without_line, text)))
-    for span in spans:
-        text = text.replace(_HELD, span, 1)
+    sentence = sentence.replace(_HELD, " ")
+    text = without(FORMS["list"].sub("", without(FORMS["span"].sub(_HELD, sentence))))
+    text = FORMS["underlined"].sub(lambda line: line[0] if FORMS["dunder"].fullmatch(line[0]) else line[2], text)
+    text = FORMS["ticks"].sub("", FORMS["stars"].sub(_without_star, text))
+    for span in FORMS["span"].finditer(sentence):
+        text = text.replace(_HELD, span[2], 1)
     return text
 
 
-def _without_line(match: re.Match[str]) -> str:
-    return match[0] if FORMS["dunder"].fullmatch(match[0]) else match[2]
-
-
 def _without_star(match: re.Match[str]) -> str:
-    """Nothing in the place of stars that mark emphasis."""
     before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
     word = [char.isalnum() or char == "_" for char in (before, after)]
     operator = before == after == " " and len(match[0]) < 3
@@ -219,7 +209,6 @@ def _unwrapped(text: str, lines: Spans) -> Spans:
 
 
 def _in_piece(text: str, start: int, end: int) -> Spans:
-    """Spans of one piece, white space around them left out."""
     piece = text[start:end]
     stops = set()
     if any(sign in piece for sign in ".!?…"):

@@ -206,7 +206,6 @@ def found_in(specific: Specific, haystack: Haystack) -> bool:
 
 
 def _day_and_year(normal: str, exact: frozenset[str]) -> bool:
-    """A full date whose day and whose year are given apart."""
     return len(normal) == 10 and normal[4] == "-" and normal[:4] in exact and f"--{normal[5:]}" in exact
 
 
@@ -228,7 +227,6 @@ def _named(specific: Specific, haystack: Haystack) -> bool:
 
 
 def _in_a_row(words: Sequence[str], haystack: Haystack) -> int | None:
-    """The first place where the words stand one after another."""
     if not words or any(word not in haystack.places for word in words):
         return None
     rarest = min(range(len(words)), key=lambda n: len(haystack.places[words[n]]))
@@ -248,7 +246,6 @@ def _joined(words: Sequence[str], haystack: Haystack) -> bool:
 
 
 def _between_capitals(first: str, last: str, haystack: Haystack) -> bool:
-    """Two words with up to two capitalised ones between, or the other way round."""
     for start in haystack.places[first]:
         if start not in haystack.capital:
             continue
@@ -263,7 +260,6 @@ def _between_capitals(first: str, last: str, haystack: Haystack) -> bool:
 
 
 def _together(words: Sequence[str], haystack: Haystack) -> bool:
-    """All the words within one stretch, in any order."""
     reach = 2 * len(words) + 2
     rarest = min(words, key=lambda word: len(haystack.places[word]))
     return any(all(_near(haystack.places[word], index, reach) for word in words) for index in haystack.places[rarest])

@@ -130,7 +130,6 @@ def _stacked(text: str) -> Iterator[Block]:
 
 
 def _fields(line: str, at: int) -> tuple[str, list[Field]]:
-    """How a line is parted, and its fields with their places."""
     if "\t" in line:
         return "tab", _cut(line, at, "\t")
     if line.count("|") > 1 or " | " in line:
@@ -175,7 +174,6 @@ def _gapped(line: str, at: int) -> list[Field]:
 
 
 def _quoted(line: str, at: int) -> list[Field]:
-    """Fields parted by commas; quotes keep theirs."""
     fields = []
     start = 0
     inside = False

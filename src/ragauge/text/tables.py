@@ -131,7 +131,6 @@ def _table(rows: Sequence[Sequence[Field]], above: Sequence[str]) -> Table | Non
 
 
 def _read(draft: _Draft, fields: list[Field], width: int) -> None:
-    """Reads one line: a header, a caption or section, or a row of numbers."""
     if not any(field.text for field in fields[1:]):
         draft.section = fields[0].text
         if not draft.started:

@@ -22,7 +22,6 @@ VOWEL = re.compile("[aeiouy]")
 
 @cache
 def _tokens() -> re.Pattern[str]:
-    """Words of every script; built when a text first needs it."""
     letter = rf"(?:[^\W_{UNSPACED}]|[{marks()}])"
     return re.compile(rf"\d+(?:[.,:/]\d+){{1,12}}(?!{letter})|{letter}+(?:'{letter}+)*|[{UNSPACED}]")
 
@@ -160,7 +159,6 @@ def answer_tokens(text: str) -> list[str]:
 
 @cache
 def _signs() -> re.Pattern[str]:
-    """Punctuation of every script, and what ASCII counts as such."""
     marks = [chr(code) for code in range(0x80, 0x10000) if unicodedata.category(chr(code)).startswith("P")]
     return re.compile(rf"[!-/:-@\[-`{{-~{re.escape(''.join(marks))}]")
 
@@ -204,7 +202,6 @@ def token_bytes(text: str) -> list[int]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The whole text, in pieces that the tokenizer reads quickly."""
     at = 0
     for run in LONG_RUN.finditer(text):
         yield text[at : run.start()]
