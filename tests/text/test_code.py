@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragauge.text.clauses import clauses
-from ragauge.text.code import codes, stands
+from ragauge.text.names import codes, stands
 from ragauge.text.sentences import split, unmarked
 
 NEVER = re.compile("(?!)")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragauge.text.declining import declines
+from ragauge.text.patterns import declines
 
 DECLINING = [
     "The documents do not say.", "I don't know", "I don’t know.", "Not enough information", "unanswerable", "N/A",

@@ -16,7 +16,7 @@ from typing import Protocol, TypeGuard
 from ragauge.data.ask import Ask, ModelName, Reply
 from ragauge.data.facts import Agreement, AgreementFacts, FactsOf, ReferenceClaim, ReferenceFacts
 from ragauge.judging.inputs import Agree, Inputs, VerifyReference
-from ragauge.text.declining import declines
+from ragauge.text.patterns import declines
 
 Asking = Generator[list[Ask], list[Reply], FactsOf]
 

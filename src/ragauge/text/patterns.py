@@ -1,19 +1,24 @@
-"""Named forms that an answer may have to keep to."""
+"""Named forms that an answer may have to keep to, and whether a text as a whole says that there is no answer."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.sentences import split
-from ragauge.text.word_files import read_patterns
+from ragauge.text.word_files import read_patterns, read_words
 
 Predicate = Callable[[str], bool]
 
 FORMS = read_patterns(__file__, "patterns")
+WORDS, DECLINING = read_words(__file__, "declining"), read_patterns(__file__, "declining")
+LONGEST = 600           # characters: a longer text says more than that there is no answer
+MOST_SENTENCES = 4
+ENDS = " \t\n.!?…。！？\"'“”‘’«»()[]<>*_-"
 ADDRESS, MARKDOWN, BULLET, BRACKETED = (FORMS[name] for name in ("address", "markdown", "bullet", "bracketed"))
 
 
@@ -99,3 +104,38 @@ def matches(name: str, text: str) -> bool:
     (True, False, False)
     """
     return known(name)(text)
+
+
+def declines(text: str) -> bool:
+    """Whether every sentence of a text says that the answer is not known or not there, and nothing else is said.
+
+    It is meant for reference answers, which decide what a question is taken for: only wordings that leave no doubt
+    count. A name or a plain word that may be an answer ("Unknown", "None", "Nothing") never does.
+
+    >>> [declines(one) for one in ("The documents do not say.", "N/A", "I don't know", "Not enough information")]
+    [True, True, True, True]
+    >>> [declines(one) for one in ("NOT IN DOCS", "NO_ANSWER", "-", "(none)")]
+    [True, True, True, True]
+    >>> [declines(one) for one in ("Unknown", "None", "No.", "The manual does not contain a plan.", "")]
+    [False, False, False, False, False]
+    """
+    text = " ".join(text[: LONGEST + 1].replace("’", "'").split())
+    if DECLINING["placeholder"].fullmatch(text):
+        return True
+    if not text.strip(ENDS) or len(text) > LONGEST:
+        return False
+    sentences = split(text)
+    return len(sentences) <= MOST_SENTENCES and all(_declines(sentence.text) for sentence in sentences)
+
+
+def _declines(sentence: str) -> bool:
+    plain = sentence.strip(ENDS).lower().replace("_", " ")
+    rest = DECLINING["lead"].sub("", plain).strip(ENDS)
+    return any(_pattern().fullmatch(form) for form in dict.fromkeys((plain, rest)))
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """Every wording in one expression: most references match none, and one call says so."""
+    wordings = [*(sentence % WORDS["names"] for sentence in WORDS["sentences"]), *WORDS["others"]]
+    return re.compile("|".join(f"(?:{one})" for one in wordings))

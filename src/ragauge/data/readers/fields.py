@@ -31,7 +31,7 @@ from ragauge.data.readers.values import (
     yes_or_no,
 )
 from ragauge.data.response import REDACTED, Response
-from ragauge.text.declining import declines
+from ragauge.text.patterns import declines
 
 Found = Mapping[str, Any]           # our field -> a value that is not null
 Names = Mapping[str, str]           # our field -> what the source calls it

@@ -16,7 +16,7 @@ from ragauge.judging.local.short_answers import is_short
 from ragauge.judging.local.statements import bare, statements
 from ragauge.judging.local.stating import Answer, Stated, names_another
 from ragauge.judging.local.support import PreparedPassages, Weighed
-from ragauge.text.declining import declines
+from ragauge.text.patterns import declines
 from ragauge.text.sentences import split
 from ragauge.text.specifics import EXACT, find
 

@@ -13,8 +13,7 @@ from ragauge.judging.local.index import STOPS, haystack
 from ragauge.judging.local.items import measured
 from ragauge.judging.local.measures import one_amount, same_amount, stands_alone, unit_after
 from ragauge.judging.local.statements import bare
-from ragauge.text.code import codes, stands
-from ragauge.text.names import fold, written
+from ragauge.text.names import codes, fold, stands, written
 from ragauge.text.numerals import CURRENCIES, asks_label, versioned
 from ragauge.text.specifics import EXACT, Specific, find, found_in
 from ragauge.text.tokens import stem, words

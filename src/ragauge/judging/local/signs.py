@@ -12,7 +12,7 @@ import unicodedata
 from functools import lru_cache
 
 from ragauge.judging.local.english import NEGATIONS
-from ragauge.text.code import codes, stands
+from ragauge.text.names import codes, stands
 from ragauge.text.tokens import words
 from ragauge.text.word_files import read_words
 

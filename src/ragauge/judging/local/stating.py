@@ -36,7 +36,7 @@ from ragauge.judging.local.signs import says, sign_of
 from ragauge.judging.local.slots import POLAR
 from ragauge.judging.local.statements import bare
 from ragauge.judging.local.support import PreparedPassages, Weighed
-from ragauge.text.code import codes
+from ragauge.text.names import codes
 from ragauge.text.numerals import asks_label
 from ragauge.text.specifics import EXACT, NAME, Specific, find
 
