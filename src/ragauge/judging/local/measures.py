@@ -17,10 +17,9 @@ from math import copysign, floor, log10
 from ragauge.text import numerals
 from ragauge.text.characters import plain
 from ragauge.text.dates import LAST_YEAR
-from ragauge.text.numerals import canonical, digits
+from ragauge.text.numerals import ORDINALS, UNITS, canonical, digits
 from ragauge.text.specifics import EXACT, Specific, find
 from ragauge.text.tokens import stem, words
-from ragauge.text.numerals import ORDINALS, UNITS
 from ragauge.text.word_files import read_words
 
 LISTS = read_words(__file__, "measures")

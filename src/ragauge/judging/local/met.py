@@ -15,8 +15,8 @@ from ragauge.data.facts import Strength
 from ragauge.judging.local.cells import LineCell, Linked, NamedInClaim, TableLine, asked
 from ragauge.judging.local.items import items
 from ragauge.judging.local.measures import Amount, amounts, value
-from ragauge.text.tables import Table, TableCell
 from ragauge.text.numerals import UNITS
+from ragauge.text.tables import Table, TableCell
 from ragauge.text.word_files import read_patterns
 
 MOST_ROWS = 4           # rows that an operation may be between
