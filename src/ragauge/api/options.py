@@ -9,18 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ragauge.api.inputs.calls import ModelCallOptions
-from ragauge.api.inputs.typed import (
-    Baseline,
-    Columns,
-    ContextMarker,
-    Controls,
-    Filter,
-    Index,
-    Metrics,
-    Segments,
-    Store,
-    Typed,
-)
+from ragauge.api.inputs.typed import Baseline, Columns, Controls, Filter, Index, Metrics, Segments, Store, Typed
 from ragauge.api.study_options import MakeStudyOptions
 from ragauge.errors import UnknownName, UsageError
 
@@ -60,7 +49,9 @@ class EvaluateOptions(ModelCallOptions):
     name: Annotated[str, Typed("What to call the run; the file's name by default.")] = ""
     columns: Columns = None
     segments: Segments = ()
-    context_marker: ContextMarker = ""
+    context_marker: Annotated[
+        str, Typed("Of logged prompts: their form with {context} and {query}, or the text before the context.")
+    ] = ""
     config: Mapping[str, Any] | None = None
     limit: Annotated[int | None, Typed("Evaluate this many examples, drawn at random.", least=1)] = None
     filter: Filter = None

@@ -59,9 +59,6 @@ Columns = Annotated[
     Mapping[str, str] | None,
     Typed("A column under another name: --map query=question; repeatable.", "--map", list[str] | None),
 ]
-ContextMarker = Annotated[
-    str, Typed("Of logged prompts: their form with {context} and {query}, or the text before the context.")
-]
 Filter = Annotated[
     Mapping[str, str] | None, Typed("Only these: type=multi_hop or tag=golden, comma = and.")
 ]
