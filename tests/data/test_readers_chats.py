@@ -174,18 +174,38 @@ def test_earlier_prompts_are_parted_too() -> None:
 
 
 def test_a_long_question_is_questioned() -> None:
-    """A question as long as a prompt, without passages, is read as it is, and a warning says what it looks like."""
+    """Questions as long as prompts, or with the same lines, are read as they are; a warning says what they may be."""
     warnings: list[str] = []
     long = PROMPT.replace("daily", "daily " * 300)
     (record,) = read({"query": long, "answer": "12 euros."}, warn=warnings.append)
     assert record.example.query == long
-    assert warnings == [
-        f"list: 1 question may be whole prompts that hold the retrieved passages: the first has {len(long):,} "
-        "characters, with lines that begin 'Context:', 'Question:', and no passages beside it. Say how they are built: "
-        "--context-marker 'Context: {context} Question: {query}'."
-    ]
+    asks = (
+        "characters, with lines that begin 'Context:', 'Question:', and no passages beside them. Say how they are "
+        "built: --context-marker 'Context: {context} Question: {query}'."
+    )
+    hold = "may be whole prompts that hold the retrieved passages: up to"
+    assert warnings == [f"list: 1 question {hold} {len(long):,} {asks}"]
     read({"query": long, "answer": "12 euros.", "passages": []}, warn=warnings.append)
     assert len(warnings) == 1
+    short = [{"query_id": str(n), "query": PROMPT.replace("12", str(n)), "answer": "a"} for n in range(5, 8)]
+    read(*short[:1], warn=warnings.append)
+    assert len(warnings) == 1
+    read(*short, warn=warnings.append)
+    assert warnings[1:] == [f"list: 3 questions {hold} {len(short[0]['query']):,} {asks}"]
+
+
+def test_conversations_without_a_name_are_questioned() -> None:
+    """Requests of one conversation that nothing holds together are told in a warning; with an id they are a cluster."""
+    rows = [
+        {"query_id": f"r{n}", "messages": FERRY[1:n], "response": {"choices": [{"message": said("assistant", "a")}]}}
+        for n in (2, 4)
+    ]
+    rows.append({**rows[-1], "query_id": "r6", "messages": [*FERRY[1:], said("user", "And a cat?")]})
+    warnings: list[str] = []
+    assert [one.example.cluster for one in read(*rows, warn=warnings.append)] == [None] * 3
+    assert [text[:52] for text in warnings] == ["list: 2 examples begin like another's conversation, "]
+    named = read(*({**row, "session_id": "s"} for row in rows))
+    assert [one.example.cluster for one in named] == ["s"] * 3
 
 
 def test_a_marker_that_does_not_fit_is_refused() -> None:

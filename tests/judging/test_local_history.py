@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from rich.console import Console
 
 import ragauge as rg
 from ragauge.data.ask import Reply
@@ -13,6 +14,8 @@ from ragauge.data.facts import AnswerFacts, Claim
 from ragauge.judging.inputs import VerifyAnswer
 from ragauge.judging.judge import drive
 from ragauge.judging.local.judge import LocalJudge
+from ragauge.reporting.one_example import sections
+from ragauge.reporting.writers.terminal import terminal
 
 FERRY = ("The ferry to Ulvholm sails on 14 May at 9:00 for 2 guests.",)
 PETS = ("Up to 2 pets travel free on the ferry.",)
@@ -71,9 +74,8 @@ def test_a_contradiction_stays_one() -> None:
 
 
 def test_a_conversation_end_to_end(tmp_path: object) -> None:
-    """Read from a chat: nothing of what the user said is fabricated, and the turns are one cluster."""
+    """Read from chats: nothing of what the user said is fabricated, turns make clusters, and the view shows them."""
     log = {
-        "conversation_id": "c1",
         "messages": [
             {"role": "user", "content": "My order number is 4711. Who can help?"},
             {"role": "assistant", "content": "The service desk.", "contexts": ["The service desk helps with orders."]},
@@ -84,8 +86,17 @@ def test_a_conversation_end_to_end(tmp_path: object) -> None:
             },
         ],
     }  # fmt: skip
-    card = rg.evaluate([log], metrics="faithfulness,fabricated_specifics", store=f"sqlite:///{tmp_path}/s.db")
-    values = {row.query_id: row.values for row in rg.open_run("latest", store=f"sqlite:///{tmp_path}/s.db").examples()}
-    assert card.card.n == 2
+    logs = [{"conversation_id": f"c{n}", **log} for n in range(4)]
+    card = rg.evaluate(logs, metrics="faithfulness,fabricated_specifics", store=f"sqlite:///{tmp_path}/s.db")
+    run = rg.open_run("latest", store=f"sqlite:///{tmp_path}/s.db")
+    values = {row.query_id: row.values for row in run.examples()}
+    assert card.card.n == len(values) == 8
     assert values["c1-t2"]["fabricated_specifics"] == 0.0
     assert values["c1-t2"]["faithfulness"] > 0.7
+    interval = card["faithfulness"].interval
+    assert interval is not None
+    assert "cluster" in interval.method     # all alike here
+    console = Console(width=120, color_system=None, force_terminal=False)
+    with console.capture() as captured:
+        console.print(terminal(sections(run.example("c1-t2"))))
+    assert "Earlier turns\nuser: My order number is 4711. Who can help?\nassistant: The service desk." in captured.get()

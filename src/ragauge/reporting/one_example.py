@@ -30,13 +30,16 @@ from ragauge.reporting.words import UNNAMED, safe
 TONES: Mapping[str, Tone] = {
     "supported": "good", "contradicted": "bad", "not_in_context": "unsure", "failed": "faint",
 }     # fmt: skip
-MOST_PASSAGE = 500
+MOST_TEXT = 500
 
 
 def sections(view: ExampleView) -> Iterator[ReportSection]:
     """Question, cause, answer claim by claim, reference claims, passages, scores."""
     heading = Phrase(f"{safe(view.example.query_id)}  ", "faint"), Phrase(safe(view.example.query), "strong")
     yield ReportSection(heading, lead=tuple(_outcome(view)))
+    if view.example.history:
+        turns = tuple((Phrase(f"{turn.role}: ", "faint"), _cut(turn.text)) for turn in view.example.history)
+        yield ReportSection(Phrase("Earlier turns", "title"), lead=turns)
     yield ReportSection(Phrase("Answer", "title"), lead=(*_answer(view), *_untold(view, "answer")))
     if view.example.references:
         lead = *_reference(view), *_untold(view, "reference")
@@ -136,5 +139,9 @@ def _passages(view: ExampleView) -> Iterator[Wording]:
                 ("off the question", shelf.relevant is False), ("stale", shelf.stale))     # fmt: skip
         marks = " ".join(mark for mark, there in told if there)
         yield Phrase(f"{shelf.rank}. {safe(shelf.passage.passage_id)}", "strong"), Phrase(f"  {marks}", "good")
-        text = safe(shelf.text)
-        yield text if len(text) <= MOST_PASSAGE else f"{text[:MOST_PASSAGE]} …"
+        yield _cut(shelf.text)
+
+
+def _cut(text: str) -> str:
+    text = safe(text)
+    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} …"

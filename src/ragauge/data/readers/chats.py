@@ -9,6 +9,7 @@ A question may be a whole prompt that holds the retrieved context: it is parted 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from ragauge.data.readers.lines import Row
 from ragauge.data.readers.payloads import TRACED, body_of, returned, role_of, turns_of, unpacked
 from ragauge.data.readers.values import BadValue, Notes, opened
 from ragauge.errors import UsageError
+from ragauge.text.messages import plural
 
 COLUMNS = (CHAT, "turns")     # whose lists of messages are chats, beside those that are read as the question
 ELSEWHERE = frozenset({"inputs", "expectations", *TRACED})     # columns of tools whose payloads are taken apart later
@@ -206,10 +208,28 @@ def _paragraphs(text: str) -> list[str]:
     return [part.strip() for part in re.split(r"\n[^\S\n]*\n", text) if part.strip()]
 
 
-def looks_like_prompt(query: str) -> str:
-    """What to say of a long question without passages: how its lines begin, and what to write; "" of a short one."""
-    if len(query) < LONG:
-        return ""
-    labels = list(dict.fromkeys(label[0].strip() for label in LABEL.finditer(query)))[:SHOWN]
-    lines = f", with lines that begin {', '.join(map(repr, labels))}" if labels else ""
-    return f"{len(query):,} characters{lines}"
+class PromptSigns:
+    """Whether questions without passages are whole prompts: long ones, and those whose lines begin alike in most."""
+
+    def __init__(self) -> None:
+        self._sizes: list[int] = []
+        self._labels: Counter[str] = Counter()
+
+    def see(self, query: str) -> None:
+        """Looks at a question that has no passages beside it."""
+        self._sizes.append(len(query))
+        if "\n" in query or len(query) >= LONG:
+            self._labels.update({label[0].strip() for label in LABEL.finditer(query)})
+
+    def told(self) -> str:
+        """What to say of them; "" where they are questions."""
+        labels = [label for label, n in self._labels.items() if 2 * n >= len(self._sizes)]
+        alike = len(self._sizes) > 1 and len(labels) > 1
+        long = [size for size in self._sizes if alike or size >= LONG]
+        if not long:
+            return ""
+        lines = f", with lines that begin {', '.join(map(repr, sorted(labels)[:SHOWN]))}" if labels else ""
+        return (
+            f"{plural(len(long), 'question')} may be whole prompts that hold the retrieved passages: up to "
+            f"{max(long):,} characters{lines}, and no passages beside them. Say how they are built: {FORM}."
+        )

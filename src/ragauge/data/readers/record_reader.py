@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,7 +22,7 @@ from ragauge.data.readers.aliases import (
     not_read,
     plan_for,
 )
-from ragauge.data.readers.chats import FORM, ChatRows, ContextMarker, looks_like_prompt
+from ragauge.data.readers.chats import FORM, ChatRows, ContextMarker, PromptSigns
 from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of, settled
 from ragauge.data.readers.lines import Row, Rows
 from ragauge.data.readers.passages import Ahead, passages
@@ -85,7 +86,8 @@ class RecordReader:
         self.rows, self.options = replace(rows, rows=iter(self._ahead)), options
         self._answers = answers or self      # where the passages stand
         self._marker = ContextMarker(options.context_marker) if options.context_marker else None
-        self._prompts: list[str] = []      # what is said of questions that look like whole prompts
+        self._prompts = PromptSigns()
+        self._openings: Counter[int] = Counter()      # hashes of how conversations of examples without cluster begin
         self.count = 0
         self.sought = {*options.columns.values(), *options.segments}      # columns named by the user, not yet seen
         self._dotted = [name for name in (*options.columns.values(), *options.segments) if "." in name]
@@ -127,8 +129,8 @@ class RecordReader:
             response = None
             if not RESPONSE.isdisjoint(values):
                 response = self._cited(response_of(values, names, example.query_id, self.notes, self.rows.blank))
-                if response.passages is None and (said := looks_like_prompt(query)):
-                    self._prompts.append(said)
+                if response.passages is None:
+                    self._prompts.see(query)
             if not LABELS.isdisjoint(values):
                 example = self.parting.example(example, values, names, (ids_of(response), self._answers.marked_ids))
         except BadValue as bad:
@@ -136,6 +138,9 @@ class RecordReader:
         if self._repeats(n, example, response, given is None, twice=self._tool == "ragchecker"):
             return None
         self.count += 1
+        said = [turn for turn in example.history if turn.role != "system"]
+        if example.cluster is None and len(said) > 1:
+            self._openings[hash((said[0], said[1]))] += 1
         self.match(example, response)
         return Record(example, response, self.rows.source, n)
 
@@ -334,10 +339,12 @@ class RecordReader:
                 f"{n} texts in {column} hold a | of their own beside those that deepeval joins them with: they may be "
                 "parted wrongly. Save as JSON, which keeps lists."
             )
-        if self._prompts:
+        if prompts := self._prompts.told():
+            yield prompts
+        if shared := sum(n for n in self._openings.values() if n > 1):
             yield (
-                f"{plural(len(self._prompts), 'question')} may be whole prompts that hold the retrieved passages: the "
-                f"first has {self._prompts[0]}, and no passages beside it. Say how they are built: {FORM}."
+                f"{shared} examples begin like another's conversation, and nothing says which belong together: they "
+                "count as independent. Name them: --map cluster=COLUMN."
             )
         if self.notes.turns:
             yield f"{self.notes.turns} turns of tools left out of the history."

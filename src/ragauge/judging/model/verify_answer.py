@@ -38,7 +38,7 @@ LISTED_FORM = """For every answer sentence [S1], [S2], … give its number n and
 empty list where it has none."""
 WHOLE_FORM = "Of the whole answer: addresses: fully, partly or no; refuses: true or false."
 ECHOES = (
-    "Claims take the names that they need from there; what only repeats what the user said there is no claim, unless "
+    "Claims take the names that they need from there. What only repeats the user's earlier words is no claim, unless "
     "the passages say otherwise."
 )
 CHECKING = Prompt(
