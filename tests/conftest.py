@@ -6,6 +6,7 @@ import gc
 import os
 import re
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -188,3 +189,11 @@ def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Demonstrated:
         (folder / "being-written.txt").write_text(text, encoding="utf-8")
         (folder / "being-written.txt").rename(folder / "printed.txt")
     return found
+
+
+@pytest.fixture(autouse=True)
+def own_metrics_of_one_test() -> Iterator[None]:
+    """Metrics that a test brings, or that a store which it opens knows, are not those of later tests."""
+    yield
+    if catalogue := sys.modules.get("ragauge.metrics.catalogue"):
+        catalogue.forget_own()

@@ -16,7 +16,7 @@ from typing import Any
 
 from ragauge.metrics import ann, answer, composite, context, retrieval, spans
 from ragauge.metrics.base import Metric, shown
-from ragauge.metrics.catalogue import FAMILIES, PRESETS, entries, family, questions, samples
+from ragauge.metrics.catalogue import BUILT_IN, PRESETS, entries, family, questions, samples
 from ragauge.metrics.docstring import parts
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/metrics.md"
@@ -50,7 +50,7 @@ def page() -> str:
     """The whole page."""
     lines = [INTRO, *_presets()]
     listed = {entry["name"]: entry for entry in entries()}
-    for name in FAMILIES:
+    for name in BUILT_IN:
         lines += [f"## {name.capitalize()}", "", cleandoc(ABOUT[name].__doc__ or ""), ""]
         lines += [line for cls in family(name) for line in _metric(cls, listed[cls.name()])]
     return "\n".join(lines).rstrip() + "\n"

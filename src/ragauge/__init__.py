@@ -87,6 +87,9 @@ if TYPE_CHECKING:
     from ragauge.errors import RagaugeError as RagaugeError
     from ragauge.errors import UnknownName as UnknownName
     from ragauge.errors import UsageError as UsageError
+    from ragauge.metrics.base import Metric as Metric
+    from ragauge.metrics.own import metric as metric
+    from ragauge.metrics.own_class import Value as Value
     from ragauge.systems.capture import Capture as Capture
     from ragauge.systems.capture import capture as capture
     from ragauge.web.background import Dashboard as Dashboard
@@ -164,6 +167,9 @@ _FROM = {
     "RagaugeError": "ragauge.errors",
     "UnknownName": "ragauge.errors",
     "UsageError": "ragauge.errors",
+    "Metric": "ragauge.metrics.base",
+    "Value": "ragauge.metrics.own_class",
+    "metric": "ragauge.metrics.own",
     "Capture": "ragauge.systems.capture",
     "capture": "ragauge.systems.capture",
     "Dashboard": "ragauge.web.background",

@@ -41,7 +41,7 @@ PUBLIC = {
     "label_draw", "label_import", "label_plan", "label_transfer", "ann", "ann_check", "exact_neighbours",
     "monitor_plan", "monitor_replay", "JudgeHistory", "judge_history", "GradesResult", "check_grades",
     "generate_set", "add_examples", "check_set", "freeze_set", "mark_set", "diff_sets", "export_set", "vary_set",
-    "set_stats", "Dashboard", "ui",
+    "set_stats", "Dashboard", "ui", "Metric", "metric", "Value",
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LONG_FUNCTIONS: dict[str, str] = {}      # "path:function" -> reason
 MANY_ARGUMENTS: dict[str, str] = {     # "path:function" -> reason
     "src/ragauge/api/compare.py:compare": "any number of runs comes before its options, which no dataclass declares",
+    "src/ragauge/metrics/own.py:metric": "a decorator that users write out: each says one thing of their metric",
 }     # fmt: skip
 BANNED_NAMES = {"utils", "util", "helpers", "common", "misc"}
 
@@ -105,7 +106,7 @@ def test_every_folder_is_a_package() -> None:
 
 def test_no_import_by_string() -> None:
     """Only the lazy fronts import by a string, where the layers cannot see it; and a user's module:name is one."""
-    allowed = {"src/ragauge/__init__.py", "src/ragauge/cli/commands.py", "src/ragauge/systems/callable.py"}
+    allowed = {"src/ragauge/__init__.py", "src/ragauge/cli/commands.py", "src/ragauge/data/object_lookup.py"}
     found = {named(path) for path in FILES if re.search(r"\bimportlib\.import_module|__import__\(", path.read_text())}
     assert found <= allowed
 

@@ -31,7 +31,7 @@ from ragauge.data.facts import (
     RelevanceFacts,
 )
 from ragauge.metrics.base import Direction, Measured, Measures, Metric, Scale
-from ragauge.metrics.catalogue import FAMILIES, QUESTIONS, aliases, classes, entries, parse, samples
+from ragauge.metrics.catalogue import BUILT_IN, QUESTIONS, aliases, classes, entries, parse, samples
 from ragauge.metrics.docstring import parts
 from ragauge.metrics.facts import ASKED, FREE, Facts, question_of
 from ragauge.metrics.measure import measure, measure_all
@@ -77,7 +77,7 @@ def test_aliases_print_as_main_names() -> None:
 
 def test_a_name_belongs_to_one_family() -> None:
     """No name or alias stands in two families, so that looking into them one after the other finds the only one."""
-    for one, other in combinations(FAMILIES, 2):
+    for one, other in combinations(BUILT_IN, 2):
         assert not {*classes((one,)), *aliases((one,))} & {*classes((other,)), *aliases((other,))}
 
 

@@ -23,7 +23,7 @@ LATER = (     # of the migrations after it
     "check_log", "evaluations", "inbox", "traces", "trace_batches", "ledger", "series", "alerts", "deliveries", "jobs",
     "tails", "signals", "periods", "silences", "returns", "return_batches", "last_numbers", "example_indexes",
     "verdicts", "controls", "verdict_counts", "control_evidence",
-    "labeled_responses",
+    "labeled_responses", "own_metrics",
 )  # fmt: skip
 COLUMNS = {"runs": ("writes", "confirms", "example_writes"), "judges": ("writes",), "causes": ("name",),
            "responses": ("chance",)}     # fmt: skip

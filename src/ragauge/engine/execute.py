@@ -22,7 +22,7 @@ from ragauge.engine.judge_batch import JudgedResponse, Work, drive_jobs, overtak
 from ragauge.engine.judges import spec_of
 from ragauge.engine.label_facts import read_label_facts
 from ragauge.engine.models import Calling, Models, calling_of
-from ragauge.engine.plan import Plan, renew
+from ragauge.engine.plan import Plan, declare_own, renew
 from ragauge.engine.pool import MOST, InProcess, Pool, Processes, Timed, Worker
 from ragauge.engine.worker import Task
 from ragauge.errors import UsageError
@@ -118,6 +118,7 @@ async def execute(
         store.listings.write(plan.run_id, plan.listing)     # before workers read it
     if plan.judge is not None and (spec := spec_of(plan.judge)) is not None:
         store.judges.keep(plan.judge.judge_id, spec)
+    declare_own(plan.metrics, store)
     models, most = _models(plan, store, calling), sys.maxsize if limit is None else max(0, limit)
     # they import what they need while control pairs are judged here
     started = [] if models else _start_workers(plan, workers, min(plan.pending, most))

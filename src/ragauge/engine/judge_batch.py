@@ -9,10 +9,9 @@ An exception of one question, metric or cause becomes its status failed here, in
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-from ragauge.analysis.causes.attribute import judge_example
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.codec import FACTS
@@ -24,7 +23,8 @@ from ragauge.data.ranking import Ranking
 from ragauge.data.readability import Controls
 from ragauge.data.verdict import ExampleVerdict
 from ragauge.engine.embed_answers import EmbedAnswers
-from ragauge.engine.measuring import measure_facts, told
+from ragauge.engine.measuring import decide_response, measure_facts, told
+from ragauge.engine.own_calls import OwnBatch, OwnCall, OwnCalls, prepare
 from ragauge.errors import MissingFile
 from ragauge.judging.inputs import Inputs, evidence_key, inputs_for
 from ragauge.judging.judge import Asking, Judge, drive
@@ -52,6 +52,7 @@ class Work:
         listing: what is in the system's index; None = not known.
         controls: what shows whether the judge can read a response; None = nothing was asked, and all counts as read.
         labels: the labels of some responses, by which verdicts and causes are decided; None = there are none.
+        own_calls: calls metrics of the user's own.
     """
 
     metrics: tuple[Metric, ...]
@@ -62,6 +63,7 @@ class Work:
     listing: IndexListing | None = None
     controls: Controls | None = None
     labels: Callable[[Sequence[Loaded]], Mapping[int, LabelFacts]] | None = None
+    own_calls: OwnCalls = field(default_factory=OwnCalls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,17 +158,24 @@ class JobOutcome:
     partial: bool = False
 
 
+# what yields jobs, or calls, and receives a list with what came of each
+Steps = Generator[list[QuestionJob] | OwnBatch, list[Any], T]
+
+
 def judge_batch(items: Sequence[Loaded], work: Work, stored: Evidences) -> BatchResult:
     """Evidence, scores and cause of every response of a batch, one question after another."""
     return drive_jobs(judging(items, work, stored), work)
 
 
-def drive_jobs(steps: Generator[list[QuestionJob], list[JobOutcome], T], work: Work) -> T:
+def drive_jobs(steps: Steps[T], work: Work) -> T:
     """Drives a generator of jobs to its end, one job after another; what it returns."""
     try:
         jobs = next(steps)
         while True:
-            jobs = steps.send([_driven(job, work) for job in jobs])
+            if isinstance(jobs, OwnBatch):
+                jobs = steps.send(work.own_calls.start(jobs.calls).result())
+            else:
+                jobs = steps.send([_driven(job, work) for job in jobs])
     except StopIteration as done:
         result: T = done.value
         return result
@@ -181,12 +190,11 @@ def _driven(job: QuestionJob, work: Work) -> JobOutcome:
         return JobOutcome(None, told(error))
 
 
-def judging(
-    items: Sequence[Loaded], work: Work, stored: Evidences
-) -> Generator[list[QuestionJob], list[JobOutcome], BatchResult]:
+def judging(items: Sequence[Loaded], work: Work, stored: Evidences) -> Steps[BatchResult]:
     """Evidence, scores and cause of every response of a batch; one that raises fails alone.
 
-    It yields jobs that may run at the same time, and receives their outcomes in that order.
+    It yields jobs that may run at the same time, and receives their outcomes in that order; last, the calls of metrics
+    of the user's own, and receives their results.
 
     Args:
         items: the responses with their examples.
@@ -201,8 +209,15 @@ def judging(
     rankings = _rankings(items)
     more = questioning.more(found)
     labels = work.labels(items) if work.labels is not None else {}
-    known = [(more.get(number, {}), labels.get(number, NO_LABELS)) for number in (one.response_no for one in items)]
-    judged = tuple(_scored(*one, work) for one in zip(found, rankings, known, strict=True))
+    facts = [
+        _facts(one, ranking, more.get(one.item.response_no, {}), labels.get(one.item.response_no, NO_LABELS), work)
+        for one, ranking in zip(found, rankings, strict=True)
+    ]
+    own = [prepare(work.metrics, one) for one in facts]
+    calls = [call for one in own for call in one.values() if isinstance(call, OwnCall)]
+    called = iter((yield OwnBatch(calls)) if calls else ())
+    results = [{name: next(called) if isinstance(call, OwnCall) else call for name, call in one.items()} for one in own]
+    judged = tuple(_scored(*one, work) for one in zip(found, facts, results, strict=True))
     return BatchResult(judged, questioning.asked, questioning.reused, questioning.failed)
 
 
@@ -346,19 +361,23 @@ def _rankings(items: Sequence[Loaded]) -> list[Ranking | None]:
         return [ranking for item in items for ranking in _rankings([item])]
 
 
-def _scored(
-    one: ResponseWork, ranking: Ranking | None, known: tuple[Mapping[str, Evidence], LabelFacts], work: Work
-) -> JudgedResponse:
-    """Args: known: what this judge found for other metrics, and what people labeled."""
-    (more, labels), example, response = known, one.item.example, one.item.response
+def _facts(
+    one: ResponseWork, ranking: Ranking | None, more: Mapping[str, Evidence], labels: LabelFacts, work: Work
+) -> Facts:
+    """Args: more: what this judge found for other metrics."""
+    example, response = one.item.example, one.item.response
     readability = None if work.controls is None else work.controls.readability_of(example, response)
-    facts = Facts(example, response, {**more, **one.evidence}, ranking, readability, labels)
-    measured = measure_facts(work.metrics, facts, work.judge, one.item)
+    return Facts(example, response, {**more, **one.evidence}, ranking, readability, labels)
+
+
+def _scored(one: ResponseWork, facts: Facts, own: Mapping[str, Measured], work: Work) -> JudgedResponse:
+    """Args: own: what metrics of the user's own gave."""
+    measured = measure_facts(work.metrics, facts, work.judge, one.item, own)
     results = {str(metric): result for metric, result in zip(work.metrics, measured, strict=True)}
     verdict, cause = decide_response(facts, results, work.listing)
     unjudged_verdict, unjudged = verdict, cause
     if work.judge is not None:
-        unasked = Facts(example, response, {}, ranking, labels=labels)
+        unasked = Facts(facts.example, facts.response, {}, facts.ranking, labels=facts.labels)
         unjudged_verdict, unjudged = decide_response(unasked, {}, work.listing)
     return JudgedResponse(
         one.item.response_no, tuple(one.packed), tuple(measured), cause, unjudged, one.item.mark, verdict,
@@ -373,17 +392,3 @@ def overtaken(store: Store, judged: Sequence[JudgedResponse]) -> set[int]:
     """
     marks = {one.response_no: one.mark for one in judged if one.mark is not None}
     return marks.keys() - store.runs.unchanged(marks)
-
-
-def decide_response(
-    facts: Facts, results: Mapping[str, Measured], listing: IndexListing | None
-) -> tuple[ExampleVerdict, Cause | None]:
-    """The verdict on a response and the cause of its failure; where the rule raises, a failure in its own words."""
-    try:
-        verdict, cause = judge_example(facts, results, indexed=listing)
-    except Exception as error:
-        reason = f"no cause could be found: {told(error)}"
-        return ExampleVerdict("failed", reason=reason), Cause("", reason)
-    if cause is not None and listing is not None:
-        cause = replace(cause, listing=listing.fingerprint)
-    return verdict, cause

@@ -219,7 +219,7 @@ def spec_of(judge: Judge) -> str | None:
 
 
 def _own(spec: str) -> Judge:
-    from ragauge.systems.callable import find, is_named, is_there
+    from ragauge.data.object_lookup import find, is_named, is_there
 
     head, _, _ = spec.partition(":")
     if head in (*BUILDERS, "none"):

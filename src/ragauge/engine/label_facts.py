@@ -9,8 +9,8 @@ from ragauge.data.facts import FactsOf
 from ragauge.data.label import SCORE, Label
 from ragauge.data.label_facts import NO_LABELS, LabelFacts
 from ragauge.data.verdict import ExampleVerdict
-from ragauge.engine.judge_batch import decide_response
 from ragauge.engine.label_questions import key_of, question_named
+from ragauge.engine.measuring import decide_response
 from ragauge.errors import RagaugeError
 from ragauge.judging.inputs import inputs_for
 from ragauge.judging.judge import drive

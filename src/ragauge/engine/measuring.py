@@ -1,4 +1,4 @@
-"""The scores of one response; one metric that raises fails alone, in the exception's own words."""
+"""The scores and the verdict of one response; what raises fails alone, in the exception's own words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 
+from ragauge.analysis.causes.attribute import judge_example
+from ragauge.analysis.results.scorecard import Cause
+from ragauge.data.document import IndexListing
 from ragauge.data.facts import Evidence
+from ragauge.data.verdict import ExampleVerdict
 from ragauge.engine.label_questions import said
 from ragauge.judging.judge import Judge
 from ragauge.metrics.base import Measured, Metric
@@ -16,15 +20,16 @@ from ragauge.metrics.measure import measure, measure_all
 from ragauge.store.responses import Loaded
 
 
-def measure_facts(metrics: Sequence[Metric], facts: Facts, judge: Judge | None, item: Loaded) -> list[Measured]:
-    """One result a metric; the judge's own where it gives scores itself."""
-    return [
-        said(judge, metric, item) or _explained(metric, result, facts.evidence)
-        for metric, result in zip(metrics, _measured(metrics, facts), strict=True)
-    ]
+def measure_facts(
+    metrics: Sequence[Metric], facts: Facts, judge: Judge | None, item: Loaded, own: Mapping[str, Measured]
+) -> list[Measured]:
+    """One result a metric; the judge's own where it gives scores itself, and what metrics of the user's own gave."""
+    others = [metric for metric in metrics if str(metric) not in own]
+    results = {**own, **{str(metric): one for metric, one in zip(others, _measured(others, facts), strict=True)}}
+    return [said(judge, metric, item) or _explained(metric, results[str(metric)], facts.evidence) for metric in metrics]
 
 
-def told(error: Exception) -> str:
+def told(error: BaseException) -> str:
     """An exception in its own words."""
     return f"{type(error).__name__}: {error}"
 
@@ -57,3 +62,17 @@ def _finite(metric: Metric, result: Measured) -> Measured:
     if result.value is None or isfinite(result.value):
         return result
     return Measured.failed(f"{metric} gave {result.value}", metric.range)
+
+
+def decide_response(
+    facts: Facts, results: Mapping[str, Measured], listing: IndexListing | None
+) -> tuple[ExampleVerdict, Cause | None]:
+    """The verdict on a response and the cause of its failure; where the rule raises, a failure in its own words."""
+    try:
+        verdict, cause = judge_example(facts, results, indexed=listing)
+    except Exception as error:
+        reason = f"no cause could be found: {told(error)}"
+        return ExampleVerdict("failed", reason=reason), Cause("", reason)
+    if cause is not None and listing is not None:
+        cause = replace(cause, listing=listing.fingerprint)
+    return verdict, cause

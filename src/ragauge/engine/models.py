@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +16,8 @@ from ragauge.engine.budget import Budget, BudgetReached
 from ragauge.engine.caller import CallCounts, Caller, Purpose, RetryPolicy
 from ragauge.engine.driver import Driving, on_stored
 from ragauge.engine.embed_answers import EmbedAnswers
-from ragauge.engine.judge_batch import JobOutcome, QuestionJob, Work, judging
+from ragauge.engine.judge_batch import Steps, Work, judging
+from ragauge.engine.own_calls import OwnBatch
 from ragauge.engine.pool import Timed
 from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.engine.routing import Answers, StoredReplies
@@ -195,6 +196,7 @@ class Models:
     def stop(self) -> None:
         """Gives up the calls under way; `close` waits for what is being written."""
         self.caller.cancel()
+        self._work.own_calls.stop()
 
     async def close(self) -> None:
         """Writes what is left and closes the connections; where the money is spent, waits for what it was spent on."""
@@ -216,16 +218,20 @@ class Models:
         result = await self.drive(judging(items, self._work, self._store.evidence), numbers[0])
         return Timed(result, time.perf_counter() - started)
 
-    async def drive(self, steps: Generator[list[QuestionJob], list[JobOutcome], T], batch: int = 0) -> T:
+    async def drive(self, steps: Steps[T], batch: int = 0) -> T:
         """Drives a generator of jobs to its end; what it returns. `batch` is the batch's first response, 0 of none."""
-        outcomes: list[JobOutcome] | None = None
+        outcomes: list[Any] | None = None
         size = min(MOST_STORED, 2 * self.size)
         try:
             while True:
                 step = await self._apart(partial(self._step, steps, outcomes))
-                if not isinstance(step, list):
+                if isinstance(step, Ended):
                     self.size = size
                     return step.result
+                if isinstance(step, OwnBatch):
+                    called = await asyncio.wrap_future(self._work.own_calls.start(step.calls))
+                    outcomes = list(called)
+                    continue
                 self.caller.counts.reused += sum(one.reused for one in step)
                 asking = [one for one in step if one.outcome is None]
                 self._answered[batch] = self._answered.get(batch, 0) + len(step) - len(asking)
@@ -236,9 +242,7 @@ class Models:
         finally:
             self._answered.pop(batch, None)
 
-    def _step(
-        self, steps: Generator[list[QuestionJob], list[JobOutcome], T], outcomes: list[JobOutcome] | None
-    ) -> list[Driving] | Ended[T]:
+    def _step(self, steps: Steps[T], outcomes: list[Any] | None) -> list[Driving] | OwnBatch | Ended[T]:
         """One step of the generator, its jobs as far as stored replies reach.
 
         Its end is a value, since StopIteration cannot leave a thread.
@@ -247,7 +251,7 @@ class Models:
             jobs = next(steps) if outcomes is None else steps.send(outcomes)
         except StopIteration as done:
             return Ended(done.value)
-        return on_stored(jobs, self._stored)
+        return jobs if isinstance(jobs, OwnBatch) else on_stored(jobs, self._stored)
 
     async def _apart(self, work: Callable[[], T]) -> T:
         return await self._loop.run_in_executor(self._thread, work)

@@ -12,7 +12,7 @@ from ragauge.data.readability import Controls
 from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge, gives_scores
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import questions
+from ragauge.metrics.catalogue import is_own, questions, require_code
 from ragauge.store.open import Store
 from ragauge.store.responses import Order
 from ragauge.store.scores import Column
@@ -122,6 +122,7 @@ def plan(
         UnknownName: no such run, segment or value.
         UsageError: nothing matches keep, or limit is less than 1.
     """
+    require_code(metrics)
     selection = selection or Selection()
     order = _selected(store, run_id, selection)
     metrics = tuple(metrics)
@@ -141,6 +142,14 @@ def plan(
         run_id, metrics, asked, judge_id, repeat, len(order), len(order) - len(todo), todo.numbers, todo.keys,
         judge=judge, listing=listing, own=own, selection=selection, n_controls=n_controls, controls=stored,
     )  # fmt: skip
+
+
+def declare_own(metrics: Sequence[Metric], store: Store) -> None:
+    """Keeps what metrics of the user's own say of themselves, as the versions whose scores are read from now on."""
+    if own := [metric for metric in metrics if is_own(metric)]:
+        from ragauge.metrics.own_class import declaration
+
+        store.own_metrics.declare([declaration(metric) for metric in own])
 
 
 def renew(old: Plan, store: Store) -> Plan:

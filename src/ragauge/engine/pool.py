@@ -123,7 +123,8 @@ class InProcess(SizedBySpeed):
         return self._threads.submit(self._judge, numbers)
 
     def stop(self) -> None:
-        """Waits for the batch in hand: a thread cannot be ended."""
+        """Waits for the batch in hand, but for the calls of metrics of the user's own: a thread cannot be ended."""
+        self._work.own_calls.stop()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _judge(self, numbers: Sequence[int]) -> Timed:

@@ -7,8 +7,9 @@ from functools import partial
 
 from ragauge.engine.judge_batch import Work, judge_batch, overtaken
 from ragauge.engine.label_facts import read_label_facts
-from ragauge.engine.plan import columns_of
+from ragauge.engine.plan import columns_of, declare_own
 from ragauge.metrics.base import Metric
+from ragauge.metrics.catalogue import require_code
 from ragauge.store.database import chunks
 from ragauge.store.open import Store
 
@@ -27,6 +28,8 @@ def score_free(store: Store, run_id: str, metrics: Sequence[Metric], numbers: Se
     Returns:
         Numbers of the responses of which a metric failed.
     """
+    require_code(metrics)
+    declare_own(metrics, store)
     columns = columns_of(metrics, None)
     there = store.scores.complete(run_id, columns, among=numbers)
     whole = store.scores.complete(run_id, columns, failed_too=False, among=there) if there else set()
@@ -41,4 +44,5 @@ def score_free(store: Store, run_id: str, metrics: Sequence[Metric], numbers: Se
             store.causes.write(run_id, None, {one.response_no: one.cause for one in judged})
             store.verdicts.write(run_id, None, {one.response_no: one.verdict for one in judged})
         failed |= {one.response_no for one in judged if any(score.status == "failed" for score in one.measured)}
+    work.own_calls.stop()
     return failed

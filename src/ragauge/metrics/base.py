@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from math import isfinite
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Union
 
 from ragauge.data.score import Status
+from ragauge.errors import UsageError
 
 Needs = Mapping[str, str]
 Measures = Literal["retrieval", "generation", "end_to_end"]
@@ -58,7 +59,7 @@ class Failed:
     reason: str
 
 
-Value = Ratio | float | Undefined | NotApplicable
+Value = Union[Ratio, float, Undefined, NotApplicable, "Measured"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,8 @@ class Measured:
         >>> Measured.of(Ratio(1, 4)).value, Measured.of(Ratio(0, 0)).status
         (0.25, 'undefined')
         """
+        if isinstance(result, Measured):
+            return result
         if isinstance(result, Ratio):
             if result.denominator == 0:
                 return Measured("undefined", None, 0.0, 0.0, reason="nothing to divide by")
@@ -131,6 +134,7 @@ class Metric:
     scale      rate (0 or 1 an example), mean, or amount (summarised as quantiles)
     version    raised when the meaning changes
     aliases    other names -> the parameters that they stand for
+    optional   argument of `value` -> what it gets where the example or the run lacks the fact
     separable  each missing verdict has a best and a worst value that do not depend on the other missing ones
                (sums over claims; shares and rankings of passages), so that bounds are found without trying every
                combination: see `metrics/bounds.py`
@@ -142,8 +146,16 @@ class Metric:
     scale: ClassVar[Scale] = "mean"
     version: ClassVar[int] = 1
     aliases: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    optional: ClassVar[Mapping[str, Any]] = {}
     separable: ClassVar[bool] = False
     value: ClassVar[Callable[..., Value]]
+
+    def __init_subclass__(cls) -> None:
+        if "__init__" in vars(cls) and "__dataclass_fields__" not in vars(cls):
+            raise UsageError(
+                f"{cls.__name__} has an __init__: a metric's parameters are fields, so that its name shows them. Write "
+                'them in the class, such as tone: str = "formal".'
+            )
 
     @property
     def needs(self) -> Needs:

@@ -1,5 +1,7 @@
 """Every metric there is, by name. A family is imported when it is first looked into: most commands need one.
 
+The family `own` holds what users bring: it is registered while a program runs, by its object or its name.
+
 Named selections of metrics.
 """
 
@@ -10,11 +12,15 @@ from dataclasses import MISSING, Field, fields
 from functools import cache
 from itertools import product
 from math import isfinite
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
+from ragauge.data.object_lookup import is_named, load
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.naming import Aliases, head_of, read, unknown
+
+if TYPE_CHECKING:
+    from ragauge.metrics.own_class import Declaration
 
 PRESETS: Mapping[str, tuple[str, ...]] = {
     "prototype": ("faithfulness", "answer_relevance"),
@@ -40,9 +46,11 @@ PRESETS: Mapping[str, tuple[str, ...]] = {
 }     # fmt: skip
 
 
-Family = Literal["retrieval", "spans", "ann", "context", "answer", "composite"]
-FAMILIES: tuple[Family, ...] = ("retrieval", "spans", "ann", "context", "answer", "composite")
-SEARCHED: tuple[Family, ...] = ("retrieval", "context", "answer", "composite", "spans", "ann")
+Family = Literal["retrieval", "spans", "ann", "context", "answer", "composite", "own"]
+FAMILIES: tuple[Family, ...] = ("retrieval", "spans", "ann", "context", "answer", "composite", "own")
+SEARCHED: tuple[Family, ...] = ("own", "retrieval", "context", "answer", "composite", "spans", "ann")
+BUILT_IN: tuple[Family, ...] = FAMILIES[:-1]
+_OWN: dict[str, type[Metric]] = {}     # name, of a stored class the printed one -> class
 
 
 @cache
@@ -73,6 +81,101 @@ def family(name: Family) -> tuple[type[Metric], ...]:
             from ragauge.metrics import composite
 
             return composite.METRICS
+        case "own":
+            return tuple(_OWN.values())
+
+
+def register(cls: type[Metric]) -> None:
+    """Makes a class of the user's own findable by its name, in place of one that had the name before.
+
+    Raises:
+        UsageError: a built-in metric or preset has the name.
+    """
+    name = cls.name()
+    if _OWN.get(name) is cls:
+        return
+    if name in PRESETS or name in classes(BUILT_IN) or name in aliases(BUILT_IN):
+        raise UsageError(
+            f"{name} is a built-in {'preset' if name in PRESETS else 'metric'}. Give yours another name: "
+            f'@rg.metric(name="own_{name}").'
+        )
+    for known in [known for known in _OWN if head_of(known) == name]:     # with parameters, of stored ones
+        del _OWN[known]
+    _OWN[name] = cls
+    _clear()
+
+
+def register_object(given: object) -> Metric:
+    """The metric of an object that users name one by: a function, a callable object, a Metric or a class of metrics.
+
+    Raises:
+        UsageError: it is none, or its name is a built-in one's.
+    """
+    from ragauge.metrics.own import metric_of
+    from ragauge.metrics.own_class import same_function
+
+    metric = metric_of(given)
+    if metric is None:
+        raise UsageError(f"{given!r:.60} is no metric. Give a name, a function with named arguments, or a rg.Metric.")
+    cls, current = type(metric), _OWN.get(metric.name())
+    if classes(BUILT_IN).get(metric.name()) is cls:
+        return metric
+    if current is not None and same_function(current, cls):
+        return current()
+    register(cls)
+    return metric
+
+
+def register_stored(declarations: Sequence[Declaration]) -> None:
+    """Makes metrics known whose scores a store holds, where their code is not loaded."""
+    from ragauge.metrics.own_class import stored_class
+
+    for declared in declarations:
+        current = _OWN.get(declared.name) or _OWN.get(head_of(declared.name))
+        replaced = current is None or (is_stored(current) and getattr(current, "declared", None) != declared)
+        if replaced and declared.name not in classes(BUILT_IN):
+            _OWN[declared.name] = stored_class(declared)
+            _clear()
+
+
+def is_own(metric: Metric) -> bool:
+    """Whether a metric is one of the user's own."""
+    return type(metric) in _OWN.values()
+
+
+def is_stored(cls: type[Metric]) -> bool:
+    """Whether a class is known by its scores only, so that it computes nothing."""
+    return not hasattr(cls, "value")
+
+
+def require_code(metrics: Sequence[Metric]) -> None:
+    """Refuses metrics that cannot be computed.
+
+    Raises:
+        UsageError: the code of one is not loaded.
+    """
+    from ragauge.metrics.own_class import declaration
+
+    for metric in metrics:
+        if is_stored(type(metric)):
+            load = declaration(metric).load
+            named = load or f"module:{metric.name()}"
+            hint = "" if load else ", or give its function in Python"
+            raise UsageError(
+                f"{metric} is known here by its scores only: the code that computes it is not loaded. Name it as "
+                f"-m {named}{hint}."
+            )
+
+
+def forget_own() -> None:
+    """Takes out every metric of the user's own."""
+    _OWN.clear()
+    _clear()
+
+
+def _clear() -> None:
+    for cached in (family, classes, aliases, parse):
+        cached.cache_clear()
 
 
 @cache
@@ -89,7 +192,7 @@ def aliases(families: tuple[Family, ...] = FAMILIES) -> Aliases:
 
 @cache
 def parse(name: str) -> Metric:
-    """The metric that a printed name or an alias stands for.
+    """The metric that a printed name or an alias stands for, or module:name of the user's own.
 
     Raises:
         UnknownName: no such metric or parameter; the nearest names are in the text.
@@ -100,6 +203,10 @@ def parse(name: str) -> Metric:
     >>> str(parse("context_utilization"))
     'context_precision:by=answer:ranked=true'
     """
+    if (stored := _OWN.get(name.strip())) is not None and is_stored(stored):     # with its parameters
+        return stored()
+    if is_named(name.strip()):
+        return register_object(load(name.strip()))
     own = _families_of(name)
     return read(name, classes(own), aliases(own))
 

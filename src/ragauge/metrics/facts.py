@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from ragauge.data.example import Example
@@ -221,7 +222,7 @@ def _response_part(name: str) -> Callable[[Facts], Any]:
     def part(facts: Facts) -> Any:
         if facts.response.error is not None:
             return system_failed(facts)
-        value = getattr(facts.response, name)
+        value = getattr(facts.response, name) if name else facts.response
         return _not_recorded(facts, name) if value is None else value
 
     return part
@@ -257,7 +258,6 @@ def _answerable(facts: Facts) -> Any:
     return NotApplicable("not known whether the question is answerable") if known is None else known
 
 
-# facts that ask nothing
 FREE: Mapping[str, Callable[[Facts], Any]] = {
     "labels.ranking": _ranking,
     "labels.chunks": lambda facts: system_failed(facts) if facts.response.error is not None else (
@@ -271,6 +271,9 @@ FREE: Mapping[str, Callable[[Facts], Any]] = {
     **{f"response.{name}": _spent(name) for name in ("latency_ms", "tokens", "cost")},
     "set.query": lambda facts: facts.example.query, "set.turns": lambda facts: facts.example.said_by_user,
     "set.references": lambda facts: facts.example.references,
+    # whole, for metrics of the user's own
+    "response.whole": _response_part(""), "set.example": lambda facts: facts.example,
+    **{f"set.{name}": attrgetter(f"example.{name}") for name in ("history", "segments")},
     "set.answerable": _answerable,
     "set.expected": lambda facts: facts.example.answerable is not False,     # an answer is, for all that is known
 }
@@ -317,16 +320,14 @@ def _useful(answer: Any, facts: Facts) -> tuple[bool | None, ...]:
     return tuple(True if n in numbers else otherwise for n in range(1, len(facts.response.passages or ()) + 1))
 
 
-def _relevant(answer: Any, facts: Facts) -> tuple[bool | None, ...]:
-    """One mark a passage that was handed on, in their order; None where no rating came back."""
-    rated = {rating.passage: rating.relevant for rating in answer.ratings}
-    return tuple(rated.get(n) for n in range(1, len(facts.response.passages or ()) + 1))
+def _rated(name: str) -> Callable[[Any, Facts], tuple[Any, ...]]:
+    """One verdict, or probability, a passage that was handed on, in their order; None where no rating came back."""
 
+    def marks(answer: Any, facts: Facts) -> tuple[Any, ...]:
+        rated = {rating.passage: getattr(rating, name) for rating in answer.ratings}
+        return tuple(rated.get(n) for n in range(1, len(facts.response.passages or ()) + 1))
 
-def _chances(answer: Any, facts: Facts) -> tuple[float | None, ...]:
-    """As `_relevant`, the probability of each."""
-    rated = {rating.passage: rating.chance for rating in answer.ratings}
-    return tuple(rated.get(n) for n in range(1, len(facts.response.passages or ()) + 1))
+    return marks
 
 
 def _addressed(answer: AnswerFacts, _: Facts) -> tuple[float, float, float] | None:
@@ -382,8 +383,8 @@ ASKED: Mapping[str, Callable[[Any, Facts], Any]] = {
     "verify_reference.claims": lambda reference, _: reference.claims,
     "verify_reference.useful": _useful,
     "rate_passages.ratings": lambda rated, _: rated.ratings,
-    "rate_passages.relevant": _relevant,
-    "rate_passages.chance": _chances,
+    "rate_passages.relevant": _rated("relevant"),
+    "rate_passages.chance": _rated("chance"),
     "rate_sentences.ratings": lambda rated, _: rated.ratings,
     "rate_sentences.relevant": lambda rated, _: tuple(rating.relevant for rating in rated.ratings),
     "rate_sentences.chance": lambda rated, _: tuple(rating.chance for rating in rated.ratings),

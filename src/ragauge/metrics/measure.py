@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from ragauge.metrics.base import Failed, Measured, Metric, NotApplicable, NotRead
@@ -11,6 +11,13 @@ from ragauge.metrics.facts import Facts, resolve, system_failed
 
 State = Literal["whole", "open", "absent", "unread"]
 Known = dict[str, tuple[Any, State]]
+
+# facts that functions of users get in plain types -> the fact that they are made of
+PLAIN: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    "response.plain_texts": ("response.texts", lambda passages: [passage.text or "" for passage in passages]),
+    "set.reference": ("set.references", lambda texts: next(text for text in texts if text.strip())),
+    "set.messages": ("set.history", lambda turns: [{"role": turn.role, "content": turn.text} for turn in turns]),
+}
 
 
 def measure(metric: Metric, facts: Facts) -> Measured:
@@ -30,18 +37,9 @@ def measure_all(metrics: Sequence[Metric], facts: Facts) -> list[Measured]:
 
 
 def _measure(metric: Metric, facts: Facts, known: Known) -> Measured:
-    values, whole = {}, True
-    for argument, fact in metric.needs.items():
-        evidence = known.get(fact)
-        if evidence is None:
-            evidence = known[fact] = _look(fact, facts)
-        values[argument], state = evidence
-        if state == "absent":
-            return Measured("not_applicable", reason=values[argument].reason)
-        if state == "unread":
-            return Measured("not_read", reason=values[argument].reason)
-        if state == "open":
-            whole = False
+    values, whole = find_values(metric, facts, known)
+    if isinstance(values, Measured):
+        return values
     if not whole:
         return bounded(metric, values, facts)
     result = Measured.of(metric.value(**values))
@@ -50,10 +48,38 @@ def _measure(metric: Metric, facts: Facts, known: Known) -> Measured:
     return result
 
 
+def find_values(metric: Metric, facts: Facts, known: Known) -> tuple[dict[str, Any] | Measured, bool]:
+    """Argument -> its fact, and whether no verdict is missing among them; else why there is no value.
+
+    Args:
+        metric: to be computed.
+        facts: about the example.
+        known: facts that are resolved already, by name; others are added.
+    """
+    values, whole = {}, True
+    for argument, fact in metric.needs.items():
+        evidence = known.get(fact)
+        if evidence is None:
+            evidence = known[fact] = _look(fact, facts)
+        values[argument], state = evidence
+        if state == "absent" and argument in metric.optional:
+            values[argument] = metric.optional[argument]
+        elif state == "absent":
+            return Measured("not_applicable", reason=values[argument].reason), True
+        elif state == "unread":
+            return Measured("not_read", reason=values[argument].reason), True
+        elif state == "open":
+            whole = False
+    return values, whole
+
+
 def _look(fact: str, facts: Facts) -> tuple[Any, State]:
-    value = resolve(fact, facts)
+    source, read = PLAIN.get(fact, (fact, None))
+    value = resolve(source, facts)
     if isinstance(value, NotApplicable):
         return value, "absent"
     if isinstance(value, NotRead):
         return value, "unread"
-    return value, "open" if isinstance(value, Failed) or has_gap(fact, value) else "whole"
+    if isinstance(value, Failed) or has_gap(fact, value):
+        return value, "open"
+    return value if read is None else read(value), "whole"

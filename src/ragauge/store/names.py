@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, func, select
 
 from ragauge.data.ask import ModelName
 from ragauge.errors import UnknownName
 from ragauge.store.database import NUMBERS, Database, rows_among
 from ragauge.store.packing import pack, sha_of
-from ragauge.store.schema import judges, metrics, models, reasons, run_names, runs
+from ragauge.store.schema import judges, metrics, models, own_metrics, reasons, run_names, runs
 
+# which version of a metric counts: the greatest; of one of the user's own, whose versions are hashes, the last named
+METRIC_RANK = func.coalesce(own_metrics.c.place, metrics.c.version)
+RANKED_METRICS = select(metrics.c.metric_no, metrics.c.name, metrics.c.version, METRIC_RANK.label("rank")).join_from(
+    metrics, own_metrics, own_metrics.c.metric_no == metrics.c.metric_no, isouter=True
+)
 NOBODY = ""  # the judge of scores that ask nothing
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ragauge.store.ledger import Ledger
     from ragauge.store.memory import Memory
     from ragauge.store.monitors import Monitors
+    from ragauge.store.own_metrics import OwnMetrics
     from ragauge.store.periods import Periods
     from ragauge.store.question_runs import QuestionRuns
     from ragauge.store.replies import Replies
@@ -93,6 +94,7 @@ class Store:
         jobs: what is done at certain times.
         periods: days that people marked as good or bad.
         returns: results that are given back.
+        own_metrics: what is known about metrics of the user's own.
     """
 
     url: str
@@ -132,6 +134,7 @@ class Store:
     jobs: Jobs
     periods: Periods
     returns: Returns
+    own_metrics: OwnMetrics
     _database: Database
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -276,7 +279,12 @@ def _opened(database: Database) -> Store:
     except BaseException:
         database.close()
         raise
-    return _store(database)
+    store = _store(database)
+    if declared := store.own_metrics.list():
+        from ragauge.metrics.catalogue import register_stored
+
+        register_stored(declared)
+    return store
 
 
 def _store(database: Database) -> Store:
@@ -297,6 +305,7 @@ def _store(database: Database) -> Store:
     from ragauge.store.labels import Draws, Labels
     from ragauge.store.ledger import Ledger
     from ragauge.store.monitors import Monitors
+    from ragauge.store.own_metrics import OwnMetrics
     from ragauge.store.periods import Periods
     from ragauge.store.question_runs import QuestionRuns
     from ragauge.store.replies import Replies
@@ -321,11 +330,10 @@ def _store(database: Database) -> Store:
         checks=Checks(database), check_log=CheckLog(database),
         listings=Listings(database), baselines=Baselines(database),
         run_log=RunLog(database), run_list=RunList(database),
-        evaluations=RunEvaluations(database),
-        question_runs=QuestionRuns(database), example_list=ExampleList(database),
+        evaluations=RunEvaluations(database), question_runs=QuestionRuns(database), example_list=ExampleList(database),
         example_indexes=ExampleIndexes(database), studies=Studies(database), vectors=Vectors(database),
         labels=Labels(database), draws=Draws(database),
         inbox=Inbox(database), ledger=Ledger(database), monitors=Monitors(database), jobs=Jobs(database),
-        periods=Periods(database), returns=Returns(database),
+        periods=Periods(database), returns=Returns(database), own_metrics=OwnMetrics(database),
         _database=database,
     )     # fmt: skip

@@ -9,10 +9,20 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, select
 
 from ragauge.store.database import Database, chunks, rows_among
-from ragauge.store.names import NOBODY, run_no
+from ragauge.store.names import METRIC_RANK, NOBODY, run_no
 from ragauge.store.responses import response_no
 from ragauge.store.run_list import JUDGES, of_no_study
-from ragauge.store.schema import causes, examples, judges, metrics, responses, run_judges, runs, scores
+from ragauge.store.schema import (
+    causes,
+    examples,
+    judges,
+    metrics,
+    own_metrics,
+    responses,
+    run_judges,
+    runs,
+    scores,
+)
 from ragauge.store.spool import query_key_of
 
 AT_A_TIME = 400     # responses whose scores are asked for together
@@ -125,16 +135,18 @@ def _with_scores(connection: Connection, rows: Sequence[Row[Any]], names: Sequen
     r, s, c = responses.c, scores.c, causes.c
     these = r.response_no.in_([row.response_no for row in rows])     # each leads to its own few scores, by their key
     query = (
-        select(s.response_no, judges.c.judge_id, metrics.c.name, metrics.c.version, s.value)
+        select(s.response_no, judges.c.judge_id, metrics.c.name, METRIC_RANK, s.value)
         .join_from(responses, scores, and_(s.run_no == r.run_no, s.response_no == r.response_no))
-        .join(metrics, metrics.c.metric_no == s.metric_no).join(judges, judges.c.judge_no == s.judge_no)
+        .join(metrics, metrics.c.metric_no == s.metric_no)
+        .join(own_metrics, own_metrics.c.metric_no == s.metric_no, isouter=True)
+        .join(judges, judges.c.judge_no == s.judge_no)
         .where(these, s.judge_repeat == 0).order_by(s.response_no, s.metric_no)
     )     # fmt: skip
     values: dict[int, dict[str, tuple[tuple[int, bool], float | None]]] = {}
     by_number = {row.response_no: judged.get(row.run_no, NOBODY) for row in rows}
-    for number, judge, name, version, value in connection.execute(query):
+    for number, judge, name, newness, value in connection.execute(query):
         if judge in (NOBODY, by_number[number]):
-            rank, mine = (version, judge != NOBODY), values.setdefault(number, {})
+            rank, mine = (newness, judge != NOBODY), values.setdefault(number, {})
             if name not in mine or mine[name][0] < rank:     # the newest version, the judge's before nobody's
                 mine[name] = rank, value
     why = (

@@ -174,6 +174,14 @@ metrics = Table(
     UniqueConstraint("name", "version"),
 )
 
+own_metrics = Table(     # of the user's own: what reads their scores where their code is not loaded
+    "own_metrics",
+    metadata,
+    Column("metric_no", Key, _to("metrics.metric_no"), primary_key=True),
+    Column("place", Integer, nullable=False, unique=True),  # ascending: of a name, the version that was named last
+    Column("body", LargeBinary, nullable=False),  # packed JSON of the declaration
+)
+
 reasons = Table(
     "reasons",
     metadata,

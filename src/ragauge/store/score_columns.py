@@ -12,8 +12,8 @@ from ragauge.analysis.scores.arrays import Columns, RawScores, ResponseIndex, pl
 from ragauge.analysis.scores.categories import narrow
 from ragauge.data.score import STATUSES
 from ragauge.store.database import MOST_IN, raw_rows
-from ragauge.store.names import judge_no
-from ragauge.store.schema import metrics, responses
+from ragauge.store.names import METRIC_RANK, RANKED_METRICS, judge_no
+from ragauge.store.schema import responses
 from ragauge.store.schema import scores as table
 from ragauge.store.score_frame import by_judge, reason_texts
 
@@ -32,12 +32,12 @@ def versions(connection: Connection, run_no: int, judge_id: str | None, judge_re
     head = _first_seen(connection, (*mine, table.c.response_no == begin))
     numbers = list(dict.fromkeys(head))
     rest = _first_seen(connection, (*mine, table.c.metric_no.not_in(numbers))) if numbers else []
-    named = {number: (name, version) for number, name, version in connection.execute(select(metrics))}
-    newest: dict[str, int] = {}
+    named = {number: (name, rank, version) for number, name, version, rank in connection.execute(RANKED_METRICS)}
+    newest: dict[str, tuple[int, int]] = {}
     for number in (*numbers, *rest):
-        name, version = named[number]
-        newest[name] = max(newest.get(name, 0), version)
-    return newest
+        name, *ranked = named[number]
+        newest[name] = max(newest.get(name, (0, 0)), (ranked[0], ranked[1]))
+    return {name: version for name, (_, version) in newest.items()}
 
 
 def _first_seen(connection: Connection, mine: Sequence[ColumnElement[bool]]) -> list[int]:
@@ -220,8 +220,7 @@ def _found(ascending: Any, numbers: Any) -> tuple[Any, Any]:
 
 def every_metric(connection: Connection) -> list[tuple[int, str]]:
     """Number and name of every metric that the store knows, by ascending version."""
-    query = select(metrics.c.metric_no, metrics.c.name).order_by(metrics.c.version)
-    return [(number, name) for number, name in connection.execute(query)]
+    return [(number, name) for number, name, *_ in connection.execute(RANKED_METRICS.order_by(METRIC_RANK))]
 
 
 def newest_numbers(

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, and_, or_, select
 
 from ragauge.data.score import STATUSES
 from ragauge.store.database import raw_rows, rows_among
-from ragauge.store.names import judge_no
+from ragauge.store.names import RANKED_METRICS, judge_no
 from ragauge.store.packing import framed, unpack
 from ragauge.store.responses import grouped
 from ragauge.store.schema import examples, metrics, reasons, responses
@@ -76,8 +76,8 @@ def _metrics(connection: Connection, rows: pl.DataFrame) -> pl.DataFrame:
 
     present = rows["metric_no"].unique().to_list()
     newest: dict[str, tuple[int, int]] = {}
-    for number, name, version in connection.execute(select(metrics).where(metrics.c.metric_no.in_(present))):
-        newest[name] = max(newest.get(name, (0, 0)), (version, number))
+    for number, name, _, rank in connection.execute(RANKED_METRICS.where(metrics.c.metric_no.in_(present))):
+        newest[name] = max(newest.get(name, (0, 0)), (rank, number))
     columns = {"metric_no": [number for _, number in newest.values()], "metric": list(newest)}
     return pl.DataFrame(columns, schema={"metric_no": pl.Int64, "metric": pl.String})
 

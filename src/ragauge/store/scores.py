@@ -14,10 +14,10 @@ from ragauge.data.score import STATUSES, Score
 from ragauge.metrics.base import Measured
 from ragauge.store import score_columns
 from ragauge.store.database import Database, chunks, now, rows_among
-from ragauge.store.names import NOBODY, judge_no, metric_nos, put_judges, put_metrics, put_reasons, run_no
+from ragauge.store.names import METRIC_RANK, NOBODY, judge_no, metric_nos, put_judges, put_metrics, put_reasons, run_no
 from ragauge.store.packing import unpack
 from ragauge.store.responses import response_no
-from ragauge.store.schema import judges, metrics, reasons, run_judges
+from ragauge.store.schema import judges, metrics, own_metrics, reasons, run_judges
 from ragauge.store.schema import scores as table
 from ragauge.store.score_frame import by_judge, frame
 from ragauge.store.writes import count_write
@@ -187,8 +187,10 @@ class Scores:
                 by_judge(connection, judge_id, judge_repeat),
             )
             query = (
-                select(table, metrics.c.name, metrics.c.version, judges.c.judge_id, reasons.c.body)
+                select(table, metrics.c.name, metrics.c.version, METRIC_RANK.label("rank"), judges.c.judge_id,
+                       reasons.c.body)
                 .join_from(table, metrics, table.c.metric_no == metrics.c.metric_no)
+                .join(own_metrics, own_metrics.c.metric_no == metrics.c.metric_no, isouter=True)
                 .join(judges, judges.c.judge_no == table.c.judge_no)
                 .join(reasons, reasons.c.reason_no == table.c.reason_no, isouter=True)
                 .where(*mine)
@@ -197,7 +199,7 @@ class Scores:
             rows = connection.execute(query).all()
         newest: dict[str, Any] = {}
         for row in rows:
-            if row.name not in newest or row.version > newest[row.name].version:
+            if row.name not in newest or row.rank > newest[row.name].rank:
                 newest[row.name] = row
         return {name: _score(row, run_id, query_id, repeat) for name, row in newest.items()}
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ragauge.data.example import EvalSet
+from ragauge.data.object_lookup import is_named, load
 from ragauge.data.readers.values import described
 from ragauge.errors import UsageError
 from ragauge.systems import callable as python
 from ragauge.systems import haystack, http, langchain, llamaindex, pgvector, recorded, vector_store
 from ragauge.systems.base import System
-from ragauge.systems.callable import is_named, load
 
 FORMS = "module:name of something in Python, http://… or https://…, or a file of recorded responses"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
+from ragauge.data.object_lookup import load
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UnknownName, UsageError
 from ragauge.systems.base import Question, System, Threads, known_settings
-from ragauge.systems.callable import load
 from ragauge.systems.returned import RETRIEVED_ONLY, bases, document, finite, passages_of
 
 SETTINGS = ("name", "config", "k", "embed", "score", "id_key")

@@ -232,13 +232,24 @@ def _stem(item: Any) -> str:
 
 
 def named(given: str | Sequence[object]) -> tuple[str, ...]:
-    """Names, of metrics or columns, from a text with commas or from objects that print as their names."""
+    """Names, of metrics or columns, from a text with commas or from objects that print as their names.
+
+    A function, or another object that is a metric of the user's own, is found by its name from then on.
+    """
     if isinstance(given, Mapping) or not isinstance(given, Iterable):
         raise UsageError(
             f"names are a text with commas or a list, got {type(given).__name__}. Write ['recall@5', 'faithfulness']."
         )
     each = given.split(",") if isinstance(given, str) else given
-    return tuple(name for name in (str(part).strip() for part in each) if name)
+    return tuple(name for name in (_name_of(part).strip() for part in each) if name)
+
+
+def _name_of(part: object) -> str:
+    if isinstance(part, str) or (not callable(part) and not hasattr(part, "needs")):
+        return str(part)
+    from ragauge.metrics.catalogue import register_object
+
+    return str(register_object(part))
 
 
 def spoken(source: object, otherwise: str) -> str:

@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 from ragauge.data.example import EvalSet
 from ragauge.data.response import Response, Run
 from ragauge.data.study import Measurement, Study, Trial
+from ragauge.engine.plan import declare_own
 from ragauge.engine.studies.maker import OpenTrial, TrialMaker
 from ragauge.errors import RagaugeError, StoreError, UsageError
 from ragauge.metrics.base import Measured
+from ragauge.metrics.catalogue import parse
 from ragauge.store.open import Store
 from ragauge.store.scores import Column
 from ragauge.text.messages import plural
@@ -186,6 +188,7 @@ def _keep_run(
     arrived = [(examples[response.query_id], response) for response, _ in result.answers]
     store.collecting.add(run_id, arrived)
     store.collecting.finish(run_id)
+    declare_own([parse(column.metric) for column in result.columns], store)
     order = store.runs.order(run_id).numbers
     index = store.runs.index(run_id, order)
     number = {index.query_ids[query]: int(no) for no, query in zip(index.number, index.query, strict=True)}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ragauge.data.object_lookup import find, is_there, load
 from ragauge.errors import MissingExtra, UnknownName
-from ragauge.systems.callable import find, is_there, load
 
 __all__ = ["load", "named_class"]
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.data.example import EvalSet
 from ragauge.data.identity import canonical
+from ragauge.data.object_lookup import is_named, load
 from ragauge.data.response import Run
 from ragauge.data.search_space import Parameters, called
 from ragauge.data.study import Trial
@@ -27,7 +28,6 @@ from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge
 from ragauge.metrics.base import Metric
 from ragauge.store.open import Store
-from ragauge.systems.callable import is_named, load
 from ragauge.systems.reference.pipeline import PREFIX
 
 if TYPE_CHECKING:

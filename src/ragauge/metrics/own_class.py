@@ -1,0 +1,229 @@
+"""The classes of metrics of the user's own, what they say of themselves, and what their code's results mean."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from functools import partial
+from math import inf, isfinite
+from numbers import Real
+from typing import Any, ClassVar
+
+from ragauge.metrics import base
+from ragauge.metrics.base import Direction, Measured, Measures, Metric, Needs, NotApplicable, Scale
+
+TIMEOUT_S = 60.0
+EXPECTED = "a number, True or False, rg.Value(value, reason=…), or None where it does not apply"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a metric's function returns where it says more than a number.
+
+    Attributes:
+        value: a number, True or False; None where the metric does not apply.
+        reason: one sentence, shown with the score.
+    """
+
+    value: Any
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What is known about a metric of the user's own without its code: a store keeps it with the scores.
+
+    Attributes:
+        name: printed name.
+        version: of the metric.
+        measures: which layer it speaks about.
+        direction: which is better.
+        scale: rate, mean or amount.
+        range: least and greatest value.
+        needs: argument -> fact.
+        sentence: what it measures.
+        load: how to name it where it is to be computed, such as my_metrics:polite; "" = by its object in Python only.
+        more: what else its kind of metric keeps, as JSON types.
+    """
+
+    name: str
+    version: int
+    measures: Measures = "generation"
+    direction: Direction = "higher"
+    scale: Scale = "mean"
+    range: tuple[float, float] = (-inf, inf)
+    needs: Needs = field(default_factory=dict)
+    sentence: str = ""
+    load: str = ""
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON types; an end of the range that is no number is None."""
+        ends = [end if isfinite(end) else None for end in self.range]
+        return {part.name: getattr(self, part.name) for part in fields(self)} | {"range": ends, "needs": {**self.needs}}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Declaration:
+        """The declaration that `to_json` wrote; what a later version adds is left out."""
+        known = {part.name: kept[part.name] for part in fields(cls) if part.name in kept}
+        low, high = known["range"]
+        return cls(**known | {"range": (-inf if low is None else low, inf if high is None else high)})
+
+
+class OwnMetric(Metric):
+    """Base of the classes that are made of a declaration. They have no parameters.
+
+    Attributes:
+        declared: what is known about it.
+    """
+
+    __slots__ = ()
+    declared: ClassVar[Declaration]
+
+    @classmethod
+    def name(cls) -> str:
+        """As it was declared."""
+        return cls.declared.name
+
+
+class FunctionMetric(OwnMetric):
+    """Base of the classes that are made of functions.
+
+    Attributes:
+        function: gives the value.
+        awaited: the function is a coroutine's.
+        timeout: seconds that a call may take.
+    """
+
+    __slots__ = ()
+    function: ClassVar[Callable[..., Any]]
+    awaited: ClassVar[bool]
+    timeout: ClassVar[float]
+
+    def value(self, **given: Any) -> base.Value:
+        """What the function gives for these arguments, called here and now; `engine.own_calls` bounds its time."""
+        result: base.Value = call_here(self, self.function, given)
+        return result
+
+
+def same_function(one: type[Metric], other: type[Metric]) -> bool:
+    """Whether two classes were made of the same function, with the same facts."""
+    if not (issubclass(one, FunctionMetric) and issubclass(other, FunctionMetric)):
+        return False
+    return one.function is other.function and one.declared == other.declared
+
+
+def stored_class(declared: Declaration) -> type[Metric]:
+    """The class of a metric whose code is not here: its scores are read, and nothing can be computed."""
+    return metric_class(declared, OwnMetric)
+
+
+def metric_class(declared: Declaration, kind: type[OwnMetric], **facts: Any) -> type[Metric]:
+    """A class of a metric without parameters.
+
+    Args:
+        declared: what it says of itself.
+        kind: the base, which computes.
+        facts: more of the class, such as what the base computes with.
+    """
+    about = {name: getattr(declared, name) for name in ("measures", "direction", "scale", "range", "version", "needs")}
+    body = {"__slots__": (), "__doc__": declared.sentence, "declared": declared, **about, **facts}
+    return type(declared.name, (kind,), body)
+
+
+def declaration(metric: Metric) -> Declaration:
+    """What a store keeps of a metric of the user's own."""
+    if isinstance(metric, OwnMetric):
+        return metric.declared
+    sentence = first_paragraph(type(metric))
+    return Declaration(
+        str(metric), metric.version, metric.measures, metric.direction, metric.scale, metric.range,
+        dict(metric.needs), sentence, importable(type(metric)),
+    )     # fmt: skip
+
+
+def runs_own_code(metric: Metric) -> bool:
+    """Whether a metric of the user's own runs their code, so that anything may happen."""
+    return isinstance(metric, FunctionMetric) or not isinstance(metric, OwnMetric)
+
+
+def code_of(metric: Metric) -> tuple[Callable[..., Any], bool, float]:
+    """What is called for a metric, whether it is a coroutine's, and the seconds that a call may take."""
+    if isinstance(metric, FunctionMetric):
+        return metric.function, metric.awaited, metric.timeout
+    arithmetic = inspect.unwrap(type(metric).value)
+    return partial(arithmetic, metric), inspect.iscoroutinefunction(arithmetic), TIMEOUT_S
+
+
+def importable(code: Any) -> str:
+    """module:name of a function or class that another process can import; "" where it cannot."""
+    module, name = getattr(code, "__module__", None), getattr(code, "__qualname__", "")
+    found: Any = sys.modules.get(module or "")
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return f"{module}:{name}" if found is code and module != "__main__" else ""
+
+
+def read_result(metric: Metric, result: Any) -> Any:
+    """What a metric's own code returned, as `Measured.of` takes it: a failed one where it is no value of the metric."""
+    reason = ""
+    if isinstance(result, Value):
+        result, reason = result.value, str(result.reason)
+    if result is None:
+        return NotApplicable(reason or f"{metric} does not apply, it says")
+    if isinstance(result, base.Ratio | base.Undefined | NotApplicable | Measured):
+        return result
+    number = _number(result)
+    low, high = metric.range
+    if number is None:
+        problem = f"{metric} gave {_described(result)}; expected {EXPECTED}"
+    elif not isfinite(number):
+        problem = f"{metric} gave {number}; expected a number, or None where it does not apply"
+    elif metric.scale == "rate" and number not in (0.0, 1.0):
+        problem = f"{metric} gave {number:g}; expected True or False, as it is declared"
+    elif not low <= number <= high:
+        problem = f"{metric} gave {number:g}; expected {low:g} to {high:g}, the range it declares (@rg.metric(range=…))"
+    else:
+        return Measured("scored", number, None, None, number, number, reason)
+    return Measured.failed(problem, metric.range)
+
+
+def _number(result: Any) -> float | None:
+    """A result as a number; those of numpy, polars and torch are, arrays are not."""
+    if getattr(result, "shape", None) == () and hasattr(result, "item"):
+        result = result.item()
+    try:
+        return float(result) if isinstance(result, Real | Decimal) else None
+    except OverflowError:
+        return inf
+
+
+def _described(result: Any) -> str:
+    if inspect.iscoroutine(result):
+        result.close()
+        return "a coroutine, which only a function that is written as `async def` may do"
+    if isinstance(result, str):
+        return f"the text {result[:40]!r}{'…' if len(result) > 40 else ''}"
+    shape = getattr(result, "shape", None)
+    return f"an array of shape {shape}" if isinstance(shape, tuple) else f"a value of type {type(result).__name__}"
+
+
+def call_here(metric: Metric, code: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+    """What a metric's code gives, called in this thread; what it raises is raised, but for the end of the program."""
+    if inspect.iscoroutinefunction(inspect.unwrap(type(metric).value)) or getattr(metric, "awaited", False):
+        return Measured.failed(f"{metric} is a coroutine's: evaluate awaits it, nothing else does", metric.range)
+    try:
+        return read_result(metric, code(**given))
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        return Measured.failed(f"{type(error).__name__}: {error}", metric.range)
+
+
+def first_paragraph(code: Any) -> str:
+    """The first paragraph of the docstring of a function or class, on one line."""
+    text = inspect.cleandoc(code.__doc__ or "")
+    return " ".join(text.split("\n\n", 1)[0].split())

@@ -1,0 +1,57 @@
+"""What is known about metrics of the user's own: enough to read their scores where their code is not loaded."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, func, select, update
+
+from ragauge.data.identity import canonical
+from ragauge.metrics.own_class import Declaration
+from ragauge.store.database import Database
+from ragauge.store.names import put_metrics
+from ragauge.store.packing import pack, unpack
+from ragauge.store.schema import metrics, own_metrics, runs
+
+
+class OwnMetrics:
+    """Declarations of metrics. Of a name, the version that was declared last is the one whose scores are read."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def declare(self, declarations: Sequence[Declaration]) -> None:
+        """Keeps what metrics say of themselves, each as the last of its name."""
+        with self._database.read() as connection:
+            newest = _newest(connection)
+        changed = [one for one in declarations if newest.get(one.name) != canonical(one.to_json())]
+        if not changed:
+            return
+        with self._database.write() as connection:
+            numbers = put_metrics(self._database, connection, [(one.name, one.version) for one in changed])
+            known = set(connection.execute(select(own_metrics.c.metric_no)).scalars())
+            last = connection.execute(select(func.max(own_metrics.c.place))).scalar() or 0
+            rows = [
+                {"metric_no": numbers[one.name, one.version], "place": place, "body": pack(canonical(one.to_json()))}
+                for place, one in enumerate(changed, last + 1)
+            ]
+            statement = self._database.insert(own_metrics)
+            kept = {name: statement.excluded[name] for name in ("place", "body")}
+            connection.execute(statement.on_conflict_do_update(index_elements=["metric_no"], set_=kept), rows)
+            if any(row["metric_no"] in known for row in rows):     # another version of it is read from now on
+                connection.execute(update(runs).values(writes=runs.c.writes + 1))
+
+    def list(self) -> builtins.list[Declaration]:
+        """The last declaration of each name."""
+        with self._database.read() as connection:
+            return [Declaration.from_json(json.loads(text)) for text in _newest(connection).values()]
+
+
+def _newest(connection: Connection) -> dict[str, str]:
+    """Printed name -> JSON of its last declaration."""
+    query = select(metrics.c.name, own_metrics.c.body).join_from(
+        own_metrics, metrics, own_metrics.c.metric_no == metrics.c.metric_no
+    )
+    return {name: unpack(body) for name, body in connection.execute(query.order_by(own_metrics.c.place))}

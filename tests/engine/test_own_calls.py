@@ -1,0 +1,158 @@
+"""Calls of metrics of the user's own: whatever their code does, only that score fails, and nothing waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import ragauge as rg
+from ragauge.api.results.scorecard import Scorecard
+
+
+def scored(function: object, n: int = 4, **options: Any) -> Scorecard:
+    """A small evaluation with one metric, beside a built-in one."""
+    rows = [{"query_id": f"q{i}", "query": f"Question {i}?", "answer": f"answer {i}"} for i in range(n)]
+    return rg.evaluate(rows, metrics=["answer_tokens", function], judge="none", store="sqlite:///own.db", **options)
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stores of tests are in folders of their own."""
+    monkeypatch.chdir(tmp_path)
+
+
+def raises(answer: str) -> float:
+    """Raises for one answer."""
+    if answer.endswith("2"):
+        raise ValueError("no tone in this")
+    return 1.0
+
+
+def exits(answer: str) -> float:
+    """Ends the program, as code that was made for a command line does."""
+    if answer.endswith("2"):
+        sys.exit("bad answer")
+    return 1.0
+
+
+def recurses(answer: str) -> float:
+    """Calls itself without end."""
+    return recurses(answer) if answer.endswith("2") else 1.0
+
+
+async def raises_later(answer: str) -> float:
+    """Raises for one answer, awaited."""
+    await asyncio.sleep(0)
+    return raises(answer)
+
+
+async def exits_later(answer: str) -> float:
+    """Ends the program, awaited."""
+    return exits(answer)
+
+
+class Exits(rg.Metric):
+    """A subclass that ends the program."""
+
+    def value(self, answer: str) -> float:
+        """One where it does not."""
+        return exits(answer)
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [(raises, "ValueError: no tone in this"), (exits, "SystemExit: bad answer"), (recurses, "RecursionError: "),
+     (raises_later, "ValueError: no tone in this"), (exits_later, "SystemExit: bad answer"),
+     (Exits, "SystemExit: bad answer")],
+)  # fmt: skip
+def test_what_raises_fails_that_score_alone(function: Callable[..., Any], reason: str) -> None:
+    """An exception of any kind fails the score of that response, in its own words; all others have theirs."""
+    card = scored(function)
+    name = function.__name__.lower()
+    assert (card[name].scored, card[name].failed, card[name].mean) == (3, 1, 1.0)
+    assert any(text.startswith(reason) for text in card[name].reasons)
+    assert card["answer_tokens"].scored == 4
+
+
+def test_what_hangs_is_given_up() -> None:
+    """After three calls that do not return it is called no more; each failure says so, and nobody waits for them."""
+    calls: list[str] = []
+
+    @rg.metric(timeout=0.05)
+    def hangs(answer: str) -> float:
+        calls.append(answer)
+        threading.Event().wait()
+        return 1.0
+
+    begun = time.monotonic()
+    card = scored(hangs, 12)
+    assert time.monotonic() - begun < 20
+    assert card["hangs"].failed == 12
+    assert set(card["hangs"].reasons) == {
+        "hangs did not return within 0.05 s",
+        "not called: 3 calls did not return within 0.05 s, so it was given up",
+    }
+    assert 3 <= len(calls) <= 8
+
+
+def test_coroutine_that_blocks_its_loop_spoils_no_other() -> None:
+    """A coroutine that never awaits is given up; what is awaited after it has a loop again."""
+
+    @rg.metric(timeout=0.2)
+    async def blocks(answer: str) -> float:
+        if answer.endswith(" 1"):
+            threading.Event().wait(5)
+        await asyncio.sleep(0)
+        return 1.0
+
+    card = scored(blocks, 40)
+    assert card["blocks"].failed < 20
+    assert card["blocks"].scored + card["blocks"].failed == 40
+    assert set(card["blocks"].reasons) == {"blocks did not return within 0.2 s"}
+
+
+def test_coroutines_of_a_batch_run_together() -> None:
+    """Coroutines are awaited at the same time, sixteen at most."""
+    now, most = 0, 0
+
+    async def polite(answer: str) -> bool:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0.01)
+        now -= 1
+        return bool(answer)
+
+    assert scored(polite, 40)["polite"].mean == 1.0
+    assert 8 <= most <= 16
+
+
+def test_function_that_returns_a_coroutine_says_so() -> None:
+    """A plain function whose result has to be awaited fails with the remedy, not with a value."""
+
+    async def later() -> float:
+        return 1.0
+
+    def polite(answer: str) -> Any:
+        return later() if answer else 0
+
+    card = scored(polite)
+    assert card["polite"].failed == 4
+    assert "async def" in next(iter(card["polite"].reasons))
+
+
+def test_ctrl_c_of_a_function_is_one_failure_too() -> None:
+    """A KeyboardInterrupt that a function raises itself fails its score: the user's own reaches the main thread."""
+
+    def interrupts(answer: str) -> float:
+        if answer.endswith("2"):
+            raise KeyboardInterrupt
+        return 1.0
+
+    assert scored(interrupts)["interrupts"].failed == 1

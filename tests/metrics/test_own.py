@@ -1,0 +1,234 @@
+"""Metrics of the user's own: what becomes one, what it is given, what its result means, and its version."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import ragauge as rg
+from ragauge.data.example import Example, Turn
+from ragauge.data.response import Passage, Response
+from ragauge.errors import UnknownName, UsageError
+from ragauge.metrics.catalogue import entries, parse, register_object, register_stored, require_code, select
+from ragauge.metrics.facts import Facts
+from ragauge.metrics.measure import measure
+from ragauge.metrics.own import metric
+from ragauge.metrics.own_class import Value, declaration
+
+EXAMPLE = Example(
+    "q1", "When?", history=(Turn("user", "Hello"),), references=("In May.", "May"), segments={"type": "date"}
+)
+RESPONSE = Response("q1", passages=(Passage("p1", "d1", "It is in May."),), answer="In May, please.")
+
+
+def value_of(function: object, facts: Facts | None = None) -> Any:
+    """What a metric of a function gives for the example above."""
+    return measure(register_object(function), facts or Facts(EXAMPLE, RESPONSE))
+
+
+def test_arguments_are_taken_by_name() -> None:
+    """Every documented argument is what its name says, in plain types."""
+
+    def everything(
+        query: str, answer: str, passages: list[Passage], texts: list[str], reference: str, references: list[str],
+        history: list[dict[str, str]], segments: dict[str, str], example: Example, response: Response,
+    ) -> float:     # fmt: skip
+        assert (query, answer, reference) == ("When?", "In May, please.", "In May.")
+        assert (passages[0].doc_id, texts, list(references)) == ("d1", ["It is in May."], ["In May.", "May"])
+        assert (history, segments) == ([{"role": "user", "content": "Hello"}], {"type": "date"})
+        assert (example, response) == (EXAMPLE, RESPONSE)
+        return 1.0
+
+    assert value_of(everything).value == 1.0
+
+
+def test_what_is_missing_does_not_apply_but_a_default_stands_for_it() -> None:
+    """Without its data a score is not_applicable, as of built-in metrics; an argument with a default gets that."""
+
+    def needs_it(answer: str) -> float:
+        return len(answer)
+
+    def may_lack_it(reference: str | None = None, strict: bool = True) -> bool:
+        return reference is None and strict
+
+    bare = Facts(Example("q1", "When?"), Response("q1"))
+    lacking = value_of(needs_it, bare)
+    assert (lacking.status, lacking.reason) == ("not_applicable", "answer not recorded")
+    assert value_of(may_lack_it, bare).value == 1.0
+    broken = value_of(needs_it, Facts(EXAMPLE, Response("q1", error="timeout")))
+    assert (broken.status, broken.reason) == ("failed", "the system failed: timeout")
+
+
+@pytest.mark.parametrize(
+    ("result", "value"),
+    [(1, 1.0), (True, 1.0), (0.25, 0.25), (np.float32(0.5), 0.5), (np.array(2), 2.0), (np.bool_(True), 1.0),
+     (pl.Series([0.5]).mean(), 0.5), (Decimal("0.1"), 0.1)],
+)  # fmt: skip
+def test_numbers_of_any_kind_are_scores(result: Any, value: float) -> None:
+    """Numbers of Python, numpy and polars are values."""
+    assert value_of(lambda_named(lambda answer: result)).value == value
+
+
+@pytest.mark.parametrize(
+    ("result", "told"),
+    [(nan, "gave nan"), (inf, "gave inf"), ("high", "gave the text 'high'"), (10**400, "gave inf"),
+     (np.array([1, 2]), r"an array of shape \(2,\)"), ({"score": 1}, "a value of type dict"), (1j, "of type complex")],
+)  # fmt: skip
+def test_what_is_no_number_fails_that_score(result: Any, told: str) -> None:
+    """A result that is no score fails, and the text says what came and what is expected."""
+    found = value_of(lambda_named(lambda answer: result))
+    assert found.status == "failed"
+    assert re.search(f"{told}.*expected a number", found.reason)
+
+
+def test_reason_none_and_range() -> None:
+    """A Value brings its reason, None does not apply, and a value outside of the declared range fails."""
+    assert value_of(lambda_named(lambda answer: Value(0.5, reason="half"))).reason == "half"
+    assert value_of(lambda_named(lambda answer: None)).status == "not_applicable"
+
+    @metric(range=(0, 1))
+    def share(answer: str) -> float:
+        return len(answer)
+
+    assert "expected 0 to 1, the range it declares (@rg.metric(range=…))" in value_of(share).reason
+
+    def yes(answer: str) -> bool:
+        return 0.5  # type: ignore[return-value]
+
+    assert (register_object(yes).scale, register_object(yes).range) == ("rate", (0.0, 1.0))
+    assert "expected True or False" in value_of(yes).reason
+
+
+def lambda_named(function: Callable[..., Any]) -> Any:
+    """A lambda with a name, whose version is given."""
+    return metric(name="probe", version=1)(function)
+
+
+def test_names_that_cannot_be() -> None:
+    """Names of built-in metrics, unknown arguments, lambdas and what is no metric are refused, with what to do."""
+
+    def faithfulness(answer: str) -> float:
+        return len(answer)
+
+    def speled(anser: str) -> float:
+        return len(anser)
+
+    with pytest.raises(UsageError, match=r'built-in metric. Give yours another name: @rg.metric\(name="own_faith'):
+        register_object(faithfulness)
+    with pytest.raises(UnknownName, match="no argument of speled 'anser'; nearest: answer"):
+        register_object(speled)
+    with pytest.raises(UsageError, match="a lambda has no name of its own"):
+        register_object(lambda answer: 1)
+    with pytest.raises(UsageError, match="is no metric"):
+        register_object(3)
+    with pytest.raises(UnknownName, match="fact that odd may need"):
+        register_object(metric(name="odd", needs={"claims": "verify_answer.claim"})(lambda claims: 1))
+
+
+def test_subclass_with_parameters_and_judged_facts() -> None:
+    """A plain subclass of Metric takes parameters in its printed name and facts of a judge, as built-in ones do."""
+
+    class ManyClaims(rg.Metric):
+        """Whether the answer makes many claims."""
+
+        needs = {"claims": "verify_answer.claims"}  # noqa: RUF012
+        least: int = 3
+
+        def value(self, claims: tuple[object, ...]) -> bool:
+            return len(claims) >= self.least
+
+    found = register_object(ManyClaims)
+    assert (str(found), found.measures) == ("many_claims", "generation")
+    assert select(["many_claims:least=5"]) == [ManyClaims(least=5)]
+    assert declaration(parse("many_claims:least=5")).needs == {"claims": "verify_answer.claims"}
+    assert [entry["name"] for entry in entries()][-1] == "many_claims"
+
+
+def test_subclass_whose_parameters_are_no_fields() -> None:
+    """A subclass with an __init__ is refused: its name would not show its parameters."""
+    with pytest.raises(UsageError, match="a metric's parameters are fields"):
+
+        class Tone(rg.Metric):
+            def __init__(self, tone: str) -> None:
+                self.tone = tone
+
+
+def test_stored_declaration_reads_but_does_not_compute() -> None:
+    """A declaration makes an equal metric where the code is not there; it is refused where it is to be computed."""
+
+    @dataclass(frozen=True)
+    class Tone(rg.Metric):
+        strict: bool = False
+
+        def value(self, answer: str) -> bool:
+            return self.strict or bool(answer)
+
+    register_object(Tone)
+    known = declaration(Tone(strict=True))
+    from ragauge.metrics.catalogue import forget_own
+
+    forget_own()
+    register_stored([known])
+    read = parse("tone:strict=true")
+    assert declaration(read) == known
+    assert (str(read), read.version, read.range) == (known.name, Tone.version, Tone.range)
+    with pytest.raises(UsageError, match="the code that computes it is not loaded"):
+        require_code([read])
+    register_object(Tone)
+    assert parse("tone:strict=true") == Tone(strict=True)
+
+
+CODE = '''
+import re
+import sys
+WORDS = ["please", "thanks"]
+PATTERN = re.compile("a")
+CACHE = {}
+
+def count(text):
+    return sum(text.count(word) for word in WORDS)
+
+def polite(answer):
+    return count(answer) / 2
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"),
+    [("/ 2", "/ 3", True), ("thanks", "cheers", True), ("text.count(word)", "text.count(word) + 1", True),
+     ("def polite(answer):", "def polite(answer: str) -> float:", False),
+     ("    return count", '    """How polite."""\n    # so\n    return count', False),
+     ("CACHE = {}", "CACHE = {1: 2}", False), ("def count(text):", "def count(text: str):", False),
+     ('compile("a")', 'compile("b")', False)],
+)  # fmt: skip
+def test_version_follows_the_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, changes: bool
+) -> None:
+    """What the function computes changes its version, with what it uses of its module; comments do not."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    versions = []
+    for module, code in (("manners_a", CODE), ("manners_b", CODE.replace(old, new))):
+        (tmp_path / f"{module}.py").write_text(code)
+        versions.append(parse(f"{module}:polite").version)
+        del sys.modules[module]
+    assert (versions[0] != versions[1]) is changes
+    assert all(0 < version < 1 << 48 for version in versions)
+
+
+def test_code_without_source_needs_a_version() -> None:
+    """A function whose source cannot be read is refused unless it is given a version, which counts then."""
+    scope: dict[str, Any] = {}
+    exec("def made(answer): return 1", scope)  # noqa: S102 - as a notebook does without its cells
+    with pytest.raises(UsageError, match="source cannot be read"):
+        register_object(scope["made"])
+    assert register_object(metric(version=7)(scope["made"])).version == 7
