@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragauge.data.example import Example, Turn
+from ragauge.data.example import Turn
 from ragauge.data.readers.source import joined, records
 from ragauge.data.response import Record
 from ragauge.errors import DataError, UsageError
@@ -221,7 +221,10 @@ def test_a_marker_that_does_not_fit_is_refused() -> None:
 
 
 def test_a_chat_without_a_question() -> None:
-    """A chat in which nobody asks is refused with its place."""
-    with pytest.raises(DataError, match="list entry 1: no field 'query'"):
-        read({"messages": [said("system", "Hello.")]})
-    assert Example("q", "q").history == ()
+    """A chat in which nobody asks is left out, with a warning; a file of such chats holds no example."""
+    greeting = {"messages": [said("system", "Be kind."), said("assistant", "How can I help?")]}
+    warnings: list[str] = []
+    assert len(read(greeting, {"messages": FERRY}, greeting, warn=warnings.append)) == 2
+    assert warnings == ["list: 2 chats without a question left out."]
+    with pytest.raises(DataError, match="there is no example in it"):
+        read(greeting)

@@ -95,7 +95,7 @@ class ChatRows:
         given, of = rest.get(self._key("query_id")), rest.get(self._key("cluster"))
         rest = {key: value for key, value in rest.items() if key != "choices"}
         if not turns:
-            yield rest     # the reader says that there is no question
+            self._notes.unasked += 1
         elif beside or not (whole or turns[-1].answer):
             made = beside.get("query_id") if of is None else f"{of}-t{turns[-1].n}"
             yield self._row(rest, {**turns[-1].fields, **beside, "query_id": made if given is None else given})

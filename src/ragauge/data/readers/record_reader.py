@@ -346,6 +346,8 @@ class RecordReader:
                 f"{shared} examples begin like another's conversation, and nothing says which belong together: they "
                 "count as independent. Name them: --map cluster=COLUMN."
             )
+        if self.notes.unasked:
+            yield f"{plural(self.notes.unasked, 'chat')} without a question left out."
         if self.notes.turns:
             yield f"{self.notes.turns} turns of tools left out of the history."
         if self.notes.declining:

@@ -36,6 +36,7 @@ class Notes:
         replaced: texts in which characters that no store keeps were replaced.
         passage_keys: keys of passages that nothing reads.
         turns: earlier turns left out because they are a tool's.
+        unasked: chats in which nobody asks.
         id_rules: where the doc_ids of passages came from -> how many: a key such as doc_id or metadata.source; "text",
             a hash of the text; "place", the place in the list of a passage without text.
         declining: examples taken as unanswerable because their references decline.
@@ -47,6 +48,7 @@ class Notes:
     replaced: int = 0
     passage_keys: dict[str, int] = field(default_factory=dict)
     turns: int = 0
+    unasked: int = 0
     id_rules: dict[str, int] = field(default_factory=dict)
     unclear: dict[str, int] = field(default_factory=dict)
     declining: int = 0
