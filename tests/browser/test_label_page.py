@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -153,3 +154,14 @@ def test_accepted_answers_are_not_shown_without_any(page: Page, tmp_path: Path) 
     opened(page, tmp_path, tasks(1))
     assert page.is_hidden("#accepted")
     assert page.is_visible("#retrieved")
+
+
+def test_earlier_turns_are_shown_where_there_are_some(page: Page, tmp_path: Path) -> None:
+    """Who labels a turn of a conversation sees what was said before; a lone question shows no list of it."""
+    first, second = tasks(2)
+    turns = ("user: How tall is it?", f"assistant: {HOSTILE}")
+    opened(page, tmp_path, [replace(first, history=turns), second])
+    assert page.locator("#history li").all_text_contents() == list(turns)
+    page.keyboard.press("ArrowRight")
+    assert page.is_hidden("#earlier")
+    assert page.title() != "ran"

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.building import example, response
 
+from ragauge.data.example import Turn
 from ragauge.data.label import SCORE, VALUES, Label
 from ragauge.engine.label_questions import choices_of, key_of, question_named, said, scale_of, seen_by, task_of
 from ragauge.errors import RagaugeError, UnknownName, UsageError
@@ -49,6 +50,18 @@ def test_the_key_is_of_what_is_seen(question: str) -> None:
     task = task_of(question, here, whole=False)
     assert (bool(task.passages), bool(task.references)) == ("passages" in seen, "references" in seen)
     assert task.key == key_of(question, here)
+
+
+def test_who_labels_sees_the_earlier_turns() -> None:
+    """A task of a conversation shows its earlier turns with who spoke; its key is that of the same texts without."""
+    alone = item()
+    turns = (Turn("system", "Be kind."), Turn("user", "Which tower?"))
+    talked = replace(alone, example=replace(alone.example, history=turns))
+    shown, lone = (task_of("support", one, whole=False) for one in (talked, alone))
+    assert shown is not None
+    assert lone is not None
+    assert (shown.history, shown.key) == (("user: Which tower?",), lone.key)
+    assert lone.history == ()
 
 
 @pytest.mark.parametrize("question", SCORES)

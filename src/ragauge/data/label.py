@@ -212,6 +212,7 @@ class LabelTask:
         answer: the answer.
         parts: what is labelled, in order.
         references: accepted answers, where the question sees them.
+        history: the earlier turns, each with who spoke.
     """
 
     key: str
@@ -220,6 +221,7 @@ class LabelTask:
     answer: str
     parts: tuple[Part, ...]
     references: tuple[str, ...] = ()
+    history: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

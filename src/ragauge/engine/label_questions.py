@@ -24,6 +24,7 @@ from ragauge.data.label import (
 from ragauge.data.markup import blank_markup
 from ragauge.data.response import REDACTED
 from ragauge.errors import UnknownName, UsageError
+from ragauge.judging.inputs import history_of
 from ragauge.judging.judge import Judge
 from ragauge.judging.people.judge import SPLIT, PeopleJudge, decided, unclear, votes
 from ragauge.metrics.base import Measured, Metric
@@ -142,7 +143,8 @@ def task_of(question: str, item: Loaded, *, whole: bool) -> LabelTask:
         parts = tuple(range(1, len(passages) + 1))
     elif not whole and not of_whole(question):
         parts = tuple((one.start, one.end) for one in split(blank_markup(answer))) or (None,)
-    return LabelTask(key_of(question, item) or "", item.example.query, passages, answer, parts, references)
+    turns = tuple(f"{turn.role}: {turn.text}" for turn in history_of(item.example))
+    return LabelTask(key_of(question, item) or "", item.example.query, passages, answer, parts, references, turns)
 
 
 def _beside(seen: tuple[str, ...], item: Loaded) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -42,6 +42,9 @@ function show() {
   passages.replaceChildren();
   references.replaceChildren();
   (task.references || []).forEach((text) => node("li", text, references));
+  find("history").replaceChildren();
+  (task.history || []).forEach((text) => node("li", text, find("history")));
+  find("earlier").hidden = !task.history;
   find("accepted").hidden = !references.childElementCount;
   find("retrieved").hidden = !task.passages.length;
   answer.replaceChildren();
