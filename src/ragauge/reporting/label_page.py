@@ -40,7 +40,9 @@ def task_lines(tasks: Sequence[LabelTask], asking: LabelAsking) -> str:
 def _shown(task: LabelTask) -> dict[str, object]:
     """What is seen of a task; accepted answers where its question sees them, earlier turns where there are some."""
     more = {"references": task.references, "history": task.history}
-    shown = {"query": task.query, "passages": task.passages, "answer": task.answer, "parts": task.parts}
+    shown: dict[str, object] = {
+        "query": task.query, "passages": task.passages, "answer": task.answer, "parts": task.parts
+    }
     return shown | {name: texts for name, texts in more.items() if texts}
 
 
