@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ragauge.data.example import Turn
 from ragauge.data.label import (
     ADJUDICATOR,
     SEEN,
@@ -41,7 +42,11 @@ def test_key_is_what_the_question_sees() -> None:
     assert same != label_key("relevance", "Who?", ["Ada did not."], "another answer")
     seen = {"support": VerifyAnswer, "relevance": RatePassages, "refuse": RateAnswer}
     for question, inputs in seen.items():
-        assert set(SEEN[question]) == {one.name for one in fields(inputs)}
+        assert {*SEEN[question], "history"} == {one.name for one in fields(inputs)}
+        seen = question, "Who?", ["Ada did."], "Ada did."
+        keys = {label_key(*seen, history=turns) for turns in ((), (Turn("user", "a"),), (Turn("assistant", "a"),))}
+        assert len(keys) == 3
+        assert label_key(*seen) in keys
 
 
 def test_ours_as_lines_and_as_csv(tmp_path: Path) -> None:

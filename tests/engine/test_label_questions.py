@@ -53,15 +53,15 @@ def test_the_key_is_of_what_is_seen(question: str) -> None:
 
 
 def test_who_labels_sees_the_earlier_turns() -> None:
-    """A task of a conversation shows its earlier turns with who spoke; its key is that of the same texts without."""
+    """A task of a conversation shows its earlier turns with who spoke, and its key is of them too."""
     alone = item()
     turns = (Turn("system", "Be kind."), Turn("user", "Which tower?"))
     talked = replace(alone, example=replace(alone.example, history=turns))
     shown, lone = (task_of("support", one, whole=False) for one in (talked, alone))
     assert shown is not None
     assert lone is not None
-    assert (shown.history, shown.key) == (("user: Which tower?",), lone.key)
-    assert lone.history == ()
+    assert (shown.history, lone.history) == (("user: Which tower?",), ())
+    assert shown.key != lone.key == key_of("support", alone)
 
 
 @pytest.mark.parametrize("question", SCORES)

@@ -12,10 +12,10 @@ from tests.judging.canned import always
 from tests.judging.test_model_prompts import INPUTS, QUERY, SEEING, sent
 
 from ragauge.data.ask import Ask
-from ragauge.data.example import Example, Turn
+from ragauge.data.example import HISTORY_CHARS, Example, Turn, seen_turns
 from ragauge.data.facts import AnswerFacts
 from ragauge.data.response import Passage, Response
-from ragauge.judging.inputs import HISTORY_CHARS, VerifyAnswer, evidence_key, history_of, inputs_for
+from ragauge.judging.inputs import VerifyAnswer, evidence_key, inputs_for
 from ragauge.judging.model.judge import ASKED, ModelJudge
 from ragauge.judging.model.prompt_blocks import given
 
@@ -69,13 +69,13 @@ def test_evidence_knows_the_conversation() -> None:
 def test_a_long_conversation_is_cut_from_its_beginning() -> None:
     """The last turns are shown, at most so many characters, the first of them cut; a note counts what is left out."""
     turns = (Turn("system", "Be kind. " * 900), *(Turn("user", f"{n} " * 500) for n in range(10, 30)))
-    shown = history_of(replace(EXAMPLE, history=turns))
+    shown = seen_turns(turns)
     assert shown[0] == Turn("system", "… 16 earlier turns left out")
     assert [turn.text[-3:] for turn in shown[1:]] == ["26 ", "27 ", "28 ", "29 "]
     assert sum(len(turn.text) for turn in shown[1:]) == HISTORY_CHARS
-    (note, last) = history_of(replace(EXAMPLE, history=(turns[1], Turn("user", "x" * 7000 + "end"))))
+    (note, last) = seen_turns((turns[1], Turn("user", "x" * 7000 + "end")))
     assert (note.text, last.text[0], last.text[-3:]) == ("… 1 earlier turn left out", "…", "end")
-    assert history_of(replace(EXAMPLE, history=HISTORY)) == HISTORY
+    assert seen_turns(HISTORY) == HISTORY
     text = sent(VerifyAnswer(QUERY, None, "A day.", shown))[1]
     assert re.match(r"<<<earlier turns (\w{8})\n… 16 earlier turns left out\n\1>>>\n<<<earlier user \1\n", text)
 

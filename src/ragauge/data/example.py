@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 from ragauge.data.identity import digest, plain
 from ragauge.errors import DataError
+from ragauge.text.messages import plural
 
 # what a set may know of its examples' answers, as its repr counts it
 LABELS = (
@@ -22,6 +23,29 @@ class Turn:
 
     role: Literal["user", "assistant", "system"]
     text: str
+
+
+HISTORY_CHARS = 6_000     # of earlier turns that judges and annotators see, counted from the last
+
+
+def seen_turns(history: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The last earlier turns of user and assistant, `HISTORY_CHARS` characters at most; a note says what is left out.
+
+    Of the first turn that does not fit the end stays. What a system was told is no turn of the conversation.
+
+    >>> seen_turns([Turn("user", "One?"), Turn("assistant", "x" * 6000)])[0].text
+    '… 1 earlier turn left out'
+    """
+    said = [turn for turn in history if turn.role != "system"]
+    shown: list[Turn] = []
+    room = HISTORY_CHARS
+    while room > 0 and len(shown) < len(said):
+        turn = said[-1 - len(shown)]
+        cut = turn.text if len(turn.text) <= room else f"…{turn.text[-room:]}"
+        shown.insert(0, Turn(turn.role, cut))
+        room -= len(cut)
+    lost = len(said) - len(shown)
+    return (*([Turn("system", f"… {plural(lost, 'earlier turn')} left out")] if lost else ()), *shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
+from typing import Any
 
-from ragauge.data.identity import digest
+from ragauge.data.example import Turn
+from ragauge.data.identity import digest, plain
 from ragauge.data.markup import blank_markup
 from ragauge.errors import UsageError
 
@@ -111,7 +113,7 @@ class ScoreScale:
 
 def label_key(
     question: str, query: str, passages: Sequence[str], answer: str, *, references: Sequence[str] = (),
-    seen: Sequence[str] | None = None,
+    seen: Sequence[str] | None = None, history: Sequence[Turn] = (),
 ) -> str:     # fmt: skip
     """The key of what a question sees: texts alone, no run and no judge.
 
@@ -122,13 +124,15 @@ def label_key(
         answer: the answer.
         references: accepted answers.
         seen: of a score, which of these; see `ScoreScale`. None = as the question has it.
+        history: the earlier turns that are seen; part of the key where there are some.
 
     >>> label_key("refuse", "Who?", ["a"], "No.") == label_key("refuse", "Who?", ["b"], "No.")
     True
     """
     texts = {"query": query, "passages": list(passages), "references": list(references)}
     given = texts | {"answer": blank_markup(answer)}     # as a judge sees it
-    return digest([question, {name: given[name] for name in seen or SEEN.get(question, SEEN["support"])}])
+    shown: list[Any] = [question, {name: given[name] for name in seen or SEEN.get(question, SEEN["support"])}]
+    return digest([*shown, plain(history)] if history else shown)
 
 
 def guideline_of(text: str) -> str:

@@ -64,7 +64,7 @@ class Labelled:
         line: where it stands.
         weight: how much it counts, at least 0.
         at: when it was said, as it was written; "" = not said.
-        history: the earlier turns that a judge sees.
+        history: earlier turns of the conversation.
     """
 
     query_id: str

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from math import isfinite
 
+from ragauge.data.example import seen_turns
 from ragauge.data.label import (
     BY_KIND,
     GUIDELINES,
@@ -24,7 +25,6 @@ from ragauge.data.label import (
 from ragauge.data.markup import blank_markup
 from ragauge.data.response import REDACTED
 from ragauge.errors import UnknownName, UsageError
-from ragauge.judging.inputs import history_of
 from ragauge.judging.judge import Judge
 from ragauge.judging.people.judge import SPLIT, PeopleJudge, decided, unclear, votes
 from ragauge.metrics.base import Measured, Metric
@@ -124,8 +124,9 @@ def key_of(question: str, item: Loaded) -> str | None:
         return None
     passages, references = _beside(seen, item)
     return label_key(
-        question, item.example.query, passages, response.answer or "", references=references, seen=seen
-    )
+        question, item.example.query, passages, response.answer or "", references=references, seen=seen,
+        history=seen_turns(item.example.history),
+    )  # fmt: skip
 
 
 def task_of(question: str, item: Loaded, *, whole: bool) -> LabelTask:
@@ -143,7 +144,7 @@ def task_of(question: str, item: Loaded, *, whole: bool) -> LabelTask:
         parts = tuple(range(1, len(passages) + 1))
     elif not whole and not of_whole(question):
         parts = tuple((one.start, one.end) for one in split(blank_markup(answer))) or (None,)
-    turns = tuple(f"{turn.role}: {turn.text}" for turn in history_of(item.example))
+    turns = tuple(f"{turn.role}: {turn.text}" for turn in seen_turns(item.example.history))
     return LabelTask(key_of(question, item) or "", item.example.query, passages, answer, parts, references, turns)
 
 

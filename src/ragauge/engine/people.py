@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ragauge.analysis.estimating import LEAST_LABELS
 from ragauge.data.facts import AnswerFacts
@@ -14,7 +14,7 @@ from ragauge.data.readers.answers import answered_row
 from ragauge.engine.judge_batch import Work, judge_batch
 from ragauge.engine.label_questions import key_of
 from ragauge.errors import UnknownName, UsageError
-from ragauge.judging.inputs import VerifyAnswer, history_of, inputs_for
+from ragauge.judging.inputs import VerifyAnswer, inputs_for
 from ragauge.judging.people.judge import NO_GUIDELINE, PREFIX, QUESTIONS, PeopleJudge, unclear, votes
 from ragauge.metrics.catalogue import parse, questions
 from ragauge.store.labels import LabelDraw
@@ -189,7 +189,7 @@ def answered_rows(store: Store, run_id: str) -> list[Labelled]:
     for item in responses_of(store, run_id):
         inputs = inputs_for("verify_answer", item.example, item.response, {})
         if isinstance(inputs, VerifyAnswer) and inputs.passages and inputs.answer:
-            plain = replace(answered_row(item.example, inputs.passages, inputs.answer), history=inputs.history)
+            plain = answered_row(item.example, inputs.passages, inputs.answer)
             found.append(known.get((plain.query, plain.passages, plain.answer), plain))
     return found
 
@@ -205,7 +205,7 @@ def _row(item: Loaded, labels: Sequence[Label]) -> Labelled:
     found, segments = item.example, dict(item.example.segments)
     return Labelled(
         found.query_id, found.query, texts, answer, tuple(parts), segments, weight=item.response.weight,
-        history=history_of(found),
+        history=found.history,
     )
 
 

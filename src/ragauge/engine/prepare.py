@@ -8,12 +8,12 @@ from functools import partial
 from typing import NamedTuple, Protocol, TypeGuard
 
 from ragauge.data.ask import Ask, Reply
-from ragauge.data.example import Example, Turn
+from ragauge.data.example import Example, Turn, seen_turns
 from ragauge.engine.caller import CallCounts
 from ragauge.engine.estimate import CostEstimate, estimate_askings
 from ragauge.engine.models import Calling
 from ragauge.engine.session import Progressed, Session
-from ragauge.judging.inputs import history_of, reference_claims
+from ragauge.judging.inputs import reference_claims
 from ragauge.judging.judge import AsksModels, Judge, asks_models
 from ragauge.judging.model.prepare import Prepared
 from ragauge.store.open import Store
@@ -121,4 +121,4 @@ async def prepare_examples(
 
 def _asking(judge: Prepares, todo: Todo) -> Generator[list[Ask], list[Reply], Prepared]:
     example = todo.example
-    return judge.prepare(example.query, "".join(example.references[:1]), history_of(example))
+    return judge.prepare(example.query, "".join(example.references[:1]), seen_turns(example.history))

@@ -9,14 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragauge.data.example import Example, Turn
+from ragauge.data.example import Example, Turn, seen_turns
 from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.data.identity import digest, plain
 from ragauge.data.labelled import Labelled
 from ragauge.data.markup import blank_markup
 from ragauge.data.response import REDACTED, Response
 from ragauge.text.clauses import clauses
-from ragauge.text.messages import plural
 from ragauge.text.phrases import participle
 from ragauge.text.sentences import FENCE, split
 
@@ -141,8 +140,6 @@ class Similarity:
 SUBJECT = "It was "      # what a sentence that begins with a participle has lost
 ENDS = (".", "!", "?", "。", "！", "？")
 
-HISTORY_CHARS = 6_000     # of earlier turns that a question sees, counted from the last
-
 Rate = RatePassages | RateSentences | RateAnswer
 Cover = CoverAspects | CoverCriteria
 Inputs = VerifyAnswer | VerifyReference | Rate | Agree | Cover | GuessQuestions | Similarity
@@ -175,26 +172,6 @@ def _cut(sentence: str) -> tuple[str, ...]:
     return tuple(text if text.endswith(ENDS) else text + "." for text in texts) if len(texts) > 1 else (sentence,)
 
 
-def history_of(example: Example) -> tuple[Turn, ...]:
-    """The last earlier turns of user and assistant, `HISTORY_CHARS` characters at most; a note says what is left out.
-
-    Of the first turn that does not fit the end stays. What a system was told is no turn of the conversation.
-
-    >>> history_of(Example("q", "And two?", (Turn("user", "One?"), Turn("assistant", "x" * 6000))))[0].text
-    '… 1 earlier turn left out'
-    """
-    said = [turn for turn in example.history if turn.role != "system"]
-    shown: list[Turn] = []
-    room = HISTORY_CHARS
-    while room > 0 and len(shown) < len(said):
-        turn = said[-1 - len(shown)]
-        cut = turn.text if len(turn.text) <= room else f"…{turn.text[-room:]}"
-        shown.insert(0, Turn(turn.role, cut))
-        room -= len(cut)
-    lost = len(said) - len(shown)
-    return (*([Turn("system", f"… {plural(lost, 'earlier turn')} left out")] if lost else ()), *shown)
-
-
 def inputs_for(
     question: str, example: Example, response: Response, known: Mapping[str, FactsOf]
 ) -> Inputs | None:
@@ -210,7 +187,7 @@ def inputs_for(
         return None
     answer = None if response.answer in (None, REDACTED) else blank_markup(response.answer)
     texts = tuple(p.text or "" for p in response.passages or ()) if response.texts_recorded else None
-    turns = history_of(example)
+    turns = seen_turns(example.history)
     match question:
         case "verify_answer":
             return None if answer is None else VerifyAnswer(example.query, texts, answer, turns)
@@ -249,7 +226,7 @@ def inputs_for(
 
 def inputs_of_row(row: Labelled) -> VerifyAnswer:
     """What a judge of a labelled row sees."""
-    return VerifyAnswer(row.query, row.passages, row.answer, row.history)
+    return VerifyAnswer(row.query, row.passages, row.answer, seen_turns(row.history))
 
 
 def evidence_key(judge_id: str, version: int, inputs: Inputs, judge_repeat: int = 0) -> str:

@@ -29,7 +29,8 @@ from ragauge.text.sentences import split
 def answered_row(example: Example, passages: tuple[str, ...], answer: str, line: int = 0) -> Labelled:
     """An answer that nobody labelled, as a row whose parts are its sentences, without labels."""
     parts = tuple(LabelledPart(one.start, one.end, ()) for one in split(answer))
-    return Labelled(example.query_id, example.query, passages, answer, parts, dict(example.segments), line)
+    segments, history = dict(example.segments), example.history
+    return Labelled(example.query_id, example.query, passages, answer, parts, segments, line, history=history)
 
 
 def read_answers(source: Any, options: LabelOptions) -> tuple[list[Labelled], list[AnswerPair]]:

@@ -9,7 +9,7 @@ from typing import Any
 from ragauge.data.labelled import HumanLabel, Labelled, LabelledPart, RecordedVerdict
 from ragauge.data.readers import passages as retrieved
 from ragauge.data.readers.aliases import names_of, snake
-from ragauge.data.readers.fields import weight
+from ragauge.data.readers.fields import turns, weight
 from ragauge.data.readers.lines import Row, Rows
 from ragauge.data.readers.source import rows_of
 from ragauge.data.readers.values import (
@@ -37,6 +37,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "query_id": tuple(names_of("query_id")),
     "segments": ("segments",),
     "weight": tuple(names_of("weight")),
+    "history": tuple(names_of("history")),
 }
 WORDS: Mapping[HumanLabel, frozenset[str]] = {
     "supported": frozenset((
@@ -138,6 +139,7 @@ class _Reading:
             tuple(passage.text or "" for passage in given), answer, parts, self._segments(n, row, names), n,
             weight(row[names["weight"]], names["weight"]) if "weight" in names else 1.0,
             str(row[names["at"]]).strip() if "at" in names else "",
+            turns(row[names["history"]], names["history"], self.notes) if "history" in names else (),
         )  # fmt: skip
 
     def _names(self, row: Row) -> dict[str, str]:

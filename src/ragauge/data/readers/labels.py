@@ -9,6 +9,7 @@ from itertools import chain
 from math import isfinite
 from typing import Any
 
+from ragauge.data.example import seen_turns
 from ragauge.data.label import (
     NO_CLAIM,
     SCORE,
@@ -110,7 +111,8 @@ def _checked(source: Any, given: LabelSource, rows: Rows) -> Iterator[Label]:
     """Rows of judge check's columns: each label of a part is another annotator's."""
     who = given.annotator or "annotator"
     for row in read_labelled(source, LabelOptions(given.columns)):
-        key = label_key(given.question, row.query, row.passages, row.answer)
+        seen = row.query, row.passages, row.answer
+        key = label_key(given.question, *seen, history=seen_turns(row.history))
         try:
             at = _at(row.at)
         except BadValue as bad:

@@ -29,7 +29,9 @@ NO_VERDICT = "calibrated, this judge gives every claim nearly the same probabili
 
 def text_key(inputs: VerifyAnswer) -> str:
     """The key of a labelled text, and in older files of a judge: of question, passages and answer, as of labels."""
-    return label_key("support", inputs.query, inputs.passages or (), inputs.answer)[:KEY]
+    return label_key(
+        "support", inputs.query, inputs.passages or (), inputs.answer, history=inputs.history
+    )[:KEY]
 
 
 def grouped(claims: Sequence[Claim]) -> list[list[Claim]]:

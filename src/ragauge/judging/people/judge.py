@@ -125,7 +125,8 @@ def _keys(inputs: Inputs) -> tuple[str, ...]:
         return ()
     answer = inputs.answer if isinstance(inputs, VerifyAnswer) else ""
     asked = QUESTIONS[inputs.question]
-    return tuple(label_key(question, inputs.query, inputs.passages or (), answer) for question in asked)
+    seen = inputs.query, inputs.passages or (), answer
+    return tuple(label_key(question, *seen, history=inputs.history) for question in asked)
 
 
 def votes(labels: Iterable[Label]) -> dict[Part, list[str]]:
