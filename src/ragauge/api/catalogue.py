@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragauge.metrics.catalogue import PRESETS, describe, entries, parse
+from ragauge.metrics.catalogue import PRESETS, describe, entries, parse, register_object
 from ragauge.metrics.docstring import DocstringParts, parts
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ragauge.metrics.base import Metric
+
+
+def bring_own() -> None:
+    """Finds the metrics of the user's own that ragauge.yaml names, and those that packages bring."""
+    from ragauge.data.config.reading import DEFAULT, read_config
+    from ragauge.data.object_lookup import is_named
+    from ragauge.metrics.own import load_plug_ins
+
+    load_plug_ins(register_object)
+    if not Path(DEFAULT).is_file():
+        return
+    config = read_config().config
+    names = [rule.metric for rule in config.gate.rules if rule.metric] if config.gate else []
+    names += config.sweep.metrics if config.sweep else []
+    if config.monitor:
+        names += [*config.monitor.metrics, *(name for one in config.monitor.schedules for name in one.metrics)]
+    for name in names:
+        if is_named(name):
+            parse(name)
 
 
 def listed() -> dict[str, Any]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ragauge.api.baseline import baseline_run, nothing_in_common
-from ragauge.api.inputs.sources import LATEST, HasRun, run_of, store_url
+from ragauge.api.inputs.sources import LATEST, HasRun, know_own_metrics, run_of
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.queries.columns import StoredColumns
 from ragauge.api.queries.options import GateOptions
@@ -64,10 +64,10 @@ def gate(wanted: GateOptions) -> GateResult:
     from ragauge.store.open import open_store
 
     run, file = wanted.run, read_config(wanted.rules)
-    understood, judge = rules_of(file), wanted.judge
-    if isinstance(run, Scorecard):
-        judge = judge or run.card.judge.judge_id or None
-    with open_store(wanted.store or getattr(run, "url", None) or store_url(None)) as opened:
+    url = know_own_metrics(wanted.store or getattr(run, "url", None))
+    understood = rules_of(file)
+    judge = wanted.judge or (run.card.judge.judge_id if isinstance(run, Scorecard) else None) or None
+    with open_store(url) as opened:
         chosen_run = run if isinstance(run, Run) else run.run if isinstance(run, HasRun) else _asked(run, opened)
         base = baseline_run(wanted.baseline, opened)
         if base is None and understood.need_baseline:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from ragauge.api.inputs.sources import HasRun, named, run_of, store_url
+from ragauge.api.inputs.sources import HasRun, know_own_metrics, named, run_of, store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.queries.judge_named import judges_meant, unknown_judge
 from ragauge.api.queries.options import LogOptions
@@ -87,6 +87,7 @@ def log(wanted: LogOptions) -> EvaluationLog:
     from ragauge.metrics.catalogue import select
     from ragauge.store.open import open_store
 
+    know_own_metrics(wanted.store)
     columns = select([*USUAL, *named(wanted.metrics)])
     with open_store(store_url(wanted.store)) as opened:
         renew_means(opened)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ragauge.api.inputs.sources import run_of, store_url
+from ragauge.api.inputs.sources import know_own_metrics, run_of, store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.monitor_options import MonitorPlanOptions
 from ragauge.api.results.shown import Found, PageResult
@@ -108,6 +108,7 @@ def _scores(wanted: MonitorPlanOptions) -> tuple[npt.NDArray[np.float64], float 
     from ragauge.metrics.catalogue import parse, questions
     from ragauge.store.open import open_store
 
+    know_own_metrics(wanted.store or getattr(wanted.run, "url", None))
     metric = parse(wanted.metric)
     if metric.direction == "neither" or metric.range != (0, 1):
         raise UsageError(f"a plan is made for metrics in [0, 1] that have a better side, not for {metric}.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.api.baseline import baseline_run
 from ragauge.api.baselines import USUAL, resolve, usual_name
-from ragauge.api.inputs.sources import run_of, store_url
+from ragauge.api.inputs.sources import know_own_metrics, run_of
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.queries.columns import StoredColumns, visits
 from ragauge.api.queries.options import ThresholdsOptions
@@ -71,10 +71,11 @@ def thresholds(wanted: ThresholdsOptions) -> ThresholdsResult:
     from ragauge.metrics.catalogue import parse
     from ragauge.store.open import open_store
 
+    url = know_own_metrics(wanted.store or getattr(wanted.run, "url", None))
     metric = parse(wanted.metric)
     if not 0 < wanted.target < 1:
         raise UsageError(f"target must lie between 0 and 1, got {wanted.target:g}. Write 0.8 for 80 %.")
-    with open_store(store_url(wanted.store or getattr(wanted.run, "url", None))) as opened:
+    with open_store(url) as opened:
         run = baseline_run(wanted.run, opened) or _usual_run(opened)
         return ThresholdsResult(_read(opened, run, metric, wanted))
 

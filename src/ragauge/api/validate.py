@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragauge.api import monitor_section
-from ragauge.api.inputs.sources import named
+from ragauge.api.inputs.sources import know_own_metrics, named
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.queries.options import ValidateOptions
 from ragauge.data.config.reading import ConfigFile, read_config
@@ -70,6 +70,7 @@ def validate(wanted: ValidateOptions) -> Validated:
     from ragauge.gating.rules import understood
 
     file = read_config(wanted.config)
+    know_own_metrics(None)
     watched, wrong = watches(file)
     asked, remarks = tuple[str, ...](), tuple[str, ...]()
     if (monitor := file.config.monitor) is not None:

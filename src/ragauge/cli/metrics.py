@@ -16,6 +16,8 @@ def metrics(
     """List the metrics, or show how one is defined."""
     from ragauge.api import catalogue
 
+    if not name:
+        catalogue.bring_own()
     if as_json:
         show_json(catalogue.one(name) if name else catalogue.listed())
     elif name:

@@ -22,7 +22,7 @@ from ragauge.engine.judge_batch import JudgedResponse, Work, drive_jobs, overtak
 from ragauge.engine.judges import spec_of
 from ragauge.engine.label_facts import read_label_facts
 from ragauge.engine.models import Calling, Models, calling_of
-from ragauge.engine.plan import Plan, declare_own, renew
+from ragauge.engine.plan import Plan, declare_own, own_declarations, renew
 from ragauge.engine.pool import MOST, InProcess, Pool, Processes, Timed, Worker
 from ragauge.engine.worker import Task
 from ragauge.errors import UsageError
@@ -355,7 +355,8 @@ def _pool(plan: Plan, store: Store, started: Sequence[Worker]) -> Pool:
     if started:
         spec = spec_of(plan.judge) if plan.judge is not None else None
         names = tuple(str(metric) for metric in plan.metrics)
-        task = Task(store.url, names, plan.questions, spec, plan.judge_id, plan.judge_repeat, plan.run_id)
+        own = tuple((one.load, one.name, one.version) for one in own_declarations(plan.metrics))
+        task = Task(store.url, names, plan.questions, spec, plan.judge_id, plan.judge_repeat, plan.run_id, own)
         return Processes(task, plan.metrics, started)
     return InProcess(_work(plan, store), store)
 
@@ -363,7 +364,8 @@ def _pool(plan: Plan, store: Store, started: Sequence[Worker]) -> Pool:
 def _named(plan: Plan) -> bool:
     """Whether every metric is rebuilt from its printed name."""
     try:
-        return all(parse(str(metric)) == metric for metric in plan.metrics)
+        named = all(parse(str(metric)) == metric for metric in plan.metrics)
+        return named and all(one.load for one in own_declarations(plan.metrics))
     except UsageError:
         return False
 

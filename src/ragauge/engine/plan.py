@@ -13,6 +13,7 @@ from ragauge.errors import UsageError
 from ragauge.judging.judge import Judge, gives_scores
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import is_own, questions, require_code
+from ragauge.metrics.own_class import Declaration, declaration
 from ragauge.store.open import Store
 from ragauge.store.responses import Order
 from ragauge.store.scores import Column
@@ -146,10 +147,13 @@ def plan(
 
 def declare_own(metrics: Sequence[Metric], store: Store) -> None:
     """Keeps what metrics of the user's own say of themselves, as the versions whose scores are read from now on."""
-    if own := [metric for metric in metrics if is_own(metric)]:
-        from ragauge.metrics.own_class import declaration
+    if own := own_declarations(metrics):
+        store.own_metrics.declare(own)
 
-        store.own_metrics.declare([declaration(metric) for metric in own])
+
+def own_declarations(metrics: Sequence[Metric]) -> list[Declaration]:
+    """What metrics of the user's own among these say of themselves."""
+    return [declaration(metric) for metric in metrics if is_own(metric)]
 
 
 def renew(old: Plan, store: Store) -> Plan:

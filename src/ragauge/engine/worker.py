@@ -17,13 +17,14 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import IO
 
+from ragauge.data.object_lookup import find
 from ragauge.engine import wire
 from ragauge.engine.embed_answers import EmbedAnswers
 from ragauge.engine.judge_batch import BatchResult, Work, judge_batch
 from ragauge.engine.judges import build_judge
 from ragauge.engine.label_facts import read_label_facts
 from ragauge.errors import JudgeError, RagaugeError, UsageError
-from ragauge.metrics.catalogue import parse
+from ragauge.metrics.catalogue import parse, register_object
 from ragauge.store.open import Store, open_store
 
 
@@ -39,6 +40,7 @@ class Task:
         judge_id: its id, which the judge built from the spec must have.
         judge_repeat: which asking of the judge.
         run_id: whose responses, whose listing of the index, and whose controls.
+        own: of metrics of the user's own: module:name of the code, printed name, version.
     """
 
     store: str
@@ -48,6 +50,7 @@ class Task:
     judge_id: str | None
     judge_repeat: int
     run_id: str
+    own: tuple[tuple[str, str, int], ...] = ()
 
     def to_json(self) -> str:
         """The task as one line."""
@@ -61,6 +64,10 @@ class Task:
             raise JudgeError(f"the judge {self.judge} cannot be built in a worker process: {error}") from error
         if judge is not None and judge.judge_id != self.judge_id:
             raise JudgeError(f"the judge {self.judge} is {judge.judge_id} in a worker process, not {self.judge_id}.")
+        for code, name, version in self.own:
+            register_object(find(code))
+            if parse(name).version != version:
+                raise JudgeError(f"{code} was changed while it was evaluated. Start again.")
         metrics = tuple(parse(name) for name in self.metrics)
         listing = store.listings.read(self.run_id)
         controls = None if judge is None else store.controls.read(self.run_id, judge.judge_id, self.judge_repeat)

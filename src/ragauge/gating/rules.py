@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from ragauge.analysis.scores.segments import FEWEST, NONE, Segments, tidy
 from ragauge.errors import ConfigError, DataError, UsageError
 from ragauge.metrics.base import Metric
+from ragauge.metrics.catalogue import range_hint
 from ragauge.text.messages import UNITS
 
 if TYPE_CHECKING:
@@ -281,11 +282,11 @@ class _Rule:
         return given or ("p95" if metric.name() == "latency" else "mean")
 
     def _drop(self, metric: Metric, drop: Drop) -> None:
-        low, high = metric.range
+        (low, high), hint = metric.range, range_hint(metric) or " Write a share: 10%."
         if metric.direction == "neither":
             self._wrong("max_drop", f"{metric} has no better direction. Give it min or max.")
         elif not drop.relative and drop.amount and not isfinite(high - low):
-            self._wrong("max_drop", f"points are hundredths of a score; {metric} is an amount. Write a share: 10%.")
+            self._wrong("max_drop", f"points are hundredths of a score; {metric} is an amount.{hint}")
         elif drop.relative and metric.direction == "higher" and low >= 0 and drop.amount >= 1:
             self._wrong("max_drop", f"{drop.text} of the baseline can never be lost: the rule can never fail.")
         elif drop.relative and low < 0:

@@ -7,6 +7,7 @@ Named selections of metrics.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from functools import cache
@@ -154,17 +155,25 @@ def require_code(metrics: Sequence[Metric]) -> None:
     Raises:
         UsageError: the code of one is not loaded.
     """
-    from ragauge.metrics.own_class import declaration
-
     for metric in metrics:
         if is_stored(type(metric)):
-            load = declaration(metric).load
-            named = load or f"module:{metric.name()}"
-            hint = "" if load else ", or give its function in Python"
-            raise UsageError(
-                f"{metric} is known here by its scores only: the code that computes it is not loaded. Name it as "
-                f"-m {named}{hint}."
-            )
+            typed = typed_name(metric)
+            how = f"Name it as -m {typed}." if typed != str(metric) else "Give its function in metrics=[…], in Python."
+            raise UsageError(f"{metric} is known here by its scores: the code that computes it is not loaded. {how}")
+
+
+def typed_name(metric: Metric) -> str:
+    """What is typed for a metric, so that it can be computed: its name, and before that module:name of its code."""
+    from ragauge.metrics.own_class import declaration
+
+    code = declaration(metric).load if is_own(metric) else ""
+    return code if code and re.fullmatch("[a-z0-9_]+", str(metric)) else ",".join(filter(None, (code, str(metric))))
+
+
+def range_hint(metric: Metric) -> str:
+    """What to do where something needs a range that a metric of the user's own does not declare; else ""."""
+    open_ended = is_own(metric) and not all(map(isfinite, metric.range))
+    return " Declare its range: @rg.metric(range=(0, 1))." if open_ended else ""
 
 
 def forget_own() -> None:
@@ -214,8 +223,12 @@ def parse(name: str) -> Metric:
 def _families_of(name: str) -> tuple[Family, ...]:
     """The one that knows a name, the usual ones being asked first, so that others need not be imported; else all."""
     head = head_of(name)
-    known = ((one,) for one in SEARCHED if head in classes((one,)) or head in aliases((one,)))
-    return next(known, FAMILIES)
+    for one in SEARCHED:
+        if head in classes((one,)) or head in aliases((one,)):
+            return (one,)
+    from ragauge.metrics.own import load_plug_ins
+
+    return ("own",) if load_plug_ins(register_object, head) else FAMILIES
 
 
 def select(names: Sequence[str]) -> list[Metric]:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import inspect
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, wraps
+from importlib.metadata import entry_points
 from math import inf
 from numbers import Real
 from types import FunctionType, MethodType
@@ -127,6 +129,32 @@ def metric_of(given: object) -> Metric | None:
         _completed(type(given))
         return given
     return _of_function(given) if callable(given) and not isinstance(given, type) else None
+
+
+def load_plug_ins(register: Callable[[object], Metric], name: str = "") -> bool:
+    """Registers what packages bring by entry points of the group ragauge.metrics; a broken one is a warning.
+
+    Args:
+        register: takes a function or class.
+        name: of an entry point, which is the metric's; "" = all.
+
+    Returns:
+        Whether there is one of this name.
+    """
+    found = False
+    for point in entry_points(group="ragauge.metrics"):
+        if name in ("", point.name):
+            try:
+                loaded = register(point.load()).name()
+                if loaded != point.name:
+                    raise UsageError(f"it brings {loaded}")
+                found = True
+            except (Exception, SystemExit) as error:
+                warnings.warn(
+                    f"the metric {point.name} of {point.value} cannot be had: {type(error).__name__}: {error}",
+                    UserWarning, stacklevel=2,
+                )     # fmt: skip
+    return found
 
 
 def _of_function(function: Any) -> Metric:

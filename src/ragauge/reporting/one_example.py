@@ -46,7 +46,10 @@ def sections(view: ExampleView) -> Iterator[ReportSection]:
         yield ReportSection(Phrase("Reference", "title"), lead=lead)
     yield ReportSection(Phrase("Passages", "title"), lead=tuple(_passages(view)))
     known = [f"{name} {scored(name, score.value)}" for name, score in view.scores.items() if score.value is not None]
-    others = [f"{name}: {s.status} ({s.reason})" for name, s in view.scores.items() if s.status != "scored"]
+    others = [
+        f"{name}: {s.reason}" if s.status == "scored" else f"{name}: {s.status} ({s.reason})"
+        for name, s in view.scores.items() if s.status != "scored" or s.reason
+    ]  # fmt: skip
     yield ReportSection(Phrase("Scores", "title"), lead=(" · ".join(known),), notes=tuple(map(safe, others)))
 
 

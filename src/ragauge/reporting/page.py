@@ -223,6 +223,8 @@ def in_full(view: ExampleView, anchors: Anchors, *, whole: bool = False) -> Show
         if score.status != "scored":
             status = score.status.replace("_", " ")
             reasons.setdefault(f"{status}: {score.reason}" if score.reason else status, []).append(name)
+        elif score.reason:
+            reasons.setdefault(score.reason, []).append(name)
     return ShownExample(
         anchor, view, examples.pieces(view),
         {claim.n: _verdict(claim, anchor, marked, len(stood)) for claim in (facts.claims if facts else ())},

@@ -17,7 +17,7 @@ from ragauge.analysis.scores.arrays import SCORED, Columns, ResponseIndex, by_ex
 from ragauge.data.response import Run
 from ragauge.errors import UsageError
 from ragauge.metrics.base import Direction, Measures, Metric, Needs, Scale
-from ragauge.metrics.catalogue import questions
+from ragauge.metrics.catalogue import is_own, questions, typed_name
 from ragauge.text.messages import command
 
 if TYPE_CHECKING:
@@ -172,14 +172,16 @@ def comparable(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Me
         name = str(metric)
         if new.metrics[name] != base.metrics[name]:
             versions = f"version {new.metrics[name]} in {new.name} and version {base.metrics[name]} in {base.name}"
-            older = new if new.metrics[name] < base.metrics[name] and not new.planned else base
-            raise UsageError(f"{name} is {versions}: its meaning changed. {_again([older], new, [metric])}")
+            older = [new if new.metrics[name] < base.metrics[name] and not new.planned else base]
+            if is_own(metric):     # a hash, which no other is older than
+                older = [side for side in (base, new) if side.metrics[name] != metric.version]
+            raise UsageError(f"{name} is {versions}: its meaning changed. {_again(older, new, [metric])}")
         for question in questions([metric]):
             here, there = (side.questions.get(question, ()) for side in (new, base))
             if here and there and here != there:     # what one side was never asked has no score there to compare
                 asked = f"{_versions(new, question)} in {new.name} and {_versions(base, question)} in {base.name}"
-                older = new if here < there and not new.planned else base
-                raise UsageError(f"{name} rests on {question}, asked as {asked}. {_again([older], new, [metric])}")
+                older = [new if here < there and not new.planned else base]
+                raise UsageError(f"{name} rests on {question}, asked as {asked}. {_again(older, new, [metric])}")
     if metrics and not common:
         lacking = [side for side in (base, new) if any(str(metric) not in side.metrics for metric in metrics)]
         raise UsageError(
@@ -202,7 +204,7 @@ def _judged(new: MeasurementSpec, base: MeasurementSpec) -> MeasurementSpec:
 def _again(sides: Sequence[MeasurementSpec], by: MeasurementSpec, metrics: Sequence[Metric]) -> str:
     """The commands that judge the stored responses of some runs as one was; what is judged alike costs nothing."""
     judge = ("--judge", by.spec) if by.spec not in ("", "local") else ()
-    names = ",".join(map(str, metrics))
+    names = ",".join(map(typed_name, metrics))
     commands = [command("evaluate", side.name, "-m", names, *judge) for side in sides if not side.planned]
     return f"Judge the stored responses alike: {' and then '.join(commands)}"
 

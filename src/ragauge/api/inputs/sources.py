@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, get_args, runtime_checkable
 from ragauge.api.inputs.arguments import text_of
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.response import Response, Run, Variant
-from ragauge.errors import DataError, UnknownName, UsageError
+from ragauge.errors import DataError, StoreError, UnknownName, UsageError
 
 if TYPE_CHECKING:
     from ragauge.api.inputs.imports import Files
@@ -261,6 +262,17 @@ def place_of(source: InputSource, store: str | None) -> str:
     """The store's URL: as given, else that of a run which knows its own, else as `store_url` says."""
     known = (getattr(item, "url", None) for item in source.items if isinstance(item, HasRun))
     return store_url(store or next((url for url in known if isinstance(url, str)), None))
+
+
+def know_own_metrics(store: str | None) -> str:
+    """The store's URL, its metrics of the user's own being known from now on; no store is made for it."""
+    from ragauge.store.open import open_store
+
+    url = store_url(store)
+    if Path(url.removeprefix("sqlite:///")).is_file():
+        with suppress(StoreError):     # whoever needs it says so
+            open_store(url).close()
+    return url
 
 
 def store_url(store: str | None) -> str:

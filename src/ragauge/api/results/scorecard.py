@@ -107,8 +107,9 @@ class Scorecard(PageResult):
 
         Returns:
             query_id, repeat, query, answer, scores (metric -> value, None where there is none), reasons (metric -> why
-            there is none), claims ([{text, label, strength, passages, contradicted_by, p}], strength being direct,
-            implied or None; None where nobody was asked), verdict (failed, passed, unknown) and cause.
+            there is none, or what was said of it), claims ([{text, label, strength, passages, contradicted_by, p}],
+            strength being direct, implied or None; None where nobody was asked), verdict (failed, passed, unknown) and
+            cause.
 
         Raises:
             UnknownName: no such example; the nearest ids are in the text.

@@ -159,7 +159,7 @@ def plain_example(view: ExampleView) -> dict[str, Any]:
         "query": view.example.query,
         "answer": view.response.answer,
         "scores": {name: score.value for name, score in view.scores.items()},
-        "reasons": {name: score.reason for name, score in view.scores.items() if score.value is None},
+        "reasons": {name: score.reason for name, score in view.scores.items() if score.value is None or score.reason},
         "claims": [_claim(claim) for claim in facts.claims] if isinstance(facts, AnswerFacts) else None,
         "verdict": view.verdict,
         "cause": view.cause.name if view.cause is not None else None,
