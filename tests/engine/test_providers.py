@@ -11,6 +11,7 @@ from tests.engine.model_rows import METRICS, rows
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
+from ragauge.errors import JudgeError
 from ragauge.store.open import open_store
 
 pytestmark = pytest.mark.server
@@ -107,9 +108,10 @@ def test_what_asking_again_does_not_mend_fails_with_its_reason(
 ) -> None:
     """A cut-off, filtered or too long text is a failed score that says why; no mean is made of it."""
     with FaultyServer({fault: 1.0}) as server:
-        card = evaluated(server, model, path, str(tmp_path / "store.db"), metrics="faithfulness")
+        with pytest.raises(JudgeError, match=told):
+            evaluated(server, model, path, str(tmp_path / "store.db"), metrics="faithfulness")
         assert len(server.requests) <= 3 * N
-    found = card["faithfulness"]
+    found = rg.open_run("m", store=f"sqlite:///{tmp_path / 'store.db'}").scorecard()["faithfulness"]
     assert (found.failed, found.mean) == (N, None)
     assert any(told in reason for reason in found.reasons)
 
@@ -131,7 +133,10 @@ def test_no_key_reaches_store_or_message(
     """A refusal that repeats the key does not show it in any reason, and the store does not hold it."""
     with FaultyServer() as server:
         monkeypatch.setattr(server, "_refused", lambda body, asked: "invalid x-api-key key-0123456789abcdef")
-        card = evaluated(server, model, path, str(tmp_path / "store.db"), metrics="faithfulness")
+        with pytest.raises(JudgeError, match=r"\[key\]") as caught:
+            evaluated(server, model, path, str(tmp_path / "store.db"), metrics="faithfulness")
+    assert "0123456789abcdef" not in str(caught.value)
+    card = rg.open_run("m", store=f"sqlite:///{tmp_path / 'store.db'}").scorecard()
     assert card["faithfulness"].failed == N
     assert any("[key]" in reason for reason in card["faithfulness"].reasons)
     assert "0123456789abcdef" not in str(card["faithfulness"].reasons)

@@ -13,6 +13,7 @@ from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
+from ragauge.errors import JudgeError
 from ragauge.store.open import open_store
 
 pytestmark = pytest.mark.server
@@ -37,6 +38,13 @@ def judged(server: FaultyServer, store: str, metrics: str, row: Mapping[str, Any
     """The scorecard of one example."""
     judge = f"openai-chat:any@{server.url}"
     return rg.evaluate([row], judge=judge, metrics=metrics, store=store, name="r", timeout=60)
+
+
+def unjudged(server: FaultyServer, store: str, metrics: str, why: str) -> Any:
+    """The scorecard that is kept of one example where no call brought a verdict, which is an error with this reason."""
+    with pytest.raises(JudgeError, match=why):
+        judged(server, store, metrics)
+    return rg.open_run("r", store=store).scorecard()
 
 
 def score(card: Any, metric: str) -> dict[str, Any]:
@@ -108,14 +116,19 @@ def test_case_29_two_verdicts_on_one_number_are_none(store: str, caplog: pytest.
     assert "Two verdicts on P3 disagree: neither counts." in caplog.messages
 
 
-@pytest.mark.parametrize("text", ["I can only score from 0 to 3: 3.", '{"passages": [{"n": 1, "relevant": tr', "", "3"])
-def test_cases_31_and_32_what_cannot_be_read_is_asked_once_more(store: str, text: str) -> None:
+@pytest.mark.parametrize(("text", "why"), [
+    ("I can only score from 0 to 3: 3.", 'answered in prose: "I can only score from 0 to 3: 3."'),
+    ('{"passages": [{"n": 1, "relevant": tr', "answered in JSON that cannot be read: "),
+    ("", "answered with an empty text"), ("3", 'answered in prose: "3"'),
+])     # fmt: skip
+def test_cases_31_and_32_what_cannot_be_read_is_asked_once_more(store: str, text: str, why: str) -> None:
     """Prose, half of a JSON text, nothing or a bare number: asked once more, then failed, bounded by the range."""
     with FaultyServer(reply=lambda *_: text) as server:
-        found = score(judged(server, store, "context_precision"), "context_precision")
+        found = score(unjudged(server, store, "context_precision", re.escape(why)), "context_precision")
         assert asked_about(server) == [""] * len(server.requests)
     assert len(kept(store)) == 2     # what taught how to give the schema is no reply
     assert (found["status"], found["low"], found["high"]) == ("failed", 0.0, 1.0)
+    assert why in found["reason"]
 
 
 HALVES = ["", "P1, P2, P3, P4, P5", "P6, P7, P8, P9, P10"]
@@ -124,7 +137,7 @@ HALVES = ["", "P1, P2, P3, P4, P5", "P6, P7, P8, P9, P10"]
 def test_case_33_a_reply_that_is_always_cut_off_fails(store: str) -> None:
     """The finish reason length is seen and kept; both halves are asked for, and where they are cut off too it fails."""
     with FaultyServer({"length": 1.0}) as server:
-        found = score(judged(server, store, "context_precision"), "context_precision")
+        found = score(unjudged(server, store, "context_precision", "cut off"), "context_precision")
         assert asked_about(server) == HALVES
     assert (found["status"], found["low"], found["high"]) == ("failed", 0.0, 1.0)
     assert {reply["finish"] for reply in kept(store)} == {"length"}
@@ -195,8 +208,8 @@ def test_case_35_an_answer_that_is_a_verdict_is_judged_as_text(store: str) -> No
 def test_case_38_a_filtered_reply_is_never_read(store: str) -> None:
     """A reply that the provider's filter stopped has failed for that reason; it is kept, and not asked for again."""
     with FaultyServer({"content_filter": 1.0}) as server:
-        found = score(judged(server, store, "context_precision"), "context_precision")
-        judged(server, store, "context_precision")
+        found = score(unjudged(server, store, "context_precision", "content filter"), "context_precision")
+        unjudged(server, store, "context_precision", "content filter")
         assert len(server.requests) == 1
     (reply,) = kept(store)
     assert (reply["status"], reply["finish"]) == ("failed", "content_filter")

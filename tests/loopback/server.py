@@ -19,7 +19,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -50,6 +50,7 @@ FAULTS: Mapping[str, str] = {
     "content_filter": "the provider's filter stops the answer",
     "length": "the answer is cut off at the most tokens",
 }
+TOKEN = re.compile(r"\w{1,6}|[^\w\s]")     # as a tokenizer that knows few words counts them
 Answerer = Callable[[str, str, Mapping[str, Any]], Mapping[str, Any] | str]
 
 
@@ -79,6 +80,8 @@ class FaultyServer:
         talks_when: ways of giving a schema that are passed over: the model talks instead.
         limit: requests at a time, beyond which 429 is answered; None = no limit.
         cache: keeps how prompts begin; None = nothing is kept.
+        context: tokens beyond which prompts are cut without a word, as Ollama does; 0 = never.
+        left: tokens that are left of one that is cut: the context itself, or half of it and what is always kept.
         port: 0 = any free one.
         requests: what came in, in order.
     """
@@ -93,6 +96,8 @@ class FaultyServer:
     talks_when: Sequence[str] = ()
     limit: int | None = None
     cache: PrefixCache | None = None
+    context: int = 0
+    left: Callable[[int], int] = lambda context: context // 2 + 2
     port: int = 0
     requests: list[Request] = field(default_factory=list)
     _seen: Counter[str] = field(default_factory=Counter)
@@ -229,12 +234,19 @@ class FaultyServer:
 
     def _said(self, body: Mapping[str, Any], asked: Asked, fault: str, looked: Looked) -> Said:
         talks = fault == "prose" or asked.mode in self.talks_when
+        read = len(TOKEN.findall(asked.system + asked.user))
+        cut = 0 < self.context < read
+        if cut:     # what is left is the end, and no passage
+            read = self.left(self.context)
+            asked = replace(asked, user=asked.user[asked.user.rfind("<<<") :])
         value = self.reply(asked.system, asked.user, asked.schema)
         shown = value if isinstance(value, str) else spoiled(value, fault)
         cached, written = looked.kept // 4, (len(looked.text) - looked.kept) // 4
         text, finish = _as_text(shown, "prose" if talks else fault)
         as_tool = asked.mode == "tool" and not talks
         tokens = (looked.schema + len(asked.system) + len(asked.user)) // 4, len(text) // 4 + 1
+        if self.context:
+            tokens = read, tokens[1]
         served = f"{body.get('model', 'any')}-served"
         return Said(text, as_tool, finish, served, *tokens, int(body.get("n") or 1), cached, written)
 

@@ -145,6 +145,7 @@ def card_of(
     """
     from ragauge.analysis.card import EvaluatedRun, ExampleOutcomes, build
     from ragauge.analysis.diagnosis.label_advice import advise_labels
+    from ragauge.analysis.judges.use import commonest_reason
     from ragauge.analysis.scores.quality import pick_worst
     from ragauge.api.queries.costs import note, use_of
 
@@ -171,6 +172,8 @@ def card_of(
     )     # fmt: skip
     if not keep:
         _keep_summaries(store, run, judge_id, built.summaries, verdicts.count())
+    if use is not None and use.lacking:
+        use = replace(use, reason=commonest_reason(built.summaries))
     beside = _with_other_runs(store, replace(built, use=use), judge_id, (metrics, index, keep), family)
     drawn = store.draws.of_run(run.run_id)
     labels = "" if drawn else advise_labels(built)

@@ -12,6 +12,7 @@ from ragauge.api.inputs.sources import named, place_of, stored
 from ragauge.api.inputs.typed import parse_controls
 from ragauge.api.options import EvaluateOptions
 from ragauge.errors import DataError, JudgeError, RagaugeError, UsageError
+from ragauge.text.messages import plural
 
 if TYPE_CHECKING:
     from ragauge.api.results.scorecard import Scorecard
@@ -200,7 +201,21 @@ async def evaluated(wanted: EvaluateOptions) -> Scorecard:
         card = card_of(opened, run, plan.metrics, plan.judge_id, scope, todo.base)
         if opened.scores.metrics(run.run_id, plan.judge_id):     # nothing is scored where the money ended before
             held_in(opened, run)     # what lists and pages show of it, beside what it is usually held against, is kept
+        if todo.calling is not None:
+            _check_judged(card, plan.judge_id or "")
         return card
+
+
+def _check_judged(card: Scorecard, judge_id: str) -> None:
+    """Raises where a model was asked and none of its calls brought a verdict."""
+    use = card.card.use
+    if use is None or not 0 < use.questions == use.empty:
+        return
+    why = f" The commonest reason: {use.reason.rstrip('.')}." if use.reason else ""
+    raise JudgeError(
+        f"{judge_id.partition('#')[0]} gave no verdict on any of {plural(use.questions, 'question')}.{why} What came "
+        f"is kept in {card.card.run.run_id}. To ask again, add --retry-failed (in Python retry_failed=True)."
+    )
 
 
 async def _judged(wanted: EvaluateOptions, store: Store) -> tuple[Planned, dict[str, Any]]:

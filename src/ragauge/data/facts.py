@@ -104,6 +104,7 @@ class AnswerFacts:
         same: of these, those in which both lean the same way.
         unread: language code of an answer in whose language the judge cannot tell a refusal; "" = it can.
         unasked: of "address" and "refuse" what nobody was asked.
+        unnamed: verdicts of a model that named no sentence which shows them, and were asked for again.
     """
 
     claims: tuple[Claim, ...]
@@ -116,6 +117,7 @@ class AnswerFacts:
     address_p: tuple[float, float, float] | None = None
     unread: str = ""
     unasked: tuple[str, ...] = ()
+    unnamed: int = 0
 
     @property
     def claims_only(self) -> bool:
@@ -145,13 +147,16 @@ class ReferenceFacts:
     Attributes:
         claims: every reference claim in order.
         parts: calls that the passages went out in; support that is spread over several of them is not seen.
-        both, same: as of AnswerFacts.
+        both, same, unnamed: as of AnswerFacts.
+        reason: why verdicts are missing; "" where none are.
     """
 
     claims: tuple[ReferenceClaim, ...]
     parts: int = 1
     both: int = 0
     same: int = 0
+    unnamed: int = 0
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,20 @@ class Counts:
         self.errors[trouble] = self.errors.get(trouble, 0) + 1
 
 
+LEAST_PACK = 1_000     # characters; see `judging.model.question_spec`
+
+
+def in_parts(name: ModelName, ask: Ask, error: CallError) -> str:
+    """What to do about a prompt that is too long; "" about any other error."""
+    if error.trouble not in ("too_long", "cut"):
+        return ""
+    end = "" if str(error).endswith((".", "!")) else "."
+    pack = ask.shared // 2 // LEAST_PACK * LEAST_PACK
+    if pack < LEAST_PACK:     # there are no passages, or few
+        return f"{end} Name a model or server that takes longer prompts."
+    return f"{end} Or ask in smaller parts, with pack= in the judge's name: --judge {name},pack={pack}"
+
+
 class Caller:
     """Answers chat asks of any number of tasks at once.
 
@@ -253,7 +267,7 @@ class Caller:
                 tries.refused += 1
             elif not outcome.learned:
                 if outcome.trouble not in PASSING:
-                    return Reply("failed", reason=last)
+                    return Reply("failed", reason=last + in_parts(order.name, order.ask, outcome))
                 wait = tries.pause(outcome.retry_after)
                 if wait is None:
                     self._check_reachable(order, outcome)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 
+from ragauge.analysis.judges.use import misses
 from ragauge.data.ask import Ask, Reply
-from ragauge.data.facts import FactsOf
+from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.engine.judge_batch import JobOutcome, QuestionJob
 from ragauge.engine.measuring import told
+from ragauge.judging.model.reading import unread
 
 Stored = Callable[[Sequence[Sequence[Ask]]], Sequence[list[Reply] | None]]
 
@@ -29,11 +31,13 @@ class Driving:
         self.reused = 0
         self._keys: list[str] = []
         self._lacking, self._reason = False, ""
+        self._answered: list[tuple[Ask, Reply]] = []
         self._go_on(job.asking, None)
 
     def take(self, replies: list[Reply]) -> None:
         """Takes in one reply an ask, in order, and asks on or ends."""
         self._keys += [reply.key for reply in replies if reply.key]
+        self._answered += [(ask, reply) for ask, reply in zip(self.asks, replies, strict=True) if ask.schema]
         self._lacking = self._lacking or any(reply.status == "failed" and not reply.key for reply in replies)
         self._reason = self._reason or next((reply.reason for reply in replies if reply.status == "failed"), "")
         self._go_on(self.job.asking, replies)
@@ -42,9 +46,18 @@ class Driving:
         try:
             self.asks = next(asking) if replies is None else asking.send(replies)
         except StopIteration as done:
-            self.asks, self.outcome = (), JobOutcome(done.value, self._reason, tuple(self._keys), self._lacking)
+            reason = self._reason or self._why(done.value)
+            self.asks, self.outcome = (), JobOutcome(done.value, reason, tuple(self._keys), self._lacking)
         except Exception as error:
             self.asks, self.outcome = (), JobOutcome(None, told(error))
+
+    def _why(self, facts: FactsOf) -> str:
+        """Why verdicts are missing where every call was answered; "" where none are."""
+        if not misses(facts):
+            return ""
+        of_claims = [claim.reason for claim in facts.claims] if isinstance(facts, AnswerFacts) else []
+        of_replies = [unread(reply, ask.schema or {}) for ask, reply in self._answered]
+        return next(filter(None, (*of_replies, *of_claims, getattr(facts, "reason", ""))), "")
 
 
 def on_stored(jobs: Sequence[QuestionJob], stored: Stored) -> list[Driving]:

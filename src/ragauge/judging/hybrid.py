@@ -109,7 +109,8 @@ def _answer(judge: HybridJudge, inputs: VerifyAnswer, judge_repeat: int) -> Aski
     both, same = _agreeing([
         (bool(mine.supporting), bool(decided[mine.n].supporting)) for mine in unsure if decided[mine.n].status == "ok"
     ])  # fmt: skip
-    return replace(facts, claims=claims, parts=max(1, len(parts)) if unsure else 1, both=both, same=same)
+    parted = max(1, len(parts)) if unsure else 1
+    return replace(facts, claims=claims, parts=parted, both=both, same=same, unnamed=checked.unnamed)
 
 
 def _reference(judge: HybridJudge, inputs: VerifyReference, judge_repeat: int) -> Asking:
@@ -127,7 +128,9 @@ def _reference(judge: HybridJudge, inputs: VerifyReference, judge_repeat: int) -
     parts = answer.parts if isinstance(answer, ReferenceFacts) else 1
     pairs = [(mine.supporting, decided[mine.n].supporting) for mine in unsure if mine.n in decided]
     both, same = _agreeing([(bool(mine), bool(other)) for mine, other in pairs if other is not None])
-    return ReferenceFacts(tuple(decided.get(claim.n, claim) for claim in facts.claims), parts, both, same)
+    claims = tuple(decided.get(claim.n, claim) for claim in facts.claims)
+    unnamed, reason = (answer.unnamed, answer.reason) if isinstance(answer, ReferenceFacts) else (0, "")
+    return ReferenceFacts(claims, parts, both, same, unnamed, reason)
 
 
 def _ratings(judge: HybridJudge, inputs: Rate, judge_repeat: int) -> Asking:

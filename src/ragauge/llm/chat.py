@@ -14,6 +14,7 @@ from ragauge.llm.caching import marked, schema_first
 from ragauge.llm.endpoints import hidden, known_keys, without
 from ragauge.llm.errors import call_error
 from ragauge.llm.model import CallError
+from ragauge.llm.prompt_size import CUT, cut_short, may_be_cut
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 Mode = Literal["native", "tool", "prompted"]
 NEXT: dict[Mode, Mode] = {"native": "tool", "tool": "prompted"}
 TOOL = "reply"
+PADDING = " Reply with JSON only." * 8     # makes a prompt longer and asks nothing more: a limit stays where it is
 THOUGHT = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 ABOUT_SCHEMA = re.compile(
     r"response_format|response_schema|json_schema|json_validate|output_config|output_format|text\.format|structured"
@@ -84,6 +86,7 @@ class LibraryModel:
         self._schema_first, self._marked = schema_first(name), marked(name)
         self._mode: Mode = "native"
         self._proven = False     # a structured reply came in this mode
+        self._doubted: dict[tuple[tuple[str, str], ...], int] = {}     # messages -> tokens read, at what may be a limit
         self._refused: set[str] = set(refused)
         self._instead = dict(instead or {})
         self._older: set[str] = set()     # parameters that go by their older names
@@ -99,6 +102,10 @@ class LibraryModel:
         mode = self._mode if ask.schema is not None else None
         if self._schema_first and ask.shared and ask.family is not None:
             ask = replace(ask, schema=ask.family)
+        messages, doubted = ask.messages, self._doubted.pop(ask.messages, 0)
+        if doubted:
+            (role, text), *others = messages
+            ask = replace(ask, messages=((role, text + PADDING), *others))
         params = {key: value for key, value in {**self._always, **ask.params}.items() if key not in self._refused}
         older = frozenset(self._older & params.keys())
         note: dict[str, Any] = {}
@@ -114,6 +121,7 @@ class LibraryModel:
         finally:
             _sent.reset(token)
         usage = _usage(response)
+        self._check_read(messages, usage, doubted, may_doubt=mode is not None)
         if self._talks(response, mode):
             self._fall(mode)
             text = f"no structure in the reply ({mode}): {hidden(_text(response))[:80]!r}"
@@ -124,6 +132,32 @@ class LibraryModel:
     async def close(self) -> None:
         """Closes its connections."""
         await self._close()
+
+    def _check_read(
+        self, messages: tuple[tuple[str, str], ...], usage: Usage | None, doubted: int, *, may_doubt: bool
+    ) -> None:
+        """Raises where the server read less than was sent.
+
+        Where as many tokens were read as a limit may be, the same is asked once more with a longer prompt: if no more
+        are read then, the prompt is cut there.
+
+        Args:
+            messages: what was sent, without padding.
+            usage: tokens, as the provider counted them; some count those from their cache apart.
+            doubted: tokens read when the same was sent without padding; 0 = it was not.
+            may_doubt: whether the padding fits what is asked.
+        """
+        if usage is None or not usage.input_tokens:
+            return
+        read = usage.input_tokens + usage.cached_tokens + usage.written_tokens
+        text = cut_short(messages[-1][1], read)
+        if not text and doubted and usage.input_tokens <= doubted:
+            text = f"the server read {doubted:,} tokens, and no more of a longer prompt: it cuts them there. {CUT}"
+        if text:
+            raise CallError("cut", text, usage=usage)
+        if may_doubt and not doubted and may_be_cut(usage.input_tokens):
+            self._doubted[messages] = usage.input_tokens
+            raise CallError("cut", "asked again with a longer prompt", usage=usage, learned=True)
 
     async def _request(
         self, ask: Ask, mode: Mode | None, params: Mapping[str, Any], older: Collection[str]

@@ -10,8 +10,10 @@ from ragauge.llm.endpoints import hidden
 from ragauge.llm.model import CallError, Trouble
 
 TOO_LONG = re.compile(
-    r"context[ _-]?(?:size|length|window)|too many tokens|maximum.{0,20}tokens|prompt is too long"
-    r"|token count.{0,40}exceeds",
+    r"context[ _-]?(?:size|length|window)|too many tokens|maximum.{0,20}tokens|token count.{0,40}exceeds"
+    r"|(?:prompt|input) (?:is )?too (?:long|large)|maximum (?:model|prompt|input) length"
+    r"|longer than the (?:model|maximum)|too large for model|inputs.{0,20}tokens.{0,40}must|reduce the length"
+    r"|exceed_context",
     re.I,
 )
 NO_MONEY = re.compile(r"insufficient_quota|billing|exceeded your current quota|credit balance", re.I)

@@ -7,8 +7,8 @@ from typing import Literal, Protocol
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
 
 Trouble = Literal[
-    "rate_limited", "server", "timeout", "connection", "unreachable", "too_long", "refused", "unstructured", "auth",
-    "quota", "unknown_model", "client",
+    "rate_limited", "server", "timeout", "connection", "unreachable", "too_long", "cut", "refused", "unstructured",
+    "auth", "quota", "unknown_model", "client",
 ]  # fmt: skip
 
 # worth another try

@@ -50,7 +50,13 @@ def sentences(use: JudgeUse | None) -> Iterator[str]:
         yield f"Judging this run took no call to a model: all {use.replies:,} replies were stored already."
     if use.lacking or use.replies:
         share = f" ({use.lacking / use.questions:.1%})" if use.lacking else ""
-        yield f"{use.lacking:,} of {use.questions:,} questions about responses lack a verdict{share}."
+        why = f" The commonest reason: {use.reason.rstrip('.')}." if use.reason else ""
+        yield f"{use.lacking:,} of {use.questions:,} questions about responses lack a verdict{share}.{why}"
+    if use.unnamed:
+        yield (
+            f"{plural(use.unnamed, 'verdict')} named no sentence of the passages and "
+            f"{'was' if use.unnamed == 1 else 'were'} asked for again."
+        )
     if use.parted:
         yield (
             f"{use.parted:,} claims without support were judged on contexts too long for one call: support that is "

@@ -25,7 +25,7 @@ class Call:
         key: of the reply that was wanted.
         question: such as verify_answer; "" for what belongs to none.
         model: as asked.
-        outcome: ok, failed, or the trouble: rate_limited, server, timeout, connection, too_long, refused …
+        outcome: ok, failed, or the trouble: rate_limited, server, timeout, connection, too_long, cut, refused …
         response_no: for which response it was made; None for none (preparing a set). A reply that others reuse
             stays with the response that paid.
         run_id: for which run; "" for none.

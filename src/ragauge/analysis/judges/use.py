@@ -7,11 +7,14 @@ Where it comes from how far a judge errs, and what to do where it is not known, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragauge.analysis.judges.label_scores import TOLD
 from ragauge.analysis.results.judging import AskedOf, JudgeSpread, JudgeUse, Paid, added
+from ragauge.analysis.results.summary import Summary
 from ragauge.analysis.scores.gather import Visit
 from ragauge.data.facts import (
     AgreementFacts,
@@ -46,14 +49,20 @@ class UseGatherer:
     parted: int = 0
     both: int = 0
     same: int = 0
+    empty: int = 0
+    unnamed: int = 0
 
     def add(self, visit: Visit) -> None:
         """Counts what was found about a response."""
         for evidence in visit.evidence.values():
             self.questions += 1
-            self.lacking += lacks(evidence)
+            if lacks(evidence):
+                self.lacking += 1
+                self.empty += evidence.facts is None or not _verdicts(evidence.facts)
             self.replies += len(evidence.reply_keys)
             self.parted += _parted(evidence.facts)
+            if isinstance(evidence.facts, AnswerFacts | ReferenceFacts):
+                self.unnamed += evidence.facts.unnamed
             if self.hybrid and evidence.facts is not None:
                 self._mixed(evidence, evidence.facts)
 
@@ -74,16 +83,60 @@ class UseGatherer:
         replies = self.replies + more_replies
         return JudgeUse(
             asked, self.questions, self.lacking, replies, verdicts, self.local, self.spared, spread, self.parted,
-            self.both, self.same,
+            self.both, self.same, self.empty, self.unnamed,
         )
+
+
+MISSING = re.compile(r"missing \((.*)\)", re.DOTALL)     # see `engine.measuring`
+VARYING = re.compile(r"\d[\d,.]*|\".*", re.DOTALL)     # of reasons that are the same otherwise
+
+
+def commonest_reason(summaries: Iterable[Summary]) -> str:
+    """Why most scores lack verdicts, as it first stands; "" where none says.
+
+    Of a metric that lacks values for other reasons too, only those count that name a missing verdict.
+    """
+    counts: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for summary in summaries:
+        failed_alone = summary.failed and not (summary.undefined or summary.not_applicable or summary.not_read)
+        for text, count in summary.reasons.items():
+            found = MISSING.search(text)
+            if found is not None or failed_alone:
+                reason = text if found is None else found[1]
+                alike = VARYING.sub("", reason)
+                counts[alike] += count
+                first.setdefault(alike, reason)
+    return first[counts.most_common(1)[0][0]] if counts else ""
 
 
 def lacks(evidence: Evidence) -> bool:
     """Whether a verdict that was asked for is missing."""
-    return evidence.status != "ok" or evidence.facts is None or _missing(evidence.facts)
+    return evidence.status != "ok" or evidence.facts is None or misses(evidence.facts)
 
 
-def _missing(facts: FactsOf) -> bool:
+def _verdicts(facts: FactsOf) -> bool:
+    """Whether there is any verdict at all."""
+    match facts:
+        case AnswerFacts():
+            said = facts.address is not None or facts.refuse is not None
+            return said or any(claim.status == "ok" for claim in facts.claims)
+        case ReferenceFacts():
+            return any(claim.supporting is not None for claim in facts.claims)
+        case RelevanceFacts():
+            return any(rating.relevant is not None for rating in facts.ratings)
+        case AgreementFacts():
+            return any(verdict is not None for verdict in (*facts.answer, *facts.reference))
+        case CoverFacts():
+            return any(met is not None for met in facts.met)
+        case GuessedFacts():
+            return any(cosine is not None for cosine in facts.cosines)
+        case SimilarityFacts():
+            return facts.cosine is not None
+
+
+def misses(facts: FactsOf) -> bool:
+    """Whether facts lack a verdict."""
     match facts:
         case AnswerFacts():
             failed = any(claim.status == "failed" for claim in facts.claims)

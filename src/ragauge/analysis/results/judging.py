@@ -112,6 +112,9 @@ class JudgeUse:
         spread: between the judge's repeats, where there were several.
         parted: claims without support whose passages went out in several calls: some may be supported by several
             passages together, in different calls.
+        empty: of the questions, those without any verdict at all.
+        unnamed: verdicts that named no sentence which shows them, and were asked for again.
+        reason: the commonest reason why verdicts are missing; "" where none is known.
     """
 
     asked: tuple[AskedOf, ...] = ()
@@ -125,6 +128,9 @@ class JudgeUse:
     parted: int = 0
     both: int = 0
     same: int = 0
+    empty: int = 0
+    unnamed: int = 0
+    reason: str = ""
 
     @property
     def paid(self) -> Paid:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from ragauge.data.ask import Reply
+from ragauge.judging.judge import plain
 
 THOUGHT, THOUGHT_END = re.compile(r"<think(?:ing)?>"), re.compile(r"</think(?:ing)?>")
 OBJECT = re.compile(r'\{\s*(?:\}|"(?:[^"\\]|\\.){0,200}"\s*:)')     # how one begins
@@ -19,6 +20,9 @@ BESIDE = frozenset({"p", "s", "passage", "passages", "sentence", "sentences", "a
 MOST = 400_000     # characters of a reply that are read
 MOST_BROKEN = 1_000     # beginnings of objects that turn out to be none: each takes time in the length of the reply
 LONGEST_NUMBER = 40     # characters
+SHOWN = 80     # characters of a reply that could not be read
+LEAST_QUOTED = 12     # characters of a quote that is part of a sentence
+NUMBERED = re.compile(r"^\W*[A-Za-z]?\s*(\d{1,6}\.\d{1,6})\W+(?=\w)")     # "[2.1] " before a quote
 WRAPS = 4     # objects and strings around what was asked for that are taken off, at most
 
 
@@ -34,6 +38,21 @@ def structured(reply: Reply, schema: Mapping[str, Any]) -> Mapping[str, Any] | N
     text = reply.text[:MOST].strip()
     parsed = _json(text)     # first as it is: a claim may speak of <think>
     return _unwrapped(_last_object(_thoughtless(text)) if parsed is None else parsed, schema)
+
+
+def unread(reply: Reply, schema: Mapping[str, Any]) -> str:
+    """What came in place of the structure that was asked for; "" where it came, or where the call failed.
+
+    >>> unread(Reply("ok", "I think that it is fine."), {"properties": {}})
+    'the judge answered in prose: "I think that it is fine."'
+    """
+    if reply.status != "ok" or structured(reply, schema) is not None:
+        return ""
+    text = " ".join(reply.text.split())
+    if not text:
+        return "the judge answered with an empty text"
+    kind = "in JSON that cannot be read" if text.startswith(("{", "[", "```")) else "in prose"
+    return f'the judge answered {kind}: "{text[:SHOWN]}{"…" if len(text) > SHOWN else ""}"'
 
 
 def _json(text: str) -> Any:
@@ -176,4 +195,27 @@ def places(value: Any, sent: Mapping[str, Any]) -> tuple[str, ...]:
                 numbers[text] = None
             elif text in firsts:
                 numbers[firsts[text]] = None
+    return tuple(numbers)
+
+
+def quoted(value: Any, sent: Mapping[str, str]) -> tuple[str, ...]:
+    """The numbers of the sentences that the texts of a list are quotes of: of one sentence, whole or in part.
+
+    Case, white space, quotes and dots around a quote do not matter. A part of two different sentences names neither.
+
+    >>> quoted(['"… lasts 30 days"', "it is free", "Unknown."], {"1.1": "It lasts 30 days.", "1.2": "It is free."})
+    ('1.1', '1.2')
+    """
+    numbers: dict[str, None] = {}
+    texts = {number: plain(text).strip(" .") for number, text in sent.items()}
+    for item in value if isinstance(value, list) else [value]:
+        if not isinstance(item, str) or BESIDE.issuperset(WORDS.findall(item.lower())):
+            continue     # a number, see `places`
+        said = NUMBERED.match(item)
+        quote = plain(item[said.end() :] if said else item).strip(" .")
+        found = {number: text for number, text in texts.items() if text == quote}
+        if not found and len(quote) >= LEAST_QUOTED:
+            found = {number: text for number, text in texts.items() if quote in text}
+        if len({*found.values()}) == 1 and (said is None or said[1] in found):
+            numbers |= dict.fromkeys([said[1]] if said else found)
     return tuple(numbers)

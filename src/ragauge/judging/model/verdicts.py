@@ -15,6 +15,8 @@ from ragauge.judging.model.reading import objects, sentence_number, structured, 
 T = TypeVar("T")
 log = logging.getLogger("ragauge.judging")
 NO_VERDICT = "no verdict, asked twice"
+UNNAMED = "the judge said supported or contradicted but named no sentence that shows it, asked twice"
+NAME_IT = '\nGive the numbers of the sentences that show it, such as "2.1"; else it is absent.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Listing(Generic[T]):
         texts: by number.
         verdict: what an item of the list says; None where that is no verdict.
         settles: whether a verdict needs no second asking; one that does is kept until another comes.
+        sentences: of passages, such as 2.1: one a text, in their order.
+        unnamed: how many verdicts of an item name no sentence that shows them, and should.
     """
 
     name: str
@@ -34,7 +38,8 @@ class Listing(Generic[T]):
     texts: Mapping[int, str]
     verdict: Callable[[Mapping[str, Any]], T | None]
     settles: Callable[[T], bool] = lambda _: True
-    sentences: Sequence[str] = ()     # of passages, such as 2.1: one a text, in their order
+    sentences: Sequence[str] = ()
+    unnamed: Callable[[Mapping[str, Any]], int] = lambda _: 0
 
     def block(self, name: str = "") -> Block:
         """The numbered texts as they are sent."""
@@ -45,8 +50,14 @@ class Listing(Generic[T]):
         """Letter and number of every text."""
         return list(self.sentences) or [f"{self.letter}{n}" for n in self.texts]
 
-    def read(self, value: Mapping[str, Any], wanted: Collection[str]) -> dict[str, T]:
-        """Verdicts by place. Places not wanted are dropped; one that comes twice with two verdicts has none."""
+    def read(self, value: Mapping[str, Any], wanted: Collection[str], unnamed: dict[str, int]) -> dict[str, T]:
+        """Verdicts by place. Places not wanted are dropped; one that comes twice with two verdicts has none.
+
+        Args:
+            value: a reply's object.
+            wanted: places.
+            unnamed: is filled: place -> how many of its verdicts name no sentence.
+        """
         verdicts: dict[str, T] = {}
         torn: set[str] = set()
         for item in objects(value.get(self.name)):
@@ -54,19 +65,30 @@ class Listing(Generic[T]):
             number = sentence_number(n) if self.sentences else f"{self.letter}{whole_number(n)}"
             if number not in wanted:
                 log.info("A verdict on %s is dropped: it was not asked for.", number)
-            elif verdict is not None and verdicts.setdefault(number, verdict) != verdict:
+                continue
+            unnamed[number] = self.unnamed(item)
+            if verdict is not None and verdicts.setdefault(number, verdict) != verdict:
                 log.info("Two verdicts on %s disagree: neither counts.", number)
                 torn.add(number)
         return {number: verdict for number, verdict in verdicts.items() if number not in torn}
 
 
 class VerdictsRead(NamedTuple):
-    """Verdicts by place, why some are missing ("" where none are), every reply's object and text."""
+    """What was read.
+
+    Attributes:
+        by_place: the verdicts.
+        reason: why some are missing; "" where none are.
+        values: every reply's object.
+        texts: every reply's text.
+        unnamed: verdicts of the first reply that named no sentence.
+    """
 
     by_place: Mapping[str, Any]
     reason: str
     values: tuple[Mapping[str, Any], ...]
     texts: tuple[str, ...]
+    unnamed: int = 0
 
     def of(self, listing: Listing[T]) -> dict[int, T]:
         """The verdicts of one listing, by number."""
@@ -80,6 +102,7 @@ def ask_each(
     """Asks for a verdict on every text, and once more for those that are missing.
 
     A few that are missing are asked for one by one; all of them together, or in halves where the reply was cut off.
+    Those whose verdicts named no sentence are asked for one by one, and told so.
     Nothing is asked again where the call itself failed or was filtered.
 
     Args:
@@ -93,29 +116,40 @@ def ask_each(
     verdicts: dict[str, Any] = {}
     values: list[Mapping[str, Any]] = []
     said: list[str] = []
+    unnamed: dict[str, int] = {}
+    reasons: list[str] = []
 
     def ask(wanted: Sequence[str], attempt: int) -> Ask:
         only = "" if len(wanted) == len(everything) else f"\nOnly {', '.join(wanted)}."
-        return asked.chat(worded, schema, attempt, only)
+        return asked.chat(worded, schema, attempt, (NAME_IT if any(map(unnamed.get, wanted)) else "") + only)
 
     def left(reply: Reply, wanted: Sequence[str]) -> list[str]:
         """Takes in a reply; returns what still wants a verdict."""
         values.append(structured(reply, schema) or {})
         said.append(reply.text)
+        unnamed.update(dict.fromkeys(wanted, 0))
         for listing in listings:
-            verdicts.update(listing.read(values[-1], frozenset(wanted)))
-        return [number for number in wanted if number not in verdicts or not settles[number](verdicts[number])]
+            verdicts.update(listing.read(values[-1], frozenset(wanted), unnamed))
+        missing = [number for number in wanted if number not in verdicts or not settles[number](verdicts[number])]
+        if missing:
+            nameless = UNNAMED if any(unnamed[number] for number in missing) else NO_VERDICT
+            reasons.append(reply.reason or nameless)
+        return missing
 
     (first,) = yield [ask(everything, 1)]
     missing = left(first, everything)
+    count = sum(unnamed.values())
     if not missing or hopeless(first):
         reason = first.reason or "the call failed" if missing else ""
-        return VerdictsRead(verdicts, reason, tuple(values), tuple(said))
-    parts = _parts(missing, everything=len(missing) == len(everything), cut_off=first.finish == "length")
+        return VerdictsRead(verdicts, reason, tuple(values), tuple(said), count)
+    alone = [[number] for number in missing if unnamed[number]]
+    rest = [number for number in missing if not unnamed[number]]
+    parts = alone + _parts(rest, everything=len(rest) == len(everything), cut_off=first.finish == "length")
+    reasons.clear()
     again = yield [ask(part, 2) for part in parts]
-    lacking = [reply for part, reply in zip(parts, again, strict=True) if left(reply, part)]
-    reason = next((reply.reason for reply in lacking if reply.reason), NO_VERDICT) if lacking else ""
-    return VerdictsRead(verdicts, reason, tuple(values), tuple(said))
+    for part, reply in zip(parts, again, strict=True):
+        left(reply, part)
+    return VerdictsRead(verdicts, next(iter(reasons), ""), tuple(values), tuple(said), count)
 
 
 def ask_retry(

@@ -24,7 +24,7 @@ from ragauge.judging.model.question_spec import (
 )
 from ragauge.judging.model.reading import objects, word, written, yes
 from ragauge.judging.model.verdicts import Listing, ask_each
-from ragauge.judging.model.verify_reference import FIELDS, FORM, RULES, Support, check, judged, support_of
+from ragauge.judging.model.verify_reference import FIELDS, FORM, RULES, Support, check, judged, support_of, unnamed_in
 from ragauge.text.sentences import Sentence, split
 
 VERSION = 3
@@ -98,7 +98,7 @@ def verify_answer(inputs: VerifyAnswer, asked: QuestionSpec) -> Asking:
     fused = parts[0] if parts and not asked.settings.per_claim else None
     listing = Listing(
         "sentences", "S", {n: sentence.text for n, sentence in sentences.items()}, lambda item: _said(item, fused),
-        settles=lambda verdicts: verdicts.whole,
+        settles=lambda verdicts: verdicts.whole, unnamed=lambda item: _unnamed(item, fused),
     )  # fmt: skip
     passages = [] if fused is None else [fused.block]
     prompt, schema = (LISTING, LISTED) if fused is None else (CHECKING, CHECKED)
@@ -116,7 +116,8 @@ def verify_answer(inputs: VerifyAnswer, asked: QuestionSpec) -> Asking:
         for claim, support in plain
         for first in [[] if fused is None else [support]]
     )  # fmt: skip
-    return AnswerFacts(claims, address, refuse, support_asked=recorded, parts=max(1, len(parts)))
+    unnamed = replies.unnamed + later.unnamed
+    return AnswerFacts(claims, address, refuse, support_asked=recorded, parts=max(1, len(parts)), unnamed=unnamed)
 
 
 def _said(item: Mapping[str, Any], pack: PassageBatch | None) -> SentenceVerdicts | None:
@@ -130,6 +131,11 @@ def _said(item: Mapping[str, Any], pack: PassageBatch | None) -> SentenceVerdict
         if (text := written(claim.get("text")))
     )
     return SentenceVerdicts(read, lost=len(read) < len(claims))
+
+
+def _unnamed(item: Mapping[str, Any], pack: PassageBatch | None) -> int:
+    """How many claims of a sentence have a verdict that names no sentence of the passages, and should."""
+    return 0 if pack is None else sum(unnamed_in(claim, pack.sentences) for claim in objects(item.get("claims")))
 
 
 def _plain(

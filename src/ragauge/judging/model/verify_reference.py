@@ -27,7 +27,7 @@ from ragauge.judging.model.question_spec import (
     one_of,
     passage_batches,
 )
-from ragauge.judging.model.reading import places, word, yes
+from ragauge.judging.model.reading import places, quoted, word, yes
 from ragauge.judging.model.verdicts import Listing, ask_each, interleave
 
 VERDICTS = ("supported", "contradicted", "absent")
@@ -60,10 +60,17 @@ SPREAD = "judged in {} parts: support spread over several of them would not be s
 
 
 class SupportReplies(NamedTuple):
-    """What each pack says about each claim, in the order of the packs, and why verdicts are missing, where any are."""
+    """What each pack says about each claim, in the order of the packs.
+
+    Attributes:
+        supports: by claim, one a pack.
+        reason: why verdicts are missing; "" where none are.
+        unnamed: verdicts that named no sentence when first asked for.
+    """
 
     supports: list[list[Support | None]]
     reason: str
+    unnamed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +86,11 @@ class Support:
 def support_of(item: Mapping[str, Any], sent: Mapping[str, Numbered]) -> Support | None:
     """The verdict that a reply gives; None where it is no verdict.
 
-    Numbers never sent are dropped. The verdict's word and its numbers have to agree: support without a sentence that
-    shows it, or a contradiction without one, is no verdict.
+    Numbers never sent are dropped; a quote of one sentence that was sent stands for its number. The verdict's word and
+    its numbers have to agree: support without a sentence that shows it, or a contradiction without one, is no verdict.
     """
     verdict = word(item.get("verdict"), VERDICTS)
-    by, against = places(item.get("by"), sent), places(item.get("against"), sent)
+    by, against = _named(item.get("by"), sent), _named(item.get("against"), sent)
     if verdict == "absent":
         return Support()
     if verdict == "supported" and by:
@@ -91,6 +98,21 @@ def support_of(item: Mapping[str, Any], sent: Mapping[str, Numbered]) -> Support
     if verdict == "contradicted" and against:
         return Support((), against)
     return None
+
+
+def unnamed_in(item: Mapping[str, Any], sent: Mapping[str, Numbered]) -> int:
+    """1 where the verdict of a reply needs a sentence that shows it and names none."""
+    decides = word(item.get("verdict"), VERDICTS) in ("supported", "contradicted")
+    return int(decides and support_of(item, sent) is None)
+
+
+def _named(value: Any, sent: Mapping[str, Numbered]) -> tuple[str, ...]:
+    """The sentences that a reply names, by number or by a quote."""
+    numbers = places(value, sent)
+    if not value or len(numbers) == (len(value) if isinstance(value, list) else 1):
+        return numbers
+    texts = {number: one.sentence.text for number, one in sent.items()}
+    return tuple(dict.fromkeys((*numbers, *quoted(value, texts))))
 
 
 def check(
@@ -107,20 +129,24 @@ def check(
         for group, pack in turns
     ])  # fmt: skip
     supports: list[list[Support | None]] = [[] for _ in claims]
-    for (group, _), (verdicts, _) in zip(turns, replies, strict=True):
+    for (group, _), (verdicts, _, _) in zip(turns, replies, strict=True):
         for n in group:
             supports[n - 1].append(verdicts.get(n))
-    return SupportReplies(supports, next((reason for _, reason in replies if reason), ""))
+    reason = next((reason for _, reason, _ in replies if reason), "")
+    return SupportReplies(supports, reason, sum(unnamed for _, _, unnamed in replies))
 
 
 def _checked(
     question: Sequence[Block], claims: Mapping[int, str], pack: PassageBatch, asked: QuestionSpec
-) -> Generator[list[Ask], list[Reply], tuple[Mapping[int, Support], str]]:
-    """What one pack says about some claims, by their numbers, and why verdicts are missing."""
-    listing = Listing("claims", "C", claims, lambda item: support_of(item, pack.sentences))
+) -> Generator[list[Ask], list[Reply], tuple[Mapping[int, Support], str, int]]:
+    """What one pack says about some claims, by number; why verdicts are missing; how many named no sentence."""
+    sent = pack.sentences
+    listing = Listing(
+        "claims", "C", claims, lambda item: support_of(item, sent), unnamed=lambda item: unnamed_in(item, sent)
+    )
     worded = asked.worded(CHECKING, *question, pack.block, listing.block())
     verdicts = yield from ask_each(asked, worded, SCHEMA, listing)
-    return verdicts.of(listing), verdicts.reason
+    return verdicts.of(listing), verdicts.reason, verdicts.unnamed
 
 
 def judged(plain: Claim, supports: Sequence[Support | None], parts: Sequence[PassageBatch], reason: str = "") -> Claim:
@@ -166,7 +192,8 @@ def _verify(inputs: VerifyReference, asked: QuestionSpec) -> Asking:
     checked = yield from check(inputs.query, inputs.claims, parts, asked, inputs.history)
     pairs = enumerate(zip(inputs.claims, checked.supports, strict=True), 1)
     claims = tuple(ReferenceClaim(n, text, _supporting(supports)) for n, (text, supports) in pairs)
-    return ReferenceFacts(claims, max(1, len(parts)))
+    reason = checked.reason if any(claim.supporting is None for claim in claims) else ""
+    return ReferenceFacts(claims, max(1, len(parts)), unnamed=checked.unnamed, reason=reason)
 
 
 def _supporting(supports: list[Support | None]) -> tuple[int, ...] | None:

@@ -1,0 +1,45 @@
+"""How many tokens a text has at the least, whatever the tokenizer; a server that read fewer has cut it."""
+
+from __future__ import annotations
+
+import re
+
+# characters of scripts that put no blanks between words: Thai and Lao, Burmese, Khmer, kana, Han
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+# what tokenizers do not join: words, as one token up to 24 characters (4 where nothing parts them), and marks that no
+# letter follows, as many as stand in a row
+PIECE = re.compile(
+    rf"[{UNSPACED}]{{1,4}}|(?:[^\W_{UNSPACED}]|[^\x00-\x7f\s{UNSPACED}]){{1,24}}|[!-/:-@\[-`{{-~]+(?![^\W\d_])"
+)
+ASCII_PIECE = re.compile(r"[A-Za-z0-9]{1,24}|[!-/:-@\[-`{-~]+(?![A-Za-z])")     # the same, three times as fast
+LEAST = 512     # tokens: no server cuts less
+FAR = 0.85     # of the fewest tokens that a text can have
+STEP, BESIDE = 1_024, (0, 1, 2, 1_023)     # where servers cut: at a multiple, or half of one with a few tokens kept
+CUT = "Raise num_ctx (Ollama: OLLAMA_CONTEXT_LENGTH) or the server's context length"
+
+
+def fewest_tokens(text: str) -> int:
+    """Tokens of a text by a tokenizer that knows every word: real ones need more. Blanks count nothing.
+
+    >>> fewest_tokens("It lasts a day."), fewest_tokens(" " * 500 + "=" * 500), fewest_tokens("คุณภาพ")
+    (5, 1, 2)
+    """
+    return len((ASCII_PIECE if text.isascii() else PIECE).findall(text))
+
+
+def cut_short(text: str, read: int) -> str:
+    """That a server cut a text of which it says how many tokens it read, and what to do; "" where it read all.
+
+    Args:
+        text: what was sent, without what a server may leave out or add.
+        read: tokens, those from its cache included.
+    """
+    fewest = fewest_tokens(text) if read < len(text) else 0
+    if fewest < LEAST or read >= FAR * fewest:
+        return ""
+    return f"the server read {read:,} of at least {fewest:,} tokens: it cut the prompt. {CUT}"
+
+
+def may_be_cut(read: int) -> bool:
+    """Whether a number of tokens looks like a limit; one in 256 does by chance."""
+    return read >= LEAST and read % STEP in BESIDE
