@@ -484,3 +484,49 @@ def test_main_metrics_take_three_calls() -> None:
     ]
     assert [len(one) for one in asks] == [1, 1, 1]
     assert sum(len(text) for (ask,) in asks for _, text in ask.messages) < 10_000
+
+
+@pytest.mark.parametrize("by", [
+    "The trial lasts 30 days.", "the  TRIAL lasts 30 days", '"The trial lasts 30 days."', "… trial lasts 30 days …",
+    "“The trial lasts 30\ndays.”", "[1.1] The trial lasts 30 days.",
+])     # fmt: skip
+def test_a_quote_stands_for_its_sentence(by: str) -> None:
+    """A quote of one sentence that was sent, whole or in part, counts as its number, and nothing is asked again."""
+    facts, asked = verified([said((1, [claim("a b", by=(by,))]), (2, []))])
+    assert (facts.claims[0].supporting, len(asked), facts.unnamed) == ((1,), 1, 0)
+
+
+@pytest.mark.parametrize("by", [
+    "It costs 5 dollars.", "The trial lasts 31 days.", "lasts", "a", "[9.9] The trial lasts 30 days.",
+    "[2.1] The trial lasts 30 days.", "The trial lasts 30 days. It is free.",
+])     # fmt: skip
+def test_other_quotes_name_nothing(by: str) -> None:
+    """A sentence of the answer, a changed one, a bare word, or one under another's number is none that was sent."""
+    again = [said((1, [claim("a b", "absent", ())]))]
+    facts, asked = verified([said((1, [claim("a b", by=(by,))]), (2, []))], again)
+    assert (facts.claims[0].label, facts.unnamed) == ("not_in_context", 1)
+    assert asked[1][0].messages[1][1].endswith('such as "2.1"; else it is absent.\nOnly S1.')
+
+
+def test_a_quote_of_two_sentences_names_neither() -> None:
+    """Part of two different sentences names neither; a sentence that stands twice names both."""
+    passages = "The trial lasts 30 days.", "Our trial lasts 30 days. So it is.", "So it is."
+    inputs = VerifyAnswer("Free?", passages, "Yes.")
+    absent = [said((1, [claim("a", "absent", ())]))]
+    torn, _ = verified([said((1, [claim("a", by=("trial lasts 30 days",))]))], absent, inputs=inputs)
+    assert torn.claims[0].supporting == ()
+    twice, _ = verified([said((1, [claim("a", by=("so it is",))]))], inputs=inputs)
+    assert twice.claims[0].supporting == (2, 3)
+
+
+def test_what_is_asked_alone_is_what_named_nothing() -> None:
+    """Of three sentences two name none: each is asked for alone, with what is missing, also where that is all."""
+    empty = claim("a b", by=())
+    inputs = VerifyAnswer("q?", PASSAGES, "It is free. It is blue. It is long.")
+    first = [said((1, [empty]), (2, [claim("c d")]), (3, [empty]))]
+    facts, asked = verified(first, [said((1, [claim("a b")])), said((3, [empty]))], inputs=inputs)
+    assert [found.label for found in facts.claims] == ["supported", "supported", None]
+    assert (facts.unnamed, [len(turn) for turn in asked]) == (2, [1, 2])
+    assert facts.claims[2].reason.startswith("the judge said supported or contradicted but named no sentence")
+    _, asked = verified([said((1, [empty]), (2, [empty]), (3, [empty]))], [said()] * 3, inputs=inputs)
+    assert [len(turn) for turn in asked] == [1, 3]

@@ -58,7 +58,7 @@ FORMS: Mapping[str, str] = {
     "AskedOf": "question model *paid",
     "JudgeUse": (
         "*paid replies replies_reused=reused questions questions_lacking=lacking failure_rate "
-        "lacking_reason=reason! verdicts_unnamed=unnamed by_question=asked "
+        "lacking_reason=reason verdicts_unnamed=unnamed by_question=asked "
         "askings=spread[metric] *hybrid():hybrid"
     ),
     "hybrid": "verdicts verdicts_local=local calls_saved=spared verdicts_of_both=both verdicts_agreed=same",
