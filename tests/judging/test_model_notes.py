@@ -32,7 +32,7 @@ def test_a_hybrid_judge_says_what_it_saved() -> None:
     use = JudgeUse(questions=50, verdicts=200, local=150, spared=30, both=50, same=40)
     known = JudgeProgress("hybrid:openai:big", {"verify_answer": (judge.version("verify_answer"),)}, use)
     found = note_of(judge.judge_id, None, known)
-    for part in ("p below", "openai:big", "150 of 200", "75%", "30 questions alone", "40 (80%)", "verify_answer 1+2"):
+    for part in ("p below", "openai:big", "150 of 200", "75%", "30 questions alone", "40 (80%)", "verify_answer 1+3"):
         assert part in found.what
     assert any("Where the local judge decides" in limit for limit in found.limits)
 

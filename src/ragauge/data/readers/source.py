@@ -64,32 +64,16 @@ def records(
     return RecordReader(rows_of(source, split), options).records()
 
 
-def read_set(
-    source: Any,
-    *,
-    name: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    segments: Sequence[str] = (),
-    split: str | None = None,
-    system: str | None = None,
-    context_marker: str = "",
-    warn: Warn = warn_user,
-) -> EvalSet:
+def read_set(source: Any, *, name: str | None = None, **how: Any) -> EvalSet:
     """The eval set in a source; responses beside the examples are left aside.
 
     Args:
         source: as for `records`.
         name: of the set; None = the file's or folder's name.
-        columns: as for `records`.
-        segments: as for `records`.
-        split: as for `records`.
-        system: as for `records`.
-        context_marker: as for `records`.
-        warn: as for `records`.
+        how: columns, segments, split, system, context_marker and warn, as for `records`.
     """
     examples: dict[str, Example] = {}
-    how: Mapping[str, Any] = {"split": split, "system": system, "context_marker": context_marker, "warn": warn}
-    for record in records(source, columns=columns, segments=segments, **how):
+    for record in records(source, **how):
         examples.setdefault(record.example.query_id, record.example)
     version = None
     if isinstance(source, str | Path) and Path(source).is_dir():
@@ -106,9 +90,7 @@ def joined(
     *,
     on_unknown: Literal["error", "warn"] = "error",
     segments: Sequence[str] = (),
-    system: str | None = None,
-    context_marker: str = "",
-    warn: Warn = warn_user,
+    **reading: Any,
 ) -> Iterator[Record]:
     """The examples of one source with the responses of another, joined on query_id.
 
@@ -121,14 +103,12 @@ def joined(
         columns: our field -> column, in either source.
         on_unknown: what to do about a response to no example of the set.
         segments: columns of the set to report by.
-        system: as for `records`.
-        context_marker: as for `records`, of the responses.
-        warn: as for `records`.
+        reading: system, context_marker (of the responses) and warn, as for `records`.
     """
     if on_unknown not in ("error", "warn"):
         raise UsageError(f"joined: on_unknown must be 'error' or 'warn', got {on_unknown!r}.")
     known = columns or {}
-    how = Options(known, (), system, warn, context_marker=context_marker)
+    how = Options(known, **reading)
     if isinstance(set_source, EvalSet):
         how = replace(how, segments=tuple(segments))
         return answers_to(set_source, response_source, how, on_unknown=on_unknown)
@@ -142,7 +122,7 @@ def joined(
     reading.finish(reading.sought - set(known.values()))
     unseen = reading.sought
     answers.known({*segments, *(name for record in examples.values() for name in record.example.segments)})
-    return _joined(examples, answers, unseen, on_unknown, warn)
+    return _joined(examples, answers, unseen, on_unknown, how.warn)
 
 
 def answers_to(

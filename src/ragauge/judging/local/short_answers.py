@@ -11,7 +11,8 @@ from itertools import accumulate, pairwise
 from ragauge.judging.local.english import NEGATIONS
 from ragauge.judging.local.index import STOPS, haystack
 from ragauge.judging.local.items import measured
-from ragauge.judging.local.measures import one_amount, same_amount, stands_alone, unit_after
+from ragauge.judging.local.measures import same_amount, unit_after
+from ragauge.judging.local.same_amounts import one_amount, stands_alone
 from ragauge.judging.local.statements import bare
 from ragauge.text.names import codes, fold, stands, written
 from ragauge.text.numerals import CURRENCIES, asks_label, versioned
