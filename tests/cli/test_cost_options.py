@@ -152,3 +152,17 @@ def test_case_98_another_judge_is_not_compared(cli: Cli, small: Path, judge: str
     assert refused.err.rstrip().endswith(command)
     assert cli(*shlex.split(command)[1:], "-q").code == 0
     assert cli(*words).code == 0
+
+
+def test_a_model_that_talks_ends_with_1(cli: Cli, small: Path) -> None:
+    """Where every call brought prose, evaluate exits with 1 and shows it; what came is kept, and is not asked again."""
+    with FaultyServer({"prose": 1.0}) as talking:
+        words = ["evaluate", small, "-q", "-m", "faithfulness", "--judge", f"openai-chat:any@{talking.url}"]
+        first, calls = cli(*words), len(talking.requests)
+        second = cli(*words)
+        assert calls == len(talking.requests)
+    for found in (first, second):
+        assert found.code == 1
+        assert 'answered in prose: "I can only say that most of it' in " ".join(found.err.split())
+        assert "--retry-failed" in found.err
+    assert "faithfulness" in cli("report", "latest").out

@@ -87,7 +87,7 @@ class UseGatherer:
         )
 
 
-MISSING = re.compile(r"(?:missing|no verdict, asked twice) \((.*)\)", re.DOTALL)     # see `engine.measuring`
+MISSING = re.compile(r"(?:missing|asked twice|could not be had) \((.*)\)", re.DOTALL)     # see `engine.measuring`
 VARYING = re.compile(r"\d[\d,.]*|\".*", re.DOTALL)     # of reasons that are the same otherwise
 
 
