@@ -11,6 +11,7 @@ from tests.cli.conftest import Cli, Done
 from tests.loopback.server import FaultyServer
 from tests.loopback.service import FlakyService
 
+from ragauge.data.providers import PROVIDERS
 from ragauge.engine.doctor import PROXIES
 
 SECRET = "sk-very-secret"  # noqa: S105 - of this test
@@ -25,8 +26,9 @@ def by_name(done: Done) -> dict[str, dict[str, Any]]:
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No key and no base URL in the environment, a folder of its own, and room enough wherever that is."""
     monkeypatch.setattr("ragauge.api.doctor.LEAST_SPACE", 0)
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+    for place in PROVIDERS.values():
+        for name in (*place.keys, place.variable):
+            monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
 
 

@@ -63,7 +63,7 @@ def test_a_key_that_is_sent_back_reaches_nothing(cli: Cli, small: Path, tmp_path
     shown = " | ".join([*forms(PLAIN), *forms(KEY)])
     reports = [f"-o{tmp_path / name}" for name in ("r.html", "r.md", "r.json", "scores.jsonl")]
     with Echo(status=status, shown=shown) as server:
-        judge = f"openai-chat:any@{server.url}"
+        judge = f"openai-chat:any@{server.url},key_env=OPENAI_API_KEY"
         told = cli("evaluate", small, "-m", "faithfulness", "--judge", judge, "--concurrency", "2", *reports)
     if told.code == 0:
         cli("show", "latest", "--cost")
@@ -79,7 +79,7 @@ def test_a_key_that_is_sent_back_reaches_nothing(cli: Cli, small: Path, tmp_path
 def test_no_traceback_shows_a_key(small: Path, tmp_path: Path, status: int) -> None:
     """The exception that Python code meets holds no key, nor do those that it came from."""
     with Echo(status=status, shown=" ".join(forms(PLAIN))) as server, pytest.raises(JudgeError) as caught:
-        rg.evaluate(small, judge=f"openai-chat:any@{server.url}", store=f"sqlite:///{tmp_path}/s.db")
+        rg.evaluate(small, judge=f"openai-chat:any@{server.url},key_env=OPENAI_API_KEY", store=f"sqlite:///{tmp_path}/s.db")
     whole = "".join(traceback.format_exception(caught.value))
     assert [one for one in forms(PLAIN) if one in whole] == []
 
@@ -94,7 +94,8 @@ def test_a_key_that_no_header_can_carry_is_said_and_not_shown(
     """A line's end around a key is left out; letters that no header carries are one clear message, without the key."""
     monkeypatch.setenv("OPENAI_API_KEY", key)
     with FaultyServer() as server:
-        told = cli("evaluate", small, "-m", "faithfulness", "--judge", f"openai-chat:any@{server.url}")
+        judge = f"openai-chat:any@{server.url},key_env=OPENAI_API_KEY"
+        told = cli("evaluate", small, "-m", "faithfulness", "--judge", judge)
     if key.isascii():
         assert told.code == 0
         assert server.requests[0].headers["authorization"] == "Bearer Zebra-quartz-1234"

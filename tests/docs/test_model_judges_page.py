@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.docs.pages import taken
 from tests.loopback.server import FaultyServer
 
 from ragauge.cli.main import main
-from ragauge.data.ask import PROVIDERS
+from ragauge.data.config.monitor import MonitorSection
+from ragauge.data.providers import ALIASES, PROVIDERS
 from ragauge.judging.model.judge import NAMED, PROMPTS
-from ragauge.judging.model.question_spec import EMBED, SETTINGS
+from ragauge.judging.model.question_spec import EMBED, KEY_ENV, PARAMETERS, SETTINGS, read_spec
 from ragauge.judging.model.question_spec import PROMPTS as WORDED
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +30,7 @@ KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
 
 LINES = [line for block in taken("docs/model-judges.md", "console") for line in block.commands]
 (ANSWERS,), (LABELLED, GRADED) = taken("README.md", "json"), taken("docs/model-judges.md", "json")
-PROMPTED, PRICED = taken("docs/model-judges.md", "yaml")
+MAPPED, PROMPTED, PRICED = taken("docs/model-judges.md", "yaml")
 COMMANDS = [line for line in LINES if not line.startswith("export ")]
 
 
@@ -84,7 +86,7 @@ def test_command_runs(
     for provider, place in PROVIDERS.items():
         root = server.url.removesuffix("/v1")
         if place.variable:      # a model that Python code hands over has no place
-            monkeypatch.setenv(place.variable, server.url if provider.startswith("openai") else root)
+            monkeypatch.setenv(place.variable, server.url if provider in ("openai", "openai-chat", "ollama") else root)
     monkeypatch.setenv("RAGAUGE_PRICES", "prices.yaml")
     words = shlex.split(re.sub(r"http://localhost:\d+/v1", server.url, command))
     assert words[0] == "ragauge"
@@ -108,11 +110,25 @@ def test_page_sets_what_its_commands_need() -> None:
 
 def test_page_names_every_provider_question_and_setting() -> None:
     """Whatever a judge's spec can say is on the page."""
-    for provider in PROVIDERS:
+    for provider, place in PROVIDERS.items():
         assert f"`{provider}:" in PAGE
-    for name in (*SETTINGS, EMBED, WORDED):
+        row = next((line for line in reversed(PAGE.splitlines()) if f" | `{provider}:" in line), "")
+        named = [*place.keys, *filter(None, (place.variable, place.extra))]
+        assert [name for name in named if f"`{name}`" not in row] == []
+    for alias in ALIASES:
+        assert f"`{alias}:`" in PAGE
+    for name in (*SETTINGS, *PARAMETERS, EMBED, WORDED, KEY_ENV):
         assert f"`{name}=" in PAGE
     for name, prompt in PROMPTS.items():
         assert f"| `{name}` | {' '.join(f'`{{{slot}}}`' for slot in prompt.slots)} |" in PAGE
     for question in set(NAMED) - {"rate_sentences", "prepare"}:
         assert f"`{question}`" in PAGE
+
+
+def test_mapping_of_the_page_is_a_judge() -> None:
+    """The judge that is written as a mapping has the key, headers and parameters that the page says."""
+    judge = MonitorSection.model_validate(yaml.safe_load(MAPPED.text)["monitor"]).judge
+    spec = read_spec(judge, ())
+    assert (str(spec.default), spec.default.key_env) == ("openai-chat:NAME@https://gateway.example/v1", "GATEWAY_KEY")
+    assert spec.default.headers == (("X-Api-Token", "$TOKEN"), ("X-Team", "search"))
+    assert spec.settings.params == {"temperature": 0.0, "max_tokens": 2000}

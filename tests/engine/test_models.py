@@ -257,6 +257,7 @@ def test_keys_are_in_no_store(store: str, tmp_path: Path, monkeypatch: pytest.Mo
     key = "sk-test-0123456789abcdef0123"
     monkeypatch.setenv("OPENAI_API_KEY", key)
     with FaultyServer({"server": 0.2}, once=True) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)     # else its key goes to OpenAI alone
         evaluated(server, store, n=4)
         assert {request.headers["authorization"] for request in server.requests} == {f"Bearer {key}"}
     for file in tmp_path.iterdir():

@@ -15,6 +15,7 @@ import pytest
 from tests.loopback.server import FaultyServer
 
 from ragauge.data.ask import Ask, ModelName, Reply
+from ragauge.data.providers import PROVIDERS as PROVIDERS_BY_NAME
 from ragauge.errors import JudgeError, MissingExtra, UnknownName
 from ragauge.llm.build import build_model
 from ragauge.llm.model import CallError, ChatModel
@@ -67,7 +68,8 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def at(server: FaultyServer, provider: str, model: str) -> ChatModel:
     """The model of a provider, at this server."""
     root = server.url.removesuffix("/v1")
-    return build_model(ModelName(provider, model, f"{root}/v1" if provider in OWN_PATH else root))
+    url = f"{root}/v1" if provider in OWN_PATH else root
+    return build_model(ModelName(provider, model, url, key_env=PROVIDERS_BY_NAME[provider].keys[0]))
 
 
 Act = Callable[[ChatModel], Coroutine[Any, Any, Any]]

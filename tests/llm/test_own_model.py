@@ -5,16 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from types import SimpleNamespace
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.engine.model_rows import rows
+from tests.loopback.server import FaultyServer
+from tests.testsets.writing_server import corpus, writing
 
+import ragauge as rg
+from ragauge.api.options import PrepareOptions
+from ragauge.api.testset import expect, prepare
 from ragauge.data.ask import Ask, ModelName
 from ragauge.errors import JudgeError, UsageError
 from ragauge.llm.build import build_model
 from ragauge.llm.model import CallError
-from ragauge.llm.providers.own import given
+from ragauge.llm.providers.own import RULE, given
 
 ASK = Ask("chat", "agree", 1, (("system", "Judge."), ("user", "Is it so?")), schema={"type": "object"})
 
@@ -34,6 +42,42 @@ class Completed:
 
     def complete(self, text: str) -> Any:
         return SimpleNamespace(text=f"{len(text) > 0}")
+
+
+class Judging:
+    """The plainest form of all."""
+
+    def judge(self, text: str) -> str:
+        return f"{len(text) > 0}"
+
+
+class Client:
+    """The form of OpenAI's clients: the model's name and messages, the reply in the first choice."""
+
+    def __init__(self, refuses: str = "") -> None:
+        self.refuses, self.asked = refuses, list[dict[str, Any]]()
+        self.chat = SimpleNamespace(completions=SimpleNamespace(create=self.create))
+
+    def create(self, *, model: str, messages: list[dict[str, str]], **more: Any) -> Any:
+        self.asked.append({"model": model, "messages": messages, **more})
+        if self.refuses in more:
+            raise ValueError(f"Unsupported parameter: '{self.refuses}'")
+        message = SimpleNamespace(role="assistant", content=f"{len(messages) > 0}")
+        return SimpleNamespace(id="x", choices=[SimpleNamespace(index=0, message=message)])
+
+
+def litellm() -> ModuleType:
+    """A module of litellm's form."""
+    module = ModuleType("litellm")
+    vars(module)["completion"] = Client().create
+    return module
+
+
+class AsyncClient(Client):
+    """The same, awaited."""
+
+    async def create(self, *, model: str, messages: list[dict[str, str]], **more: Any) -> Any:  # type: ignore[override]
+        return Client.create(self, model=model, messages=messages, **more)
 
 
 class Generated:
@@ -56,8 +100,11 @@ async def waits(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "model", [lambda text: f"{len(text) > 0}", waits, Invoked(), Completed(), Generated(), Replied()],
-    ids=["function", "coroutine", "ainvoke", "complete", "generate", "run"],
+    "model",
+    [lambda text: f"{len(text) > 0}", waits, Invoked(), Completed(), Generated(), Replied(), Judging(), Client(),
+     AsyncClient(), litellm(), Client().create],
+    ids=["function", "coroutine", "ainvoke", "complete", "generate", "run", "judge", "openai", "async-openai",
+         "litellm", "completion"],
 )  # fmt: skip
 def test_every_form_is_asked(model: Any) -> None:
     """Text goes in and text comes out, whatever the framework calls it."""
@@ -90,7 +137,67 @@ def test_no_text_is_no_reply(model: Callable[[str], Any], said: str) -> None:
         asyncio.run(build_model(ModelName("own", "house")).reply(ASK, 1))
 
 
-@pytest.mark.parametrize(("model", "name"), [(waits, ""), (waits, "a,b"), (7, "house"), (Invoked, "house")])
+def test_a_client_is_told_the_model_and_the_messages() -> None:
+    """A client of OpenAI is asked for the model of the name, with roles and parameters; a refused one is left out."""
+    client, ask = Client("temperature"), replace(ASK, params={"temperature": 0.0, "max_tokens": 9})
+    given(client, "gpt-5-mini")
+    model = build_model(ModelName("own", "gpt-5-mini"))
+    with pytest.raises(CallError, match="temperature") as caught:
+        asyncio.run(model.reply(ask, 1))
+    assert caught.value.learned
+    assert asyncio.run(model.reply(ask, 1)).text == "True"
+    first, second = client.asked
+    assert [one["role"] for one in first["messages"]] == ["system", "user"]
+    assert (first["model"], first["max_tokens"], second.get("temperature")) == ("gpt-5-mini", 9, None)
+
+
+@pytest.mark.server
+def test_real_clients_are_taken() -> None:
+    """Both clients of the installed openai package are models, and are asked for the one that is named."""
+    pytest.importorskip("openai")
+    from openai import AsyncOpenAI, OpenAI
+
+    with FaultyServer() as server:
+        for made in (OpenAI, AsyncOpenAI):
+            given(made(api_key="none", base_url=server.url), "small")
+            asyncio.run(build_model(ModelName("own", "small")).reply(ASK, 10))
+        assert [one.body["model"] for one in server.requests] == ["small", "small"]
+
+
+def test_a_named_function_needs_no_name() -> None:
+    """Module and name of a function identify it; a lambda and an object are asked for a name."""
+    def inner(text: str) -> str:
+        return text
+
+    assert given(waits, "") == f"own:{__name__}.waits"
+    assert given(inner, "") == f"own:{__name__}.test_a_named_function_needs_no_name.inner"
+    for nameless in (lambda text: text, Invoked(), Client()):
+        with pytest.raises(UsageError, match="judge_name="):
+            given(nameless, "")
+
+
+def _house(prompt: str) -> str:
+    """Writes and judges by script, as the server of these tests does."""
+    system, user, *_ = prompt.split("\n\n", 1)
+    return json.dumps(writing()(system, user.rpartition(RULE)[0], json.loads(prompt.rpartition("\n\n")[2])))
+
+
+@pytest.mark.server
+def test_a_function_stands_wherever_a_model_is_named(tmp_path: Path) -> None:
+    """A plain function writes a set, prepares it, looks for its holes and judges, without a name of its own."""
+    store, folder = f"sqlite:///{tmp_path}/store.db", tmp_path
+    texts = {one.doc_id: one.text for one in corpus(20)}
+    made = rg.generate_set(texts, output=folder / "set.jsonl", n=3, types="single=1", model=_house, store=store)
+    assert len(made.found.lines) == 3
+    rg.check_set(folder / "set.jsonl", corpus=texts, judge=_house, store=store)
+    prepared = PrepareOptions(source=folder / "set.jsonl", output=folder / "prepared.jsonl", judge=_house, store=store)
+    assert expect(prepared)["judge"].startswith("own:")
+    asyncio.run(prepare(prepared))
+    card = rg.evaluate(rows(2), metrics="faithfulness", judge=_house, store=store)
+    assert card["faithfulness"].mean is not None
+
+
+@pytest.mark.parametrize(("model", "name"), [(Invoked(), ""), (waits, "a,b"), (7, "house"), (Invoked, "house")])
 def test_what_cannot_judge_is_refused(model: Any, name: str) -> None:
     """A model without a name, a name that parts a spec, a number and a class are refused before anything is asked."""
     with pytest.raises(UsageError):

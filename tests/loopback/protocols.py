@@ -94,6 +94,7 @@ def _chat_reply(said: Said) -> dict[str, Any]:
     used = {"prompt_tokens": said.input_tokens, "completion_tokens": said.output_tokens}
     return {
         "id": "reply", "object": "chat.completion", "created": 1, "model": said.model,
+        "provider": "loopback",     # who serves it behind OpenRouter
         "choices": [{"index": n, "finish_reason": said.finish, "message": message} for n in range(said.n)],
         "usage": {**used, "total_tokens": sum(used.values()), "prompt_tokens_details": {"cached_tokens": said.cached}},
     }  # fmt: skip

@@ -83,6 +83,7 @@ class FaultyServer:
         cache: keeps how prompts begin; None = nothing is kept.
         context: tokens beyond which prompts are cut without a word, as Ollama does; 0 = never.
         left: tokens that are left of one that is cut: the context itself, or half of it and what is always kept.
+        answers: path -> status and headers that are answered there whatever is asked; None = it is served.
         port: 0 = any free one.
         requests: what came in, in order.
     """
@@ -99,6 +100,7 @@ class FaultyServer:
     cache: PrefixCache | None = None
     context: int = 0
     left: Callable[[int], int] = lambda context: context // 2 + 2
+    answers: Callable[[str], tuple[int, Mapping[str, str]] | None] = lambda _: None
     port: int = 0
     requests: list[Request] = field(default_factory=list)
     _seen: Counter[str] = field(default_factory=Counter)
@@ -191,6 +193,10 @@ class FaultyServer:
         crowded = self.limit is not None and self._running > self.limit
         fault = "rate_limited" if crowded else self._fault(raw, protocol_of(path).asked(body).user)
         self.requests.append(Request(path, body, headers, fault))
+        if (fixed := self.answers(path)) is not None:
+            status, more = fixed
+            await _send(writer, status, {"error": {"message": "Not Found", "type": "invalid_request_error"}}, more)
+            return
         protocol, looked = protocol_of(path), Looked("", 0)
         if self.cache is not None:
             looked = self.cache.look(path.partition("?")[0], body, protocol.asked(body))

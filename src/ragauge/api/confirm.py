@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragauge.api.evaluate import evaluated
-from ragauge.api.inputs.arguments import text_of
 from ragauge.api.inputs.sources import HasRun, run_of, store_url
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.options import ConfirmOptions, EvaluateOptions
@@ -188,11 +187,11 @@ def _run(which: Any, store: Store) -> Run:
 def _judge(wanted: ConfirmOptions, run: Run, store: Store) -> tuple[str, str]:
     """Whose causes are tested: the judge's id, and the spec that it is built from."""
     from ragauge.api.cards import judged
-    from ragauge.engine.judges import build_judge
+    from ragauge.engine.judges import build_judge, given_judge
 
     if wanted.judge:
-        built = build_judge(text_of(wanted.judge, "judge", "local"))
-        judge_id, spec = judged(store, run, built.judge_id), wanted.judge
+        spec = given_judge(wanted.judge)
+        judge_id = judged(store, run, build_judge(spec).judge_id)
     else:
         judge_id = judged(store, run, None)
         spec = store.judges.spec(judge_id) or "" if judge_id else ""

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from ragauge.api.queries.options import DoctorOptions
 from ragauge.data.config.reading import DEFAULT
+from ragauge.data.providers import PROVIDERS
 from ragauge.errors import RagaugeError
 from ragauge.text.messages import plural
 from ragauge.version import __version__
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 
 State = Literal["ok", "note", "wrong"]
 LEAST_SPACE = 500_000_000     # bytes: a run of some 100,000 examples
-KEYS: Mapping[str, str] = {
-    "OPENAI_API_KEY": "openai:", "ANTHROPIC_API_KEY": "anthropic:", "GOOGLE_API_KEY": "google:",
-    "GEMINI_API_KEY": "google:",
-}  # fmt: skip
 LABELS: Mapping[str, str] = {
     "references": "accepted answers", "relevant": "labelled documents", "gold_spans": "gold spans",
     "answerable": "answerable or not", "criteria": "criteria",
@@ -167,15 +164,18 @@ def _config(config: str, eval_set: str) -> Looked:
 
 
 def _keys() -> Iterator[Looked]:
-    there = {name: provider for name, provider in KEYS.items() if os.environ.get(name)}
+    there: dict[str, str] = {}     # variable -> the first provider whose key it holds
+    for provider, place in PROVIDERS.items():
+        for name in filter(os.environ.get, place.keys):
+            there.setdefault(name, provider)
     if there:
-        named = ", ".join(f"{name} (for --judge {provider}MODEL)" for name, provider in there.items())
+        named = ", ".join(f"{name} (for --judge {provider}:MODEL)" for name, provider in there.items())
         yield Looked("keys", "ok", f"set: {named}; a key is never stored or shown")
     else:
         hint = "export OPENAI_API_KEY=… for --judge openai:MODEL"
         yield Looked("keys", "note", "none is set; the local judge needs none", hint)
-    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
-        if os.environ.get(name):
+    for name in dict.fromkeys(place.variable for place in PROVIDERS.values()):
+        if name and os.environ.get(name):
             address = urlsplit(os.environ[name])     # without user, password and query, which may be secret
             where = address.netloc.rpartition("@")[2]
             note = f"{name} sends calls to {address.scheme}://{where}{address.path}"

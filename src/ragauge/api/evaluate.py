@@ -250,6 +250,7 @@ def _said_alone(todo: Planned, wanted: EvaluateOptions, store: Store) -> Iterato
 
 async def carried_out(todo: Planned, wanted: EvaluateOptions, store: Store) -> dict[str, Any]:
     """Executes the plans, one asking of the judge after another; returns what that took."""
+    from ragauge.data.readers.record_reader import warn_user
     from ragauge.engine.execute import execute
 
     started = time.perf_counter()
@@ -264,6 +265,8 @@ async def carried_out(todo: Planned, wanted: EvaluateOptions, store: Store) -> d
             outcomes.append(outcome)
     finally:
         store.evaluations.end(run_id)
+    for note in dict.fromkeys(note for outcome in outcomes for note in outcome.notes):
+        (wanted.warn or warn_user)(note)
     seconds, done = time.perf_counter() - started, sum(outcome.done for outcome in outcomes)
     return {
         "seconds": round(seconds, 2), "evaluated": outcomes[0].done,

@@ -295,6 +295,7 @@ class PrepareOptions(ModelCallOptions):
         source: the eval set: a path or a table.
         output: the file to write.
         judge: "local" takes sentences as claims; a model's or hybrid judge's spec asks the model.
+        judge_name: of a judge that is an object.
         progress: called with what is done.
     """
 
@@ -303,8 +304,9 @@ class PrepareOptions(ModelCallOptions):
     )
     output: Annotated[Path, Typed("The prepared set to write, .jsonl or .jsonl.gz.", "-o --output")]
     judge: Annotated[
-        str, Typed("Who reads: openai:MODEL and others, or local: sentences as claims, no call.")
+        Any, Typed("Who reads: openai:MODEL and others, or local: sentences as claims, no call.", kind=str)
     ] = "local"
+    judge_name: str = ""
     store: Store = None
     progress: Callable[["Progress"], None] | None = None
 

@@ -98,6 +98,7 @@ def check_set(wanted: CheckSetOptions) -> SetCheck:
         set: the set, in any form that `read_set` reads; JSON lines where it is mended.
         corpus: its documents as they are now: a folder of text files, a BEIR folder, a file or table, a mapping.
         judge: who says whether a passage states a reference, as `evaluate` takes it; "none" = nobody, no holes.
+        judge_name: what identifies a function or object in stored replies; a function that has a name needs none.
         fix: put labels where their evidence stands now, quotes in the words that stand there, and widen evidence that
             begins or ends inside a word; examples whose evidence changed or is gone become drafts, whose note keeps
             the quote that changed: marking one accepts the words of now.
@@ -105,8 +106,7 @@ def check_set(wanted: CheckSetOptions) -> SetCheck:
         columns: our field -> the set's column.
         store: URL of the store that keeps a model's replies; nothing is opened for the local judge.
         progress: called as examples are judged.
-        concurrency: calls to a model in flight to begin with; with max_concurrency, max_cost and timeout as in
-            `ModelCallOptions`.
+        concurrency: calls in flight to begin with; max_concurrency, max_cost and timeout too as in `ModelCallOptions`.
 
     Raises:
         UsageError: fix without output, or output without fix, or one that is no new file of JSON lines.
@@ -130,7 +130,7 @@ def check_set(wanted: CheckSetOptions) -> SetCheck:
     if output is not None:
         all_kept("check", output, before, mended_set.lines)
     copies = label_copies(found, texts)
-    holes = None if wanted.judge == "none" else finish(lambda: _holes(wanted, found, texts, copies))
+    holes = None if wanted.judge in (None, "none") else finish(lambda: _holes(wanted, found, texts, copies))
     if output is not None:
         make_folder(output)
         mended_set.write(output)
@@ -223,12 +223,12 @@ async def _holes(
 ) -> LabelHoles:     # fmt: skip
     from contextlib import nullcontext
 
-    from ragauge.engine.judges import build_judge
+    from ragauge.engine.judges import build_judge, given_judge
     from ragauge.engine.set_writing import Session, asks_models
     from ragauge.store.open import open_store
     from ragauge.testsets.holes import label_holes
 
-    judge = build_judge(wanted.judge)
+    judge = build_judge(given_judge(wanted.judge, wanted.judge_name))
     with open_store(store_url(wanted.store)) if asks_models(judge) else nullcontext() as store:
         async with Session(store, wanted.of(judge), wanted.progress) as session:
             return await label_holes(found, texts, judge, session, copies)

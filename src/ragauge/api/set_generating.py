@@ -67,14 +67,14 @@ def generate_set(wanted: GenerateSetOptions) -> GeneratedSetResult:
         corpus: a folder of text files, a BEIR folder, a file or table with ids and texts, a mapping.
         output: the file to write, JSON lines. One that holds anything but drafts of the same making is refused.
         n: how many questions.
-        model: who writes, such as openai:gpt-5-mini; "" = nobody.
+        model: who writes, such as openai:gpt-5-mini, or a function or object, as `evaluate` takes a judge; "" = nobody.
+        model_name: what identifies such an object, or a function without a name, in stored replies.
         judge: who checks the answers, as `evaluate` takes it; "" = the same model.
+        judge_name: as model_name, of the judge.
         types: shares of single, boundary, multi_hop, comparison, temporal, unanswerable, false_premise, ambiguous, as a
             mapping or "single=40,multi_hop=15"; empty = a mix of all that the corpus allows.
-        plan: how questions are put: a YAML file, or {"personas": {…}, "styles": {…}, "lengths": {…}, "languages": {…}},
-            each wording with its share, drawn independently.
-        documents: how many questions are about the newest tenth of the documents, and about the smallest topics:
-            "recent=10,niche=20" or a mapping; the rest is about any.
+        plan: a YAML file or {"personas": {…}, "styles": {…}, "lengths": {…}, "languages": {…}}: wordings with shares.
+        documents: how many are about the newest tenth and about the smallest topics: "recent=10,niche=20" or a mapping.
         existing: a set whose questions are not asked again.
         rejected: a file for what was not kept, each with the filter and the reason.
         seed: of the drawing; equal seeds and replies make equal sets.
@@ -164,15 +164,16 @@ def _checked_generation(wanted: GenerateSetOptions) -> tuple[Path, SetFile | Non
 def _writing(wanted: GenerateSetOptions, source: CorpusSource) -> tuple[CorpusView, Wanted, Writers]:
     """What is written, from what, and by whom."""
     from ragauge.data.readers.source import read_set
-    from ragauge.engine.judges import build_judge
+    from ragauge.engine.judges import build_judge, given_judge
     from ragauge.engine.set_writing import build_writer
     from ragauge.testsets.corpus_view import CorpusView
     from ragauge.testsets.rounds import Wanted, Writers
     from ragauge.testsets.writing.draft import shares_of
     from ragauge.testsets.writing.plan import read_plan
 
-    writer = build_writer(wanted.model)
-    judge = build_judge(wanted.judge or wanted.model)
+    model = given_judge(wanted.model, wanted.model_name)
+    writer = build_writer(model)
+    judge = build_judge(given_judge(wanted.judge, wanted.judge_name) if wanted.judge else model)
     existing = () if wanted.existing is None else read_set(wanted.existing).examples
     plan = {} if not wanted.plan else read_plan(Path(wanted.plan) if isinstance(wanted.plan, str) else wanted.plan)
     asked = Wanted(wanted.n, shares_of(wanted.types), wanted.seed, existing, plan, wanted.documents)

@@ -25,6 +25,7 @@ class CheckSetOptions(ModelCallOptions):
         set: the set.
         corpus: its documents, as they are now.
         judge: who says whether a passage states a reference; none = nobody.
+        judge_name: of a judge that is an object.
         fix: moved evidence is given its place of now; examples whose evidence changed or is gone become drafts.
         output: where the mended set is written.
         columns: our field -> the set's column.
@@ -35,8 +36,9 @@ class CheckSetOptions(ModelCallOptions):
     set: Annotated[Any, Typed("The set; JSON lines with --fix.", argument=True, metavar="SET")] = field(kw_only=False)
     corpus: Corpus
     judge: Annotated[
-        str, Typed("Who looks for label holes: local, openai:MODEL; none = nobody.")
+        Any, Typed("Who looks for label holes: local, openai:MODEL; none = nobody.", kind=str)
     ] = "local"
+    judge_name: str = ""
     fix: Annotated[bool, Typed("Put moved labels where their evidence stands now; the rest become drafts.")] = False
     output: Annotated[Path | None, Typed("The mended set to write, with --fix.", "-o --output", kind=Path)] = None
     columns: Columns = None
@@ -115,7 +117,9 @@ class GenerateSetOptions(ModelCallOptions):
         output: the file to write.
         n: how many questions.
         model: who writes them; "" = nobody: known-item queries.
+        model_name: of a model that is an object.
         judge: who checks them; "" = the same model.
+        judge_name: of a judge that is an object.
         types: type of question -> share.
         plan: personas, styles, lengths and languages with their shares.
         documents: how many questions are about recent and about niche documents.
@@ -131,8 +135,12 @@ class GenerateSetOptions(ModelCallOptions):
     ] = field(kw_only=False)
     output: Annotated[Path, Typed("The set to write, .jsonl.", "-o --output", kind=Path)]
     n: Annotated[int, Typed("How many questions.", "-n", least=1)] = 100
-    model: Annotated[str, Typed("Who writes them: openai:MODEL and others; nobody: known-item queries.")] = ""
-    judge: Annotated[str, Typed("Who checks them; the same model by default.")] = ""
+    model: Annotated[
+        Any, Typed("Who writes them: openai:MODEL and others; nobody: known-item queries.", kind=str)
+    ] = ""
+    model_name: str = ""
+    judge: Annotated[Any, Typed("Who checks them; the same model by default.", kind=str)] = ""
+    judge_name: str = ""
     types: Annotated[
         str | Mapping[str, float], Typed("Shares of the types: single=40,multi_hop=15,…", kind=str)
     ] = ""

@@ -40,12 +40,12 @@ def checked(wanted: PrepareOptions) -> tuple[EvalSet, SetFile | None]:
 def expect(wanted: PrepareOptions) -> dict[str, Any]:
     """What preparing would ask and cost, as JSON types; nothing is asked or written."""
     from ragauge.engine.estimate import CostEstimate
-    from ragauge.engine.judges import build_judge
+    from ragauge.engine.judges import build_judge, given_judge
     from ragauge.engine.prepare import expected, lacking, prepares
     from ragauge.store.open import open_store
 
     examples = checked(wanted)[0].examples
-    judge = build_judge(wanted.judge)
+    judge = build_judge(given_judge(wanted.judge, wanted.judge_name))
     known: dict[str, Any] = {"examples": len(examples), "judge": judge.judge_id}
     if not prepares(judge):
         return {**known, "to_do": len(examples), **CostEstimate().plain()}
@@ -62,14 +62,14 @@ async def prepare(wanted: PrepareOptions) -> PreparedSet:
         JudgeError: the model cannot be asked at all.
     """
     from ragauge.data.writers.jsonl import write_records
-    from ragauge.engine.judges import build_judge
+    from ragauge.engine.judges import build_judge, given_judge
     from ragauge.engine.prepare import by_sentences, prepare_examples, prepares
     from ragauge.store.open import open_store
     from ragauge.testsets.overwriting import claims_kept
 
     found, before = checked(wanted)
     examples = found.examples
-    judge = build_judge(wanted.judge)
+    judge = build_judge(given_judge(wanted.judge, wanted.judge_name))
     calling = wanted.of(judge)
     if calling is not None and prepares(judge):
         with open_store(store_url(wanted.store)) as opened:

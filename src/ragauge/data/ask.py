@@ -4,26 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from ragauge.data.identity import digest, plain
-
-
-class ProviderEndpoint(NamedTuple):
-    """Where a provider's models are: its own base URL, and the variable that names another ("": none does)."""
-
-    official: str
-    variable: str
-
-
-PROVIDERS: Mapping[str, ProviderEndpoint] = {
-    "openai": ProviderEndpoint("https://api.openai.com/v1", "OPENAI_BASE_URL"),
-    "openai-chat": ProviderEndpoint("https://api.openai.com/v1", "OPENAI_BASE_URL"),
-    "anthropic": ProviderEndpoint("https://api.anthropic.com", "ANTHROPIC_BASE_URL"),
-    "google": ProviderEndpoint("https://generativelanguage.googleapis.com", "GOOGLE_GEMINI_BASE_URL"),
-    "own": ProviderEndpoint("own:", ""),     # a model that Python code hands over
-}
-EMBEDDERS = ("openai", "openai-chat", "google")     # whose embeddings can be asked for; the first two mean the same
+from ragauge.data.providers import PROVIDERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +48,18 @@ class ModelName:
     Attributes:
         provider: one of PROVIDERS.
         model: as the provider names it.
-        endpoint: base URL without credentials, query and fragment; "" = the provider's own.
+        endpoint: base URL without credentials and fragment, and without a query but the version of Azure's API; "" =
+            the provider's own.
+        key_env: variable of the environment that holds the key for this endpoint; "" = the provider's usual one, which
+            goes to the provider's own hosts alone. It is no part of what a model is.
+        headers: (name, value) pairs sent with every call; a value $NAME is read from the environment when it is sent.
     """
 
     provider: str
     model: str
     endpoint: str = ""
+    key_env: str = field(default="", compare=False)
+    headers: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
     def url(self) -> str:
@@ -132,5 +122,5 @@ def reply_key(name: ModelName, ask: Ask) -> str:
     """
     return digest([
         name.provider, name.endpoint, name.model, ask.kind, ask.messages, plain(ask.schema), plain(ask.params),
-        ask.judge_repeat, ask.attempt,
+        ask.judge_repeat, ask.attempt, *([name.headers] if name.headers else []),
     ])  # fmt: skip

@@ -33,7 +33,10 @@ class Reservation(NamedTuple):
 
     def bound(self, ask: Ask) -> Ask:
         """The ask as it is sent: the model is told to stop at these tokens. Its key stays that of what was asked."""
-        return ask if self.output is None else replace(ask, params={**ask.params, "max_tokens": self.output})
+        if self.output is None:
+            return ask
+        output = min(self.output, ask.params.get("max_tokens", self.output))
+        return replace(ask, params={**ask.params, "max_tokens": output})
 
     def told(self, reply: Reply) -> bool:
         """Whether the model was told to stop there: it may refuse every name of such a parameter."""

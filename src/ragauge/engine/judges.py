@@ -12,7 +12,7 @@ from ragauge.analysis.judges.use import unchecked
 from ragauge.analysis.results.judging import JudgeUse
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.analysis.scores.gather import Claims
-from ragauge.data.ask import PROVIDERS
+from ragauge.data.providers import ALIASES, PROVIDERS, judge_text, provider_of
 from ragauge.engine.judge_error import judge_errors
 from ragauge.errors import DataError, JudgeError, UnknownName, UsageError
 from ragauge.judging.judge import Judge as Judge  # noqa: PLC0414 - for the layers that may not see judging
@@ -63,7 +63,7 @@ def build_judge(spec: str) -> Judge:
         from ragauge.judging.jury.judge import JuryJudge
 
         judge = JuryJudge.of(spec, build_judge)
-    elif spec.partition(":")[0] in PROVIDERS:
+    elif provider_of(spec) is not None:
         from ragauge.judging.model.judge import ModelJudge
 
         judge = ModelJudge.of(spec)
@@ -81,8 +81,9 @@ def given_judge(judge: Any, name: str = "", prompts: Any = None) -> str:
     """The spec of what was given as a judge: a text as it is, a function or a framework's model under a name.
 
     Args:
-        judge: a spec, None (nobody judges), or a model: a function or object, text in, text out, sync or async.
-        name: of a model that is handed over.
+        judge: a spec, as a text or a mapping, None (nobody judges), or a model: a function or object, text in, text
+            out, sync or async; or a client of OpenAI or litellm.
+        name: of a model that is handed over; the model that a client is to ask. A function that has a name needs none.
         prompts: its own wording: name of a prompt -> template, or the path of a file with them.
 
     Raises:
@@ -107,6 +108,10 @@ def given_judge(judge: Any, name: str = "", prompts: Any = None) -> str:
 
 
 def _named(judge: Any, name: str) -> str:
+    try:
+        judge = judge_text(judge)
+    except ValueError as error:
+        raise UsageError(f"judge: {error}") from None
     if judge is None or isinstance(judge, str):
         if name:
             raise UsageError(f"judge_name names a model that is handed over as judge=, got judge={judge!r}.")
@@ -168,7 +173,7 @@ def _note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNo
         from ragauge.judging.jury import judge as jury
 
         return jury.judge_note(judge_id, known.spec, known.versions)
-    if judge_id.partition(":")[0] in PROVIDERS:
+    if provider_of(judge_id) is not None:
         from ragauge.judging.model import judge as model
 
         return model.judge_note(judge_id, known.spec, known.versions)
@@ -225,7 +230,7 @@ def _own(spec: str) -> Judge:
     if head in (*BUILDERS, "none"):
         raise UsageError(f"the judge {head} takes nothing after it, got {spec!r}. Write --judge {head}.")
     if not is_named(spec) or not is_there(head):
-        raise UnknownName("provider or module", head, PROVIDERS, OTHERS)
+        raise UnknownName("provider or module", head, [*PROVIDERS, *ALIASES], OTHERS)
     try:
         made = find(spec)()
     except (AttributeError, TypeError, ValueError) as error:

@@ -31,6 +31,7 @@ from ragauge.llm.prices import price
 from ragauge.store.open import Store
 
 T = TypeVar("T")
+Access = tuple[ModelName, str, tuple[tuple[str, str], ...]]     # a model, the variable of its key, its headers
 SMALLEST, LARGEST = 8, 32     # responses a batch: half as many as calls may be in flight, within these
 MOST_STORED = 128     # responses a batch where what is stored answers everything: fewer transactions, and no call waits
 AHEAD = 2        # responses judged at a time, for each call that may be in flight: a response waits between its calls
@@ -53,21 +54,23 @@ class Calling:
     concurrency: int = 16
     patience: RetryPolicy = field(default_factory=RetryPolicy)
     most: int | None = None
-    _models: dict[ModelName, ChatModel] = field(default_factory=dict)
-    _embedders: dict[ModelName, ChatModel] = field(default_factory=dict)
+    _models: dict[Access, ChatModel] = field(default_factory=dict)
+    _embedders: dict[Access, ChatModel] = field(default_factory=dict)
     _limiters: dict[tuple[str, str, str], Limiter] = field(default_factory=dict)
 
     def model(self, name: ModelName) -> ChatModel:
         """The model of a name; made when it is first asked."""
-        if name not in self._models:
-            self._models[name] = self.build(name)
-        return self._models[name]
+        access = name, name.key_env, name.headers
+        if access not in self._models:
+            self._models[access] = self.build(name)
+        return self._models[access]
 
     def embedder(self, name: ModelName) -> ChatModel:
         """The embedder of a name; made when it is first asked."""
-        if name not in self._embedders:
-            self._embedders[name] = build_embedder(name)
-        return self._embedders[name]
+        access = name, name.key_env, name.headers
+        if access not in self._embedders:
+            self._embedders[access] = build_embedder(name)
+        return self._embedders[access]
 
     def caller(self, ledger: ReplyWriter) -> Caller:
         """What answers asks by these means, and keeps the replies."""
@@ -88,6 +91,11 @@ class Calling:
         for limiter in self._limiters.values():
             most[limiter.place] = max(limiter.allowed, most.get(limiter.place, 0))
         return sum(most.values()) or self.concurrency
+
+    @property
+    def notes(self) -> list[str]:
+        """What models learned of their places that whoever named them should know."""
+        return [note for model in self._models.values() if (note := getattr(model, "note", ""))]
 
     async def close(self) -> None:
         """Closes the models' connections."""
@@ -203,6 +211,7 @@ class Models:
         try:
             await self.caller.close(drain=self._spent is not None)
         finally:
+            self.notes += self._calling.notes
             try:
                 await self._ledger.close()
             finally:

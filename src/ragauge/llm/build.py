@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ragauge.data.ask import EMBEDDERS, PROVIDERS, ModelName
+from ragauge.data.ask import ModelName
+from ragauge.data.providers import EMBEDDERS, PROVIDERS
 from ragauge.errors import UnknownName
 from ragauge.llm.model import ChatModel
 
@@ -15,28 +16,15 @@ def build_model(name: ModelName) -> ChatModel:
         JudgeError: its key is not set.
         MissingExtra: its library is not installed.
     """
-    match name.provider:
-        case "openai":
-            from ragauge.llm.providers import openai
+    if name.provider == "own":
+        from ragauge.llm.providers import own
 
-            return openai.responses(name)
-        case "openai-chat":
-            from ragauge.llm.providers import openai
+        return own.build(name)
+    if name.provider not in PROVIDERS:
+        raise UnknownName("provider", name.provider, PROVIDERS)
+    from ragauge.llm.providers import library
 
-            return openai.chat(name)
-        case "anthropic":
-            from ragauge.llm.providers import anthropic
-
-            return anthropic.build(name)
-        case "google":
-            from ragauge.llm.providers import google
-
-            return google.build(name)
-        case "own":
-            from ragauge.llm.providers import own
-
-            return own.build(name)
-    raise UnknownName("provider", name.provider, PROVIDERS)
+    return library.build(name)
 
 
 def build_embedder(name: ModelName) -> ChatModel:

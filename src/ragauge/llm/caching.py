@@ -31,7 +31,8 @@ def schema_first(name: ModelName) -> bool:
     Then only asks with the same schema begin alike. Servers of one's own bind the reply to it, and read the messages
     alone.
     """
-    return name.provider in ("openai", "anthropic") or (name.provider == "openai-chat" and not name.endpoint)
+    by_openai = ("openai", "azure", "azure-responses")
+    return name.provider in (*by_openai, "anthropic") or (name.provider == "openai-chat" and not name.endpoint)
 
 
 def marked(name: ModelName) -> bool:

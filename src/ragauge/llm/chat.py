@@ -7,11 +7,12 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragauge.data.ask import Ask, ModelName, Reply, Usage
 from ragauge.llm.caching import marked, schema_first
-from ragauge.llm.endpoints import hidden, known_keys, without
+from ragauge.llm.endpoints import hidden, is_own, known_keys, without
 from ragauge.llm.errors import call_error
 from ragauge.llm.model import CallError
 from ragauge.llm.prompt_size import CUT, cut_short, may_be_cut
@@ -31,7 +32,16 @@ ABOUT_SCHEMA = re.compile(
     re.I,
 )
 # how providers call a parameter of ours
-CALLED = {"max_tokens": r"max(?:_completion|_output)?_tokens|maxOutputTokens", "openai_store": "store"}
+CALLED = {
+    "max_tokens": r"max(?:_completion|_output)?_tokens|maxOutputTokens", "openai_store": "store",
+    "reasoning_effort": r"reasoning(?:[_.]effort)?|thinking\w*", "top_p": "top_?[pP]",
+}  # fmt: skip
+NO_SUCH_API = (404, 405)
+KEY_HINT = (
+    "It was sent no key: a provider's usual key goes to the provider's own hosts alone. Name the variable that holds "
+    "this server's key after the model: ,key_env=NAME"
+)
+FALLBACK = "chat completions"     # what a reply says was spoken where the place knows no Responses API
 BULKY = frozenset({
     "messages", "input", "instructions", "system", "systemInstruction", "contents", "tools", "response_format", "text",
     "output_config", "output_format", "responseJsonSchema", "responseSchema",
@@ -52,6 +62,25 @@ async def watched(request: Any) -> None:
             note.update({key: value for key, value in body.items() if key not in BULKY})
 
 
+class Dialect(NamedTuple):
+    """How a provider's API is asked.
+
+    Attributes:
+        native: how a schema stands in a request's body; None = the library's own way, which walks through the schema
+            several times a call.
+        always: settings of every call, beside what is asked.
+        refused: parameters that are known to be refused.
+        instead: parameter -> its older name in a request's body, tried where the library's name is refused.
+        effort: how the library's adapter calls the effort of reasoning.
+    """
+
+    native: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    always: Mapping[str, Any] = MappingProxyType({})
+    refused: Collection[str] = ()
+    instead: Mapping[str, str] = MappingProxyType({})
+    effort: str = "thinking"
+
+
 class LibraryModel:
     """`ChatModel` for every provider that the library knows.
 
@@ -64,10 +93,8 @@ class LibraryModel:
         name: ModelName,
         model: Model,
         close: Callable[[], Awaitable[None]],
-        native: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
-        always: Mapping[str, Any] | None = None,
-        refused: Collection[str] = (),
-        instead: Mapping[str, str] | None = None,
+        dialect: Dialect,
+        otherwise: LibraryModel | None = None,
     ) -> None:
         """A model that the library knows.
 
@@ -75,20 +102,19 @@ class LibraryModel:
             name: which.
             model: the library's adapter.
             close: closes its connections.
-            native: how a schema stands in a request's body. The library's own way, taken without it, walks through the
-                schema several times a call.
-            always: settings of every call, beside what is asked.
-            refused: parameters that are known to be refused.
-            instead: parameter -> its older name in a request's body, tried where the library's name is refused.
+            dialect: how it is asked.
+            otherwise: who is asked from then on where the place knows no such API: it speaks another one.
         """
-        self._name, self._model, self._close, self._native = name, model, close, native
-        self._always = dict(always or {})
+        self._otherwise = otherwise
+        self._elsewhere = False     # the place knows no such API
+        self._name, self._model, self._close = name, model, close
+        self._native, self._always, self._effort = dialect.native, dict(dialect.always), dialect.effort
         self._schema_first, self._marked = schema_first(name), marked(name)
         self._mode: Mode = "native"
         self._proven = False     # a structured reply came in this mode
         self._doubted: dict[tuple[tuple[str, str], ...], int] = {}     # messages -> tokens read, at what may be a limit
-        self._refused: set[str] = set(refused)
-        self._instead = dict(instead or {})
+        self._refused: set[str] = set(dialect.refused)
+        self._instead = dict(dialect.instead)
         self._older: set[str] = set()     # parameters that go by their older names
         self._keys = known_keys()     # a server that echoes one must not get it into the store
 
@@ -97,8 +123,20 @@ class LibraryModel:
         """Which model."""
         return self._name
 
-    async def reply(self, ask: Ask, timeout: float) -> Reply:  # noqa: ARG002 - the caller's clock ends the call
+    @property
+    def note(self) -> str:
+        """What the place does not know, and what was asked instead; "" for nothing."""
+        there = f"{self._name.model}@{self._name.endpoint}"
+        return (
+            f"{self._name}: the server knows no Responses API, so chat completions were asked. "
+            f"openai-chat:{there} asks them at once."
+        ) if self._elsewhere else ""     # fmt: skip
+
+    async def reply(self, ask: Ask, timeout: float) -> Reply:
         """The reply, ok or failed. CallError where nothing came that says anything about the text."""
+        if self._elsewhere and self._otherwise is not None:
+            reply = await self._otherwise.reply(ask, timeout)
+            return replace(reply, sent={**reply.sent, "api": FALLBACK})
         mode = self._mode if ask.schema is not None else None
         if self._schema_first and ask.shared and ask.family is not None:
             ask = replace(ask, schema=ask.family)
@@ -114,7 +152,12 @@ class LibraryModel:
             response = await self._request(ask, mode, params, older)
         except Exception as error:
             found = call_error(error)
+            if isinstance(found, CallError) and self._otherwise is not None and found.status in NO_SUCH_API:
+                self._elsewhere = True
+                raise CallError("refused", str(found), status=found.status, learned=True) from None
             if isinstance(found, CallError):
+                if found.trouble == "auth" and not self._name.key_env and not is_own(self._name):
+                    found.args = (f"{str(found).rstrip('.')}. {KEY_HINT}",)
                 found.learned = found.trouble == "refused" and self._learned(str(found), params, older, mode)
                 raise found from None
             return found
@@ -126,7 +169,7 @@ class LibraryModel:
             self._fall(mode)
             text = f"no structure in the reply ({mode}): {hidden(_text(response))[:80]!r}"
             raise CallError("unstructured", text, usage=usage, learned=True)
-        found = _reply(response, usage, note | ({"schema": mode} if mode else {}))
+        found = _reply(response, usage, (note or params) | ({"schema": mode} if mode else {}))     # no hook: as meant
         return replace(found, text=without(found.text, self._keys), served=without(found.served, self._keys))
 
     async def close(self) -> None:
@@ -169,7 +212,8 @@ class LibraryModel:
         if self._marked and ask.shared:
             text = ask.messages[-1][1]
             parts[-1] = UserPromptPart([text[: ask.shared], CachePoint(), text[ask.shared :]])
-        settings: Any = {key: value for key, value in params.items() if key not in older}
+        called = {"reasoning_effort": self._effort}
+        settings: Any = {called.get(key, key): value for key, value in params.items() if key not in older}
         more = {self._instead[key]: params[key] for key in older}
         if mode == "native" and self._native is not None:
             more, mode = more | self._native(ask.schema or {}), None

@@ -13,10 +13,12 @@ from base64 import b64encode
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import quote, urlsplit
 from weakref import WeakKeyDictionary, WeakSet
 
+from ragauge.data.ask import ModelName
+from ragauge.data.providers import PROVIDERS
 from ragauge.errors import JudgeError
 
 KEYLIKE = re.compile(
@@ -24,6 +26,9 @@ KEYLIKE = re.compile(
     r"|(?i:bearer)\s+[^\s'\",]+|(?i:api[-_ ]?key)=[^\s&'\"]+"
 )
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD")
+NO_KEY = "none"     # what servers without keys are sent: a client sends something in any case
+VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
+_read: set[str] = set()     # variables that a key was read from, whatever they are called
 
 
 def key_of(*variables: str) -> str:
@@ -34,6 +39,7 @@ def key_of(*variables: str) -> str:
     """
     for name in variables:
         key = os.environ.get(name, "").strip()
+        _read.add(name)
         if key and not (key.isascii() and key.isprintable()):
             raise JudgeError(
                 f"{name} holds a character that no key has, such as a typographic quote, an accent or a line's end. "
@@ -42,6 +48,77 @@ def key_of(*variables: str) -> str:
         if key:
             return key
     return ""
+
+
+def is_own(name: ModelName) -> bool:
+    """Whether a model's place is the provider's own, or the one that the provider's variable names."""
+    place, url = PROVIDERS[name.provider], endpoint(name.url)
+    named = os.environ.get(place.variable, "").strip() if place.variable else ""
+    host = urlsplit(url).hostname or ""
+    return url in (endpoint(place.official), endpoint(named)) or (
+        url.startswith("https:") and any(host.endswith(end) for end in place.hosts)
+    )
+
+
+def key_for(name: ModelName) -> str | None:
+    """The key that goes to a model's place; None where the provider's client finds credentials of its own there.
+
+    The provider's usual key goes to the provider's own hosts alone. Any other place is sent the key that `key_env`
+    names, or a word that is none.
+
+    Raises:
+        JudgeError: none is set.
+    """
+    place = PROVIDERS[name.provider]
+    if name.key_env:
+        key = key_of(name.key_env)
+        if not key:
+            raise JudgeError(f"{name} takes its key from {name.key_env}, and that is not set. Set {name.key_env}.")
+        return key
+    if not is_own(name):
+        return NO_KEY
+    key = key_of(*place.keys)
+    if not key and not place.keyless:
+        raise JudgeError(
+            f"{name} needs a key. Set {place.keys[0]}; or name a server of your own: "
+            f"{name.provider}:{name.model}@http://HOST:PORT/v1"
+        )
+    return key or (NO_KEY if "//" in name.url else None)
+
+
+def headers_of(name: ModelName) -> dict[str, str]:
+    """What is sent to a model's place with every call, its variables read from the environment.
+
+    Raises:
+        JudgeError: one of them is not set.
+    """
+
+    def read(match: re.Match[str]) -> str:
+        value = key_of(match[1])
+        if not value:
+            raise JudgeError(f"{name} is sent a header with ${match[1]}, and that is not set. Set {match[1]}.")
+        return value
+
+    return {header: VARIABLE.sub(read, value) for header, value in name.headers}
+
+
+class LeftHostError(Exception):
+    """A server sends a call on to another host, where neither the key nor the text belongs."""
+
+
+async def stays(response: Any) -> None:
+    """A response hook of httpx and of httpx2: no redirect leaves the host, but from http to https of the same."""
+    if not response.has_redirect_location:
+        return
+    here, there = response.request.url, response.request.url.join(response.headers["location"])
+    if endpoint(str(there)) == endpoint(str(here)):
+        return
+    if (here.scheme, there.scheme, here.host) == ("http", "https", there.host) and not here.port and not there.port:
+        return
+    raise LeftHostError(
+        f"the server sends calls on to {endpoint(str(there))}, and neither key nor text follows there. "
+        f"Name that place where it is meant: @{there.scheme}://{there.netloc.decode()}/…"
+    )
 
 
 def hidden(text: str) -> str:
@@ -55,7 +132,10 @@ def hidden(text: str) -> str:
 
 def known_keys() -> tuple[str, ...]:
     """The keys of the environment, in every form that they are shown in; the longest first."""
-    keys = [value for name, value in os.environ.items() if len(value.strip()) >= 8 and SECRET.search(name.upper())]
+    keys = [
+        value for name, value in os.environ.items()
+        if len(value.strip()) >= 8 and (name in _read or SECRET.search(name.upper()))
+    ]
     return tuple(sorted({form for key in keys for form in _forms(key)}, key=len, reverse=True))
 
 

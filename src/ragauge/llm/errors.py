@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from ragauge.data.ask import Reply
-from ragauge.llm.endpoints import hidden
+from ragauge.llm.endpoints import LeftHostError, hidden
 from ragauge.llm.model import CallError, Trouble
 
 TOO_LONG = re.compile(
@@ -33,6 +33,8 @@ def call_error(error: Exception) -> CallError | Reply:
 
     whole = hidden(str(error))
     text = whole[:LONGEST]
+    if left := [one for one in _causes(error) if isinstance(one, LeftHostError)]:
+        return CallError("auth", str(left[0]))
     if isinstance(error, known.ContentFilterError):
         return Reply("failed", reason=f"the provider's content filter: {text}", finish="content_filter")
     if isinstance(error, known.ModelHTTPError):
@@ -58,12 +60,18 @@ def status_error(status: int, text: str, headers: Mapping[str, str]) -> CallErro
 
 def connection_error(error: BaseException) -> CallError:
     """A connection that could not be made, or that broke, in the words of what lies beneath."""
-    causes = [error]
-    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
-        causes.append(cause)
+    causes = _causes(error)
     said = next((str(one) for one in reversed(causes) if str(one)), type(error).__name__)
     never = any(type(one).__name__ == "ConnectError" for one in causes)     # of httpx or httpx2
     return CallError("unreachable" if never else "connection", hidden(said)[:LONGEST])
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """An exception and what it came from, the deepest last."""
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and cause not in causes:
+        causes.append(cause)
+    return causes
 
 
 def _without_status(error: object, text: str) -> CallError:

@@ -14,6 +14,10 @@ from ragauge.errors import UsageError
 FILE = "RAGAUGE_PRICES"
 KINDS = ("input", "output", "cached", "written")
 MILLION = 1_000_000
+CALLED = {     # as the maintained table calls providers
+    "openai-chat": "openai", "azure-responses": "azure", "bedrock": "aws", "bedrock-mantle": "aws",
+    "google-cloud": "google", "xai": "x-ai",
+}  # fmt: skip
 Rates = tuple[float, float, float, float]     # dollars for a million tokens: fresh, cached, written input; output
 
 
@@ -57,7 +61,7 @@ def _rates(name: ModelName) -> Rates | None:
     from genai_prices import Usage as Counted
     from genai_prices import calc_price
 
-    provider = "openai" if name.provider == "openai-chat" else name.provider
+    provider = CALLED.get(name.provider, name.provider)
     try:
         parts = [
             float(calc_price(counted, model_ref=name.model, provider_id=provider).total_price) * MILLION / 1_000

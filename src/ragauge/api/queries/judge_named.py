@@ -72,10 +72,10 @@ def unknown_judge(
 
 def _made_now(spec: str) -> str | None:
     """The id of the judge that a spec makes now; None where it makes none, or code of the user's would be run."""
-    from ragauge.data.ask import PROVIDERS
+    from ragauge.data.providers import provider_of
     from ragauge.engine.judges import BUILDERS, build_judge
 
-    if spec.partition(":")[0] not in (*PROVIDERS, *BUILDERS, "hybrid", "calibrated", "jury"):
+    if provider_of(spec) is None and spec.partition(":")[0] not in (*BUILDERS, "hybrid", "calibrated", "jury"):
         return None
     try:
         return build_judge(spec).judge_id

@@ -10,7 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ragauge.data.ask import EMBEDDERS, ModelName
+from ragauge.data.ask import ModelName
+from ragauge.data.providers import EMBEDDERS
 from ragauge.engine.studies.importing import load
 from ragauge.engine.studies.retrieval import local_embedder, read_model
 from ragauge.errors import UnknownName, UsageError

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, StrictBool, WithJs
 
 from ragauge.data.config.gate import NULL, UNSIGNED, Count, Drop, DropField, LevelField, Name, text_or
 from ragauge.data.config.passages import Passages
-from ragauge.data.config.section import Section
+from ragauge.data.config.section import JudgeText, Section
 from ragauge.data.config.times import Cron, Days, Duration, Moment, Zone
 from ragauge.data.readers.values import described
 
@@ -316,7 +316,10 @@ class MonitorSection(Section):
     project: Name = Field(
         default="", description="Whose traffic is watched; else of the project that came first, and drift of all."
     )
-    judge: Name = Field(default="local", description="Who answers questions about the sample.")
+    judge: JudgeText = Field(
+        default="local",
+        description="Who answers questions about the sample: its text, or {model, key_env, headers, …}.",
+    )
     metrics: tuple[Name, ...] = Field(default=("production",), description="Metrics and presets of all requests.")
     segments: dict[Name, Name] = Field(
         default_factory=dict, description="Name of a segment -> the trace's field, such as metadata.tenant."

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PrivateAttr, WithJsonSchema, model_validator
+
+from ragauge.data.providers import judge_text
+
+# a judge's text, or a mapping of its model, key_env, headers and other settings
+JudgeText = Annotated[
+    str, BeforeValidator(judge_text),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object", "required": ["model"]}]}),
+]
 
 
 class YamlMapping(dict[str, Any]):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ragauge.data.config.section import Section
+from ragauge.data.config.section import JudgeText, Section
 
 Written = str | dict[str, Any]
 
@@ -34,7 +34,9 @@ class SweepSection(Section):
     margin: float = Field(default=0.0, ge=0, description="Also drop what surely cannot beat the leader by this.")
     budget: int | None = Field(default=None, ge=1, description="Tokens of context in place of k passages.")
     confirm: str | float | None = Field(default=None, description="A set, or a share held back, to confirm on.")
-    judge: str = Field(default="local", description="Who answers what labels do not.")
+    judge: JudgeText = Field(
+        default="local", description="Who answers what labels do not: its text, or {model, key_env, headers, …}."
+    )
     noise: float = Field(default=0.03, ge=0, description="Differences within ± this are no bottleneck.")
     cost: str = Field(default="", description="What a trial costs: cost, latency or context_tokens.")
     keep_open: int | None = Field(

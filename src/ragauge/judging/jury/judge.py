@@ -11,9 +11,10 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from ragauge.analysis.results.scorecard import JudgeNote
-from ragauge.data.ask import PROVIDERS, Ask, ModelName, Reply
+from ragauge.data.ask import Ask, ModelName, Reply
 from ragauge.data.facts import FactsOf
 from ragauge.data.identity import digest
+from ragauge.data.providers import provider_of
 from ragauge.errors import JudgeError, UnknownName, UsageError
 from ragauge.judging.inputs import Inputs
 from ragauge.judging.judge import Asking, Judge, asks_models, in_other_words
@@ -237,7 +238,7 @@ def judge_note(judge_id: str, spec: str, versions: Mapping[str, tuple[int, ...]]
         f"{f' ({source})' if source else ''}, and where they differ the share is the probability.",
         f"Questions, with versions of all members added: {asked}." if asked else "",
     ]
-    steered = any(member.removeprefix("hybrid:").partition(":")[0] in PROVIDERS for member in members)
+    steered = any(provider_of(member.removeprefix("hybrid:")) for member in members)
     limits = (*MODEL_LIMITS, *LIMITS) if steered else LIMITS
     return JudgeNote(judge_id, " ".join(part for part in parts if part), limits)
 

@@ -83,8 +83,11 @@ class ModelJudge:
     @cached_property
     def judge_id(self) -> str:
         """Such as "openai:gpt-5-mini#1f3a9c0e": the main model, and a hash over all that changes a verdict."""
-        embedder = "" if self.spec.embedder is None else plain(self.spec.embedder)
-        everything = plain(replace(self.spec, prompts="")) | {"default": plain(self.spec.default), "embedder": embedder}
+        spec = self.spec     # who holds the key is no part of a verdict
+        default = replace(spec.default, key_env="")
+        own = {key: replace(name, key_env="") for key, name in spec.own.items()}
+        embedder = "" if spec.embedder is None else plain(replace(spec.embedder, key_env=""))
+        everything = plain(replace(spec, prompts="", own=own)) | {"default": plain(default), "embedder": embedder}
         return f"{self.spec.default.provider}:{self.spec.default.model}#{digest(everything)[:8]}"
 
     def version(self, question: str) -> int:

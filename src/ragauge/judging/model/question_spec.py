@@ -6,20 +6,21 @@ Long contexts go out in packs, so that nothing is cut off silently.
 
 A judge by a short text that any process can build the same one from.
 
-provider:model[@base URL][,key=value…], where a key is a question (its own model), embed, prompts, mode, temperature or
-pack.
+provider:model[@base URL][,key=value…], where a key is a question (its own model), embed, prompts, mode, pack, a
+parameter such as temperature, or what belongs to the endpoint: key_env and header.NAME.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from ragauge.data.ask import EMBEDDERS, PROVIDERS, Ask, ModelName
+from ragauge.data.ask import Ask, ModelName
+from ragauge.data.providers import ALIASES, EMBEDDERS, PROVIDERS, provider_of
 from ragauge.errors import UnknownName, UsageError
 from ragauge.judging.model.prompt_blocks import Block, Numbered, Prompt, Worded, numbered
 
@@ -138,7 +139,22 @@ EMBED, EMBEDDED = "embed", "local"     # the key that names an embedder, and the
 PROMPTS = "prompts"     # the key that names a file of own wording
 SETTINGS = {"mode": "fused", "temperature": "0", "pack": str(PACK)}     # and what they are where nothing is said
 LEAST_PACK = 1_000
-SECRET = re.compile(r"//[^/]*@|\?")     # user and password, or a query
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+# further parameters of a call, sent where they are given: how each is read, and what it must be
+PARAMETERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    "max_tokens": (lambda text: _within(int(text), 1), "a number of at least 1"),
+    "reasoning_effort": (lambda text: EFFORTS[EFFORTS.index(text)], f"one of {', '.join(EFFORTS)}"),
+    "seed": (int, "a whole number"),
+    "top_p": (lambda text: _within(float(text), 0, 1), "a number between 0 and 1"),
+}
+KEY_ENV, HEADER = "key_env", "header."     # what belongs to an endpoint: the variable of its key, and what it is sent
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie", re.I)     # a header that is so called holds one
+SECRET = re.compile(r"//[^/]*@|\?(?!api-version=[\w.-]+$)")     # user and password, or a query
+AZURE_TAIL = re.compile(
+    r"(?:/openai)?/deployments/([^/]+)(?:/chat/completions|/responses)?$|/openai(?:/responses)?$|(?<=/openai/v1)/.*$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,42 +195,85 @@ def read_spec(text: str, questions: tuple[str, ...]) -> ModelSpec:
     'openai-chat:qwen2.5:7b@http://localhost:11434/v1'
     """
     head, *rest = [part.strip() for part in text.split(",")]
-    default = read_model(head)     # first: it refuses a key in a URL, and so none is repeated below
+    default = _name(head)     # first: it refuses a key in a URL, and so none is repeated below
     own: dict[str, ModelName] = {}
     values: dict[str, str] = {}
+    ends: dict[str, dict[str, str]] = {}     # whose endpoint -> what belongs to it
+    keys = (*questions, *SETTINGS, *PARAMETERS, EMBED, PROMPTS)
     for part in rest:
         key, equals, value = part.partition("=")
-        if key not in (*questions, *SETTINGS, EMBED, PROMPTS):
-            raise UnknownName("setting of a judge", key, [*questions, *SETTINGS, EMBED, PROMPTS])
+        owner = next((name for name in (*questions, EMBED) if key.startswith(f"{name}.")), "")
+        place = key.removeprefix(f"{owner}.") if owner else key
+        if place != KEY_ENV and not place.startswith(HEADER) and key not in keys:
+            raise UnknownName("setting of a judge", key, [*keys, KEY_ENV, f"{HEADER}NAME"])
         if not equals or not value:
-            usual = head if key in questions else {EMBED: EMBEDDED, PROMPTS: "prompts.yaml", **SETTINGS}[key]
+            usual = {EMBED: EMBEDDED, PROMPTS: "prompts.yaml", "max_tokens": "1000", "reasoning_effort": "low",
+                     "seed": "7", "top_p": "0.9", **dict.fromkeys(questions, head), **SETTINGS}.get(key, "VARIABLE")
             hint = f"Write {key}={usual}, or leave it out."
             raise UsageError(f"--judge {head},…: expected key=value, got {part!r}. {hint}")
         if key in questions:
-            own[key] = read_model(value)
-        else:
+            own[key] = _name(value)
+        elif key in keys:
             values[key] = value
-    settings = _settings(values)
-    return ModelSpec(default, own, settings, _embedder(values.get(EMBED, EMBEDDED)), values.get(PROMPTS, ""))
+        else:
+            ends.setdefault(owner, {})[place] = value
+    embedder = _embedder(values.get(EMBED, EMBEDDED))
+
+    def placed(owner: str, name: ModelName) -> ModelName:
+        same = _parts(name.url)[0] == _parts(default.url)[0]
+        return _with_access(name, {**(ends.get("", {}) if same else {}), **ends.get(owner, {})})
+
+    return ModelSpec(
+        placed("", default), {key: placed(key, name) for key, name in own.items()}, _settings(values),
+        embedder and placed(EMBED, embedder), values.get(PROMPTS, ""),
+    )  # fmt: skip
 
 
 def read_model(text: str) -> ModelName:
-    """A model from `provider:model[@base URL]`; without one, the variable that the provider's client reads names it.
+    """A model from `provider:model[@base URL][,key_env=NAME][,header.NAME=VALUE]`.
 
-    The place is part of the name however it was said: an answer from one place is none from another.
+    Without a URL, the variable that the provider's client reads names it. The place is part of the name however it was
+    said: an answer from one place is none from another.
 
     Raises:
-        UnknownName: no such provider.
+        UnknownName: no such provider or setting.
         UsageError: no model is named, or the URL is none or holds a key.
     """
-    provider, _, rest = text.partition(":")
-    if provider not in PROVIDERS:
-        raise UnknownName("provider", provider, PROVIDERS, "A model is written provider:model.")
+    head, *rest = [part.strip() for part in text.split(",")]
+    name, options = _name(head), {key: value for key, _, value in (part.partition("=") for part in rest)}
+    for key in options:
+        if key != KEY_ENV and not key.startswith(HEADER):
+            raise UnknownName("setting of a model", key, [KEY_ENV, f"{HEADER}NAME"])
+    return _with_access(name, options)
+
+
+def _name(text: str) -> ModelName:
+    given, _, rest = text.partition(":")
+    provider = provider_of(text)
+    if provider is None:
+        raise UnknownName("provider", given, [*PROVIDERS, *ALIASES], "A model is written provider:model.")
     at = max(rest.find("@http://"), rest.find("@https://"))
     model, endpoint = (rest, "") if at < 0 else (rest[:at], rest[at + 1 :])
     if not model:
-        raise UsageError(f"{text!r} names no model. Write {provider}:NAME, as the provider spells it.")
-    return ModelName(provider, model, _endpoint(provider, endpoint))
+        raise UsageError(f"{text!r} names no model. Write {given}:NAME, as the provider spells it.")
+    return ModelName(provider, model, _endpoint(provider, model, endpoint))
+
+
+def _with_access(name: ModelName, options: Mapping[str, str]) -> ModelName:
+    """A model with the variable of its endpoint's key, and with what is sent to that endpoint beside the text."""
+    key_env = options.get(KEY_ENV, "")
+    if KEY_ENV in options and not VARIABLE.fullmatch(key_env):
+        raise UsageError(f"{KEY_ENV} names the variable of the environment that holds the key: {KEY_ENV}=MY_KEY.")
+    headers = {key.removeprefix(HEADER): value for key, value in options.items() if key.startswith(HEADER)}
+    for header, value in headers.items():
+        if not HEADER_NAME.fullmatch(header):
+            raise UsageError(f"{HEADER}{header}: no name of a header. Write {HEADER}X-Name=value.")
+        if SECRET_NAME.search(header) and "$" not in value:
+            raise UsageError(
+                f"{HEADER}{header} may hold a secret, and a judge's text is stored and shown. Put it into a variable "
+                f"of the environment: {HEADER}{header}=$NAME."
+            )
+    return replace(name, key_env=key_env, headers=tuple(sorted(headers.items())))
 
 
 def _embedder(text: str) -> ModelName | None:
@@ -224,19 +283,45 @@ def _embedder(text: str) -> ModelName | None:
     if provider not in EMBEDDERS:
         hint = "An embedder is written embed=openai:MODEL[@base URL]; embed=local is the one in the package."
         raise UnknownName("provider of embeddings", provider, EMBEDDERS, hint)
-    return read_model(text)
+    return _name(text)
 
 
-def _endpoint(provider: str, url: str) -> str:
-    endpoint = PROVIDERS[provider]
-    url = url or (os.environ.get(endpoint.variable, "").strip() if endpoint.variable else "")
-    if SECRET.search(url):
+def _endpoint(provider: str, model: str, url: str) -> str:
+    place = PROVIDERS[provider]
+    given = url
+    url = url or (os.environ.get(place.variable, "").strip() if place.variable else "")
+    if SECRET.search(url) or ("?" in url and not provider.startswith("azure")):
         raise UsageError(
-            "a judge's base URL must hold no key: it is stored and shown. Put the key into the environment, "
-            "such as OPENAI_API_KEY."
+            "a judge's base URL must hold no key and no query: it is stored and shown. Put the key into the "
+            "environment and name the variable, such as key_env=MY_KEY; ?api-version= is for azure:DEPLOYMENT@URL."
         )
     url = url.partition("#")[0].rstrip("/")
-    return "" if url == endpoint.official else url
+    if provider.startswith("azure") and url:
+        url = _azure(url, model if given else "")
+    elif place.keyless and url and not _parts(url)[1]:     # as its server is known, without the path of its API
+        url += _parts(place.official)[1]
+    return "" if url == place.official else url
+
+
+def _parts(url: str) -> tuple[str, str]:
+    """Scheme and host of a URL, and its path; ("", "") of what is none."""
+    match = re.match(r"(\w+://[^/?#]*)([^?#]*)", url)
+    return (match[1].lower(), match[2].rstrip("/")) if match else ("", "")
+
+
+def _azure(url: str, deployment: str) -> str:
+    """Azure's address as its portal gives it, without what the client adds; with the version of the API."""
+    base, _, query = url.partition("?")
+    tail = AZURE_TAIL.search(base.rstrip("/"))
+    if tail is not None and tail[1] and deployment and tail[1] != deployment:
+        raise UsageError(f"the URL names the deployment {tail[1]}, the judge {deployment}. Write azure:{tail[1]}@URL.")
+    base = AZURE_TAIL.sub("", base.rstrip("/"))
+    version = os.environ.get("OPENAI_API_VERSION", "").strip()
+    if base.endswith(("/v1", ".models.ai.azure.com")):     # which take no version
+        query = ""
+    elif not query and version:
+        query = f"api-version={version}"
+    return f"{base}?{query}" if query else base
 
 
 def _settings(values: Mapping[str, str]) -> Settings:
@@ -246,7 +331,7 @@ def _settings(values: Mapping[str, str]) -> Settings:
         raise UnknownName("mode of a judge", mode, ("fused", "per_claim"))
     temperature = values["temperature"]
     try:
-        params = {} if temperature == "none" else {"temperature": float(temperature)}
+        params: dict[str, Any] = {} if temperature == "none" else {"temperature": float(temperature)}
         pack = int(values["pack"])
     except ValueError:
         raise UsageError(
@@ -255,4 +340,16 @@ def _settings(values: Mapping[str, str]) -> Settings:
         ) from None
     if pack < LEAST_PACK:
         raise UsageError(f"a judge's pack must be at least {LEAST_PACK:,} characters, got {pack:,}.")
+    for key, (read, expected) in PARAMETERS.items():
+        if key in values:
+            try:
+                params[key] = read(values[key])
+            except ValueError:
+                raise UsageError(f"a judge's {key} must be {expected}, got {values[key]}.") from None
     return Settings(mode == "per_claim", pack, params)
+
+
+def _within(value: float, least: float, most: float = float("inf")) -> float:
+    if not least <= value <= most:
+        raise ValueError(value)
+    return value

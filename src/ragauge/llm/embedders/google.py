@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragauge.data.ask import ModelName, Reply
-from ragauge.errors import JudgeError, MissingExtra
 from ragauge.llm.embedders.remote import ProviderVectors, RemoteEmbedder
-from ragauge.llm.endpoints import hidden, key_of
+from ragauge.llm.endpoints import hidden
 from ragauge.llm.errors import connection_error, status_error
 from ragauge.llm.model import CallError
-from ragauge.llm.providers.google import KEYS, LONG
+from ragauge.llm.providers.library import connected
 
 MOST = 100     # texts in one request: the place takes no more
 RETRY = re.compile(r"retryDelay\W+([\d.]+)s")     # the time to wait stands in the body
@@ -25,18 +24,11 @@ def build(name: ModelName) -> RemoteEmbedder:
         MissingExtra: the client is not installed.
         JudgeError: no key is set.
     """
-    try:
-        from google.genai.errors import APIError
-        from pydantic_ai.providers.google import GoogleProvider
-    except ImportError:
-        raise MissingExtra(f"The embedder {name}", "google-genai", "google") from None
-    from httpx2 import AsyncClient, HTTPError, TimeoutException
+    provider, close = connected(name, "embedder")
+    from google.genai.errors import APIError
+    from httpx2 import HTTPError, TimeoutException
 
-    key = key_of(*KEYS)
-    if not key:
-        raise JudgeError(f"the embedder {name} needs a key. Set {KEYS[0]}.")
-    http = AsyncClient(timeout=LONG)
-    client = GoogleProvider(api_key=key, http_client=http, base_url=name.url).client
+    client = provider.client
 
     async def embed(texts: Sequence[str]) -> ProviderVectors:
         try:
@@ -54,4 +46,4 @@ def build(name: ModelName) -> RemoteEmbedder:
         except (AttributeError, TypeError, ValueError) as error:
             raise CallError("server", hidden(f"a reply that cannot be read: {error}")[:500]) from None
 
-    return RemoteEmbedder(name, embed, http.aclose, MOST)
+    return RemoteEmbedder(name, embed, close, MOST)

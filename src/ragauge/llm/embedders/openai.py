@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragauge.data.ask import ModelName, Reply
-from ragauge.errors import JudgeError
 from ragauge.llm.embedders.remote import ProviderVectors, RemoteEmbedder
-from ragauge.llm.endpoints import hidden, key_of
+from ragauge.llm.endpoints import hidden
 from ragauge.llm.errors import connection_error, status_error
 from ragauge.llm.model import CallError
-from ragauge.llm.providers.openai import KEY, NO_KEY
+from ragauge.llm.providers.library import connected
 
 
 def build(name: ModelName) -> RemoteEmbedder:
@@ -19,17 +18,9 @@ def build(name: ModelName) -> RemoteEmbedder:
     It is asked through OpenAI's own client: the library's adapter needs a tokenizer, though it does not use it.
     """
     from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError, AsyncOpenAI
-    from openai import DefaultAsyncHttpxClient as Connections
 
-    key = key_of(KEY)
-    if not name.endpoint and not key:
-        raise JudgeError(
-            f"the embedder {name} needs a key. Set {KEY}; or name a server of your own: "
-            f"embed=openai:{name.model}@http://HOST:PORT/v1"
-        )
-    client = AsyncOpenAI(
-        api_key=key or NO_KEY, base_url=name.url, max_retries=0, timeout=None, http_client=Connections()
-    )
+    provider, close = connected(name, "embedder")
+    client: AsyncOpenAI = provider.client
 
     async def embed(texts: Sequence[str]) -> ProviderVectors:
         try:
@@ -46,4 +37,4 @@ def build(name: ModelName) -> RemoteEmbedder:
         except (APIError, AttributeError, TypeError, ValueError) as error:
             raise CallError("server", hidden(f"a reply that cannot be read: {error}")[:500]) from None
 
-    return RemoteEmbedder(name, embed, client.close)
+    return RemoteEmbedder(name, embed, close)
