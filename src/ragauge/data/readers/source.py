@@ -90,7 +90,7 @@ def joined(
     *,
     on_unknown: Literal["error", "warn"] = "error",
     segments: Sequence[str] = (),
-    **reading: Any,
+    **more: Any,
 ) -> Iterator[Record]:
     """The examples of one source with the responses of another, joined on query_id.
 
@@ -103,12 +103,12 @@ def joined(
         columns: our field -> column, in either source.
         on_unknown: what to do about a response to no example of the set.
         segments: columns of the set to report by.
-        reading: system, context_marker (of the responses) and warn, as for `records`.
+        more: system, context_marker (of the responses) and warn, as for `records`.
     """
     if on_unknown not in ("error", "warn"):
         raise UsageError(f"joined: on_unknown must be 'error' or 'warn', got {on_unknown!r}.")
     known = columns or {}
-    how = Options(known, **reading)
+    how = Options(known, **more)
     if isinstance(set_source, EvalSet):
         how = replace(how, segments=tuple(segments))
         return answers_to(set_source, response_source, how, on_unknown=on_unknown)
