@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from math import isfinite
-from typing import Any, ClassVar, Literal, Union
+from typing import Any, ClassVar, Literal, Self, Union
 
 from ragauge.data.score import Status
 from ragauge.errors import UsageError
@@ -157,6 +157,11 @@ class Metric:
                 'them in the class, such as tone: str = "formal".'
             )
 
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """An object of a class whose fields are its parameters, with or without the decorator."""
+        complete(cls)
+        return object.__new__(cls)
+
     @property
     def needs(self) -> Needs:
         """Argument of `value` -> fact."""
@@ -179,3 +184,14 @@ class Metric:
             elif value != part.default:
                 parts.append(f"{part.name}={shown(value)}")
         return ":".join(parts) + cutoff
+
+
+def complete(cls: type[Metric]) -> None:
+    """Makes a subclass that is written without the decorator the frozen dataclass that a metric is."""
+    if "__dataclass_fields__" not in vars(cls):
+        sentence = cls.__doc__
+        try:
+            dataclass(frozen=True)(cls)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"{cls.__name__}: {error}.") from None
+        cls.__doc__ = sentence

@@ -234,8 +234,7 @@ def _completed(cls: type[Metric]) -> type[Metric]:
     if not callable(getattr(cls, "value", None)):
         raise UsageError(f"{cls.__name__} computes nothing. Give it a method: def value(self, answer): …")
     _check_name(cls.name())
-    if "__dataclass_fields__" not in vars(cls):
-        _make_fields(cls)
+    base.complete(cls)
     says = {name for one in own for name in vars(one)}
     about: dict[str, Any] = {"value": _guarded(cls.value), "__ragauge_metric__": True}
     if cls.needs is Metric.needs:
@@ -248,16 +247,6 @@ def _completed(cls: type[Metric]) -> type[Metric]:
     for name, said in about.items():
         setattr(cls, name, said)
     return cls
-
-
-def _make_fields(cls: type[Metric]) -> None:
-    """Makes a plain subclass the dataclass that a metric is."""
-    sentence = cls.__doc__
-    try:
-        dataclass(frozen=True)(cls)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"{cls.__name__}: {error}.") from None
-    cls.__doc__ = sentence
 
 
 def _guarded(arithmetic: Callable[..., Any]) -> Callable[..., Any]:
