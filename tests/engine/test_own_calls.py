@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.engine.test_models import judge, rows
+from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.api.results.scorecard import Scorecard
@@ -145,6 +147,33 @@ def test_function_that_returns_a_coroutine_says_so() -> None:
     card = scored(polite)
     assert card["polite"].failed == 4
     assert "async def" in next(iter(card["polite"].reasons))
+
+
+@pytest.mark.server
+def test_own_metrics_beside_a_model_judge() -> None:
+    """Beside a judge that is a model they are awaited without holding up its calls, and may use its facts."""
+
+    @rg.metric(timeout=0.1, needs={"claims": "verify_answer.claims"})
+    async def claims_slowly(claims: tuple[object, ...], answer: str) -> float:
+        await asyncio.sleep(9 if answer.endswith("3 days.") else 0)
+        return len(claims)
+
+    class NoClaims(rg.Metric):
+        """Whether the answer claims nothing."""
+
+        needs = {"claims": "verify_answer.claims"}  # noqa: RUF012 - as on the page
+
+        def value(self, claims: tuple[object, ...]) -> bool:
+            return not claims
+
+    with FaultyServer() as server:
+        card = rg.evaluate(
+            rows(12), metrics=["faithfulness", claims_slowly, NoClaims], judge=judge(server), store="sqlite:///own.db"
+        )
+    assert card["faithfulness"].scored == card["no_claims"].scored == 12
+    assert card["claims_slowly"].scored + card["claims_slowly"].failed == 12
+    assert set(card["claims_slowly"].reasons) <= {"claims_slowly did not return within 0.1 s"}
+    assert card["no_claims"].mean == 0
 
 
 def test_ctrl_c_of_a_function_is_one_failure_too() -> None:

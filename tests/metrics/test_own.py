@@ -225,6 +225,16 @@ def test_version_follows_the_code(
     assert all(0 < version < 1 << 48 for version in versions)
 
 
+def test_version_is_that_of_the_code_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is changed after its function was named changes nothing: the function is still the old one."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "manners_c.py").write_text(CODE)
+    before = parse("manners_c:polite")
+    (tmp_path / "manners_c.py").write_text(CODE.replace("/ 2", "/ 3"))
+    assert register_object(sys.modules["manners_c"].polite).version == before.version
+    del sys.modules["manners_c"]
+
+
 def test_code_without_source_needs_a_version() -> None:
     """A function whose source cannot be read is refused unless it is given a version, which counts then."""
     scope: dict[str, Any] = {}

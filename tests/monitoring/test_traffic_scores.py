@@ -32,7 +32,7 @@ from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.scoring import TrafficScorer
 from ragauge.store.collecting import Arrived
 from ragauge.store.inbox import DAY
-from ragauge.store.open import Store
+from ragauge.store.open import Store, open_store
 
 FREE = [metric for metric in catalogue.samples() if not questions([metric])]
 JUDGED = parse("faithfulness")
@@ -85,6 +85,32 @@ def test_free_metrics_cover_all_traffic(store: Store) -> None:
         assert there[name].n == one.n == 200, name
         mean = None if one.mean is None else pytest.approx(one.mean, rel=1e-12, abs=1e-12)
         assert there[name].mean == mean, name
+
+
+async def patience(answer: str) -> rg.Value:
+    """A coroutine of the user's own."""
+    return rg.Value(answer.count("14"), reason="counted")
+
+
+def words(answer: str) -> int:
+    """A function of the user's own, which raises where there is no answer."""
+    return 1 // len(answer) + len(answer.split())
+
+
+def test_own_metrics_cover_all_traffic(store: Store) -> None:
+    """Metrics of the user's own score all requests, and a store that is opened anew knows them."""
+    records = requests(60)
+    taken(store, records, draw(records, 0.05))
+    metrics = [catalogue.register_object(function) for function in (patience, words)]
+    failed = score_free(store, RUN, metrics, store.runs.order(RUN).numbers)
+    found = means(store, RUN, metrics)
+    answered = [response.answer for _, response in records if response.error is None]
+    assert (found["patience"].scored, found["words"].scored) == (len(answered), sum(map(bool, answered)))
+    assert found["words"].failed == len(failed) == 60 - found["words"].scored
+    assert any(reason.startswith("ZeroDivisionError") for reason in found["words"].reasons)
+    catalogue.forget_own()
+    with open_store(store.url):
+        assert parse("patience").version == metrics[0].version
 
 
 def judge(store: Store, numbers: Sequence[int], values: Sequence[float], name: str = "model") -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from textwrap import dedent
 from types import FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ragauge.data.identity import digest
 from ragauge.errors import UsageError
@@ -20,6 +21,7 @@ from ragauge.errors import UsageError
 LEFT_OUT = frozenset({"annotation", "returns", "type_comment", "type_params", "ctx", "kind"})
 DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 CONSTANTS = (str, bytes, int, float, bool, type(None))
+_SEEN: WeakKeyDictionary[FunctionType | type, str] = WeakKeyDictionary()
 BITS = 48     # a version is a whole number that every database and JSON reader takes
 
 
@@ -29,6 +31,15 @@ def source_version(code: FunctionType | type, *facts: object) -> int:
     Raises:
         UsageError: the code cannot be read.
     """
+    if (seen := _SEEN.get(code)) is None:
+        seen, stays = _code_digest(code)
+        if stays:
+            _SEEN[code] = seen
+    return int(digest([seen, *facts])[: BITS // 4], 16) or 1
+
+
+def _code_digest(code: FunctionType | type) -> tuple[str, bool]:
+    """A hash of the code, and whether it stays so: what is in a file is as it was imported, though the file changes."""
     scope = _scope(code)
     own = _definitions(scope.get("__name__"))
     parts: dict[str, Any] = {"": _plain(_tree(code))}
@@ -39,7 +50,7 @@ def source_version(code: FunctionType | type, *facts: object) -> int:
             continue
         parts[name] = found if isinstance(found, str) else [_plain(node) for node in found]
         waiting += [] if isinstance(found, str) else _names(found)
-    return int(digest([parts, *facts])[: BITS // 4], 16) or 1
+    return digest(parts), bool(own)
 
 
 def _scope(code: FunctionType | type) -> Mapping[str, Any]:
