@@ -37,7 +37,7 @@ def evaluated(tmp_path: Path) -> Callable[..., rg.Scorecard]:
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """One entry for each time that a source was read."""
     found: list[str] = []
-    for name in ("records", "joined"):
+    for name in ("read_records", "join_records"):
         real = getattr(readers, name)
 
         def counted(*args: object, real: Callable[..., object] = real, name: str = name, **more: object) -> object:
@@ -56,7 +56,7 @@ def test_a_file_is_read_once(evaluated: Evaluated, file: Path, reads: list[str])
     first = evaluated(file, name="monday")
     with pytest.warns(UserWarning, match=r"stored as run monday .* tuesday is another name of that run, not a second"):
         again = evaluated(file, name="tuesday")
-    assert reads == ["records"]
+    assert reads == ["read_records"]
     assert again.run.run_id == first.run.run_id
     assert again["hit@1"] == first["hit@1"]
     store = f"sqlite:///{file.parent / 's.db'}"
@@ -75,7 +75,7 @@ def test_two_files_are_read_once(evaluated: Evaluated, file: Path, reads: list[s
     first = evaluated(answers, set=golden)
     assert evaluated(answers, set=golden).run.run_id == first.run.run_id
     second = evaluated(answers, set=other)
-    assert reads == ["joined", "joined"]
+    assert reads == ["join_records"] * 2
     assert second.run.run_id != first.run.run_id
     assert (first["hit@1"].mean, second["hit@1"].mean) == (1 / 3, 1 / 3)     # d1 and d2 stand first in two of six each
 
@@ -115,21 +115,21 @@ def test_warnings_come_every_time(evaluated: Evaluated, file: Path, reads: list[
         told.append([str(one.message) for one in warned])
     assert told[0] == told[1]
     assert any("mood" in message for message in told[0])
-    assert reads == ["records"]
+    assert reads == ["read_records"]
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_kept(
     evaluated: Evaluated, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bytes that came after the hash was taken do not pass for those before."""
-    before, real = file.read_text(), cast("Callable[..., object]", readers.records)
+    before, real = file.read_text(), cast("Callable[..., object]", readers.read_records)
 
     def changing(*args: object, **more: object) -> object:
         file.write_text(before.replace('"d0"', '"d1"'))
         return real(*args, **more)
 
     with monkeypatch.context() as patched:
-        patched.setattr(readers, "records", changing)
+        patched.setattr(readers, "read_records", changing)
         mixed = evaluated(file)
     file.write_text(before)
     assert evaluated(file).run.run_id != mixed.run.run_id

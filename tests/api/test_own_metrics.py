@@ -214,6 +214,8 @@ def test_workers_import_what_they_can(monkeypatch: pytest.MonkeyPatch) -> None:
 class Point:
     """An entry point of a package."""
 
+    dist = None
+
     def __init__(self, name: str, load: Callable[[], object]) -> None:
         self.name, self.value, self.load = name, f"package:{name}", load
 
@@ -228,7 +230,7 @@ def test_packages_bring_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ImportError("no module named spacy")
 
     points = [Point("kind_words", lambda: kind_words), Point("unkind", broken)]
-    monkeypatch.setattr("ragauge.metrics.own.entry_points", lambda group: points if group == "ragauge.metrics" else [])
+    monkeypatch.setattr("ragauge.metrics.own.registered", lambda group: {point.name: point for point in points})
     assert evaluated(metrics="kind_words")["kind_words"].scored == 40
     forget_own()
     with (

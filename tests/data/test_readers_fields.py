@@ -308,7 +308,8 @@ def test_columns_of_the_users_own(file: File) -> None:
     assert record.response.answer == "said"
     assert record.example.segments == {"thema": "tax"}
     assert warnings == [
-        "a.jsonl: columns not read: n. Use --map FIELD=COLUMN to read one, or --segments COLUMN to report by it."
+        "a.jsonl: columns not read: n. Use --map FIELD=COLUMN to read one, "
+        "--segments COLUMN to report by it, --scores COLUMN for its numbers."
     ]
 
 

@@ -142,5 +142,6 @@ def test_a_column_that_the_set_is_grouped_by_is_no_unread_one(file: File, in_mem
     told: list[str] = []
     list(joined(sets, file("run.jsonl", *answers), warn=told.append, **how))
     assert [line for line in told if "columns not read" in line] == [
-        "run.jsonl: columns not read: extra. Use --map FIELD=COLUMN to read one, or --segments COLUMN to report by it."
+        "run.jsonl: columns not read: extra. Use --map FIELD=COLUMN to read one, "
+        "--segments COLUMN to report by it, --scores COLUMN for its numbers."
     ]

@@ -168,7 +168,7 @@ def test_both_readings_are_said(row: dict[str, Any], hint: str) -> None:
     """An answer that may be the system's or the right one is read as neither; each reading has its --map."""
     told: list[str] = []
     (record,) = records([{"question": "q", **row}], warn=told.append)
-    assert [one.partition("report by it.")[2] for one in told] == [hint]
+    assert [one.partition("for its numbers.")[2] for one in told] == [hint]
     assert (record.response.answer if record.response is not None else None) == row.get("answer")
     maps = [part.split("=") for part in hint.replace(".", "").replace(";", "").split() if "=" in part]
     first = dict(maps[:2] if "answer" in row and len(maps) > 1 else maps[:1])

@@ -124,6 +124,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             for name, (query, answer) in ASKED.items()
         ],
         "answers": [{"query_id": name, "query": query, "answer": answer} for name, (query, answer) in ASKED.items()],
+        "rated": [
+            {"query_id": name, "query": query, "answer": answer, "rating": len(name) % 5 + 1, "minutes": "1.5"}
+            for name, (query, answer) in ASKED.items()
+        ],
         "log": [
             {"messages": [
                 {"role": "user", "content": f"Context:\n{TEXTS[name]}\n\nQuestion: {query}"},

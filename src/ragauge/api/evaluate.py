@@ -49,7 +49,7 @@ def planner(wanted: EvaluateOptions) -> RunPlanner:
     from ragauge.metrics.catalogue import questions, said_otherwise, select
 
     names, spec = named(wanted.metrics), given_judge(wanted.judge, wanted.judge_name, wanted.prompts)
-    metrics = select(names or ("default",))
+    metrics = select([*(names or ("default",)), *wanted.inputs().scores])
     for sentence in said_otherwise(names):
         (wanted.warn or warn_user)(f"{sentence}.")
     if spec in NO_JUDGE:

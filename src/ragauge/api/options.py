@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ragauge.api.inputs.calls import ModelCallOptions
-from ragauge.api.inputs.typed import Baseline, Columns, Controls, Filter, Index, Metrics, Segments, Store, Typed
+from ragauge.api.inputs.typed import Baseline, Columns, Controls, Filter, Index, Metrics, Scores, Segments, Store, Typed
 from ragauge.api.study_options import MakeStudyOptions
 from ragauge.errors import UnknownName, UsageError
 
@@ -52,6 +52,7 @@ class EvaluateOptions(ModelCallOptions):
     context_marker: Annotated[
         str, Typed("Of logged prompts: their form with {context} and {query}, or the text before the context.")
     ] = ""
+    scores: Scores = ()
     config: Mapping[str, Any] | None = None
     limit: Annotated[int | None, Typed("Evaluate this many examples, drawn at random.", least=1)] = None
     filter: Filter = None
@@ -68,7 +69,7 @@ class EvaluateOptions(ModelCallOptions):
 
     def inputs(self) -> "InputSource":
         """Where the questions and responses are; an InputSource is taken as it is."""
-        from ragauge.api.inputs.sources import InputSource, named
+        from ragauge.api.inputs.sources import InputSource, named, score_columns
 
         if isinstance(self.source, InputSource):
             return self.source if self.source.warn else replace(self.source, warn=self.warn)
@@ -78,6 +79,7 @@ class EvaluateOptions(ModelCallOptions):
             one if self.set is None else (self.set, *one), self.columns or {}, named(self.segments), self.name,
             config=self.config or {}, warn=self.warn, variant=self.variant, traffic=self.traffic,
             context_marker=self.context_marker,
+            scores=score_columns(self.scores),
         )     # fmt: skip
 
 

@@ -133,6 +133,8 @@ async def evaluate_async(wanted: EvaluateOptions) -> Scorecard:
         segments: columns of the source to report by, such as ["kind", "tenant"] or "kind,tenant".
         context_marker: how questions are built that are whole prompts with the retrieved passages in them, such as
             "Context: {context} Question: {query}"; or the text that the context stands behind.
+        scores: columns of numbers that become metrics of their names: "rating", ["rating", "minutes:lower"]; higher is
+            better unless it says :lower or :neither. A stored run has those that were read with it, and its outcomes.
         config: the system's settings, shown in reports; a run of other settings is another run.
         limit: evaluate this many examples, drawn at random.
         filter: segment column (or "tag") -> value; only the examples that match.

@@ -194,4 +194,6 @@ def values(texts: Sequence[str]) -> Mapping[str, list[Any]]:
     return found
 
 
-READ: Mapping[str, Callable[[Any], Any]] = {"columns": mapping, "filter": conditions, "parameters": values}
+READ: Mapping[str, Callable[[Any], Any]] = {
+    "columns": mapping, "filter": conditions, "parameters": values, "scores": lambda typed: names(",".join(typed)),
+}

@@ -1,4 +1,7 @@
-"""Objects by module:name, with the working directory importable as Python's own `-m` makes it."""
+"""Objects by module:name, with the working directory importable as Python's own `-m` makes it.
+
+Objects that installed packages register: metrics, judges and readers, by their entry points.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,18 @@ import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.errors import MissingExtra, UnknownName, UsageError, nearest
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+Group = Literal["ragauge.metrics", "ragauge.judges", "ragauge.readers"]
 
 NAMED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
@@ -111,3 +120,34 @@ def _is_own(value: Any, module: str) -> bool:
     if isinstance(value, type | FunctionType):
         return value.__module__ == module
     return not isinstance(value, ModuleType) and type(value).__module__ not in NO_SYSTEMS
+
+
+@cache
+def registered(group: Group) -> Mapping[str, EntryPoint]:
+    """Name -> what an installed package registers by it; of two packages with one name, the first by the alphabet."""
+    from importlib.metadata import entry_points
+
+    ordered = sorted(entry_points(group=group), key=package_of, reverse=True)
+    return {entry.name: entry for entry in ordered}
+
+
+def package_of(entry: EntryPoint) -> str:
+    """The package that registers it."""
+    return entry.dist.name if entry.dist is not None else entry.value
+
+
+def load_registered(group: Group, name: str) -> Any:
+    """The object behind a name of `registered`.
+
+    Raises:
+        UsageError: it cannot be imported; the package is named.
+    """
+    entry = registered(group)[name]
+    try:
+        return entry.load()
+    except (Exception, SystemExit) as error:     # whatever the package does while it is imported
+        package = package_of(entry)
+        raise UsageError(
+            f"{name} ({entry.value}) of the package {package} cannot be loaded: {type(error).__name__}: {error}. "
+            f"Install {package} again, or take it out."
+        ) from error

@@ -355,7 +355,7 @@ def _pool(plan: Plan, store: Store, started: Sequence[Worker]) -> Pool:
     if started:
         spec = spec_of(plan.judge) if plan.judge is not None else None
         names = tuple(str(metric) for metric in plan.metrics)
-        own = tuple((one.load, one.name, one.version) for one in own_declarations(plan.metrics))
+        own = tuple((one.load, one.name, one.version) for one in own_declarations(plan.metrics) if one.load)
         task = Task(store.url, names, plan.questions, spec, plan.judge_id, plan.judge_repeat, plan.run_id, own)
         return Processes(task, plan.metrics, started)
     return InProcess(_work(plan, store), store)
@@ -365,7 +365,7 @@ def _named(plan: Plan) -> bool:
     """Whether every metric is rebuilt from its printed name."""
     try:
         named = all(parse(str(metric)) == metric for metric in plan.metrics)
-        return named and all(one.load for one in own_declarations(plan.metrics))
+        return named and all(one.load or one.more for one in own_declarations(plan.metrics))
     except UsageError:
         return False
 

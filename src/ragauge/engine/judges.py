@@ -12,6 +12,7 @@ from ragauge.analysis.judges.use import unchecked
 from ragauge.analysis.results.judging import JudgeUse
 from ragauge.analysis.results.scorecard import JudgeNote
 from ragauge.analysis.scores.gather import Claims
+from ragauge.data.object_lookup import Group, find, is_named, is_there, load_registered, registered
 from ragauge.data.providers import ALIASES, PROVIDERS, judge_text, provider_of
 from ragauge.engine.judge_error import judge_errors
 from ragauge.errors import DataError, JudgeError, UnknownName, UsageError
@@ -26,6 +27,7 @@ def _local() -> Judge:
 
 
 CALIBRATED = "calibrated:"
+REGISTERED: Group = "ragauge.judges"
 BUILDERS: Mapping[str, Callable[[], Judge]] = {"local": _local}
 OTHERS = (
     "A judge is local, PROVIDER:MODEL, hybrid:PROVIDER:MODEL, calibrated:FILE, jury:A+B+C, people:GUIDELINE or "
@@ -42,8 +44,9 @@ def build_judge(spec: str) -> Judge:
 
     Args:
         spec: "local"; provider:model of a language model (see `judging.model.question_spec`); or MODULE:NAME of a
-            callable of your own that takes no arguments and returns a Judge. "calibrated:FILE" is what
-            `ragauge judge calibrate` wrote, "jury:A+B+C" several judges.
+            callable of your own that takes no arguments and returns a Judge; or a name that an installed package
+            registers as one of `ragauge.judges`, whose callable is given what follows the name and a colon.
+            "calibrated:FILE" is what `ragauge judge calibrate` wrote, "jury:A+B+C" several judges.
 
     Raises:
         UnknownName: no such judge, provider, module or setting.
@@ -67,11 +70,11 @@ def build_judge(spec: str) -> Judge:
         from ragauge.judging.model.judge import ModelJudge
 
         judge = ModelJudge.of(spec)
-    elif ":" in spec:
+    elif ":" in spec or spec in registered(REGISTERED):
         judge = _own(spec)
     else:
         models = [f"{provider}:MODEL" for provider in PROVIDERS]
-        known = [*BUILDERS, "none", *models, "hybrid:PROVIDER:MODEL", "jury:A+B+C"]
+        known = [*BUILDERS, "none", *models, "hybrid:PROVIDER:MODEL", "jury:A+B+C", *registered(REGISTERED)]
         raise UnknownName("judge", spec, known, "A judge of your own is written MODULE:NAME.")
     _SPECS[judge.judge_id] = spec
     return judge
@@ -224,17 +227,19 @@ def spec_of(judge: Judge) -> str | None:
 
 
 def _own(spec: str) -> Judge:
-    from ragauge.data.object_lookup import find, is_named, is_there
-
-    head, _, _ = spec.partition(":")
+    """The judge that a package's or the user's own callable returns."""
+    head, _, rest = spec.partition(":")
     if head in (*BUILDERS, "none"):
         raise UsageError(f"the judge {head} takes nothing after it, got {spec!r}. Write --judge {head}.")
-    if not is_named(spec) or not is_there(head):
-        raise UnknownName("provider or module", head, [*PROVIDERS, *ALIASES], OTHERS)
+    by_name = registered(REGISTERED)
+    if head not in by_name and not (is_named(spec) and is_there(head)):
+        raise UnknownName("provider or module", head, [*PROVIDERS, *ALIASES, *by_name], OTHERS)
     try:
-        made = find(spec)()
+        made = load_registered(REGISTERED, head)(*([rest] if rest else [])) if head in by_name else find(spec)()
     except (AttributeError, TypeError, ValueError) as error:
         raise JudgeError(f"the judge {spec} cannot be built: {type(error).__name__}: {error}.") from error
+    if isinstance(made, str) or (callable(made) and not hasattr(made, "judge_id")):     # another's spec, or a model
+        return build_judge(given_judge(made, "" if isinstance(made, str) else spec))
     if not all(hasattr(made, name) for name in ("judge_id", "version", "answers", "ask")):
         raise JudgeError(f"{spec} must return a judge (judge_id, version, answers, ask), got {type(made).__name__}.")
     judge: Judge = made

@@ -96,9 +96,10 @@ def register(cls: type[Metric]) -> None:
     if _OWN.get(name) is cls:
         return
     if name in PRESETS or name in classes(BUILT_IN) or name in aliases(BUILT_IN):
+        column = getattr(getattr(cls, "declared", None), "more", {}).get("column")
+        renamed = f"--map own_{name}={column} --scores own_{name}" if column else f'@rg.metric(name="own_{name}")'
         raise UsageError(
-            f"{name} is a built-in {'preset' if name in PRESETS else 'metric'}. Give yours another name: "
-            f'@rg.metric(name="own_{name}").'
+            f"{name} is a built-in {'preset' if name in PRESETS else 'metric'}. Give yours another name: {renamed}."
         )
     for known in [known for known in _OWN if head_of(known) == name]:     # with parameters, of stored ones
         del _OWN[known]

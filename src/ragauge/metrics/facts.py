@@ -270,9 +270,9 @@ FREE: Mapping[str, Callable[[Facts], Any]] = {
     "response.answer": _response_part("answer"), "response.citations": _citations,
     **{f"response.{name}": _spent(name) for name in ("latency_ms", "tokens", "cost")},
     "set.query": lambda facts: facts.example.query, "set.turns": lambda facts: facts.example.said_by_user,
-    "set.references": lambda facts: facts.example.references,
+    "set.references": lambda facts: facts.example.references, "response.outcome": attrgetter("response.outcome"),
     # whole, for metrics of the user's own
-    "response.whole": _response_part(""), "set.example": lambda facts: facts.example,
+    "response.whole": _response_part(""), "set.example": attrgetter("example"),
     **{f"set.{name}": attrgetter(f"example.{name}") for name in ("history", "segments")},
     "set.answerable": _answerable,
     "set.expected": lambda facts: facts.example.answerable is not False,     # an answer is, for all that is known

@@ -11,16 +11,17 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, wraps
-from importlib.metadata import entry_points
 from math import inf
 from numbers import Real
 from types import FunctionType, MethodType
 from typing import Any, TypeVar, get_args
 
+from ragauge.data.object_lookup import package_of, registered
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics import base
 from ragauge.metrics.base import Direction, Measures, Metric, Needs, Scale
 from ragauge.metrics.own_class import (
+    NAME,
     TIMEOUT_S,
     Declaration,
     FunctionMetric,
@@ -37,7 +38,6 @@ ARGUMENTS: Mapping[str, str] = {     # of a metric's function -> the fact that i
     "reference": "set.reference", "references": "set.references", "history": "set.messages",
     "segments": "set.segments", "example": "set.example", "response": "response.whole",
 }     # fmt: skip
-NAME = re.compile(r"[a-z][a-z0-9_]*")
 FOUND = {"response.passages", "response.plain_texts"}
 BOOL = re.compile(r"(<class ')?bool('>)?( \| None)?|(typing\.)?Optional\[bool\]")     # annotations, as they print
 
@@ -142,16 +142,16 @@ def load_plug_ins(register: Callable[[object], Metric], name: str = "") -> bool:
         Whether there is one of this name.
     """
     found = False
-    for point in entry_points(group="ragauge.metrics"):
-        if name in ("", point.name):
+    for known, point in registered("ragauge.metrics").items():
+        if name in ("", known):
             try:
                 loaded = register(point.load()).name()
-                if loaded != point.name:
+                if loaded != known:
                     raise UsageError(f"it brings {loaded}")
                 found = True
             except (Exception, SystemExit) as error:
                 warnings.warn(
-                    f"the metric {point.name} of {point.value} cannot be had: {type(error).__name__}: {error}",
+                    f"the metric {known} of {package_of(point)} cannot be had: {type(error).__name__}: {error}",
                     UserWarning, stacklevel=2,
                 )     # fmt: skip
     return found

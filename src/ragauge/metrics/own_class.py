@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 from math import inf, isfinite
 from numbers import Real
 from typing import Any, ClassVar
 
+from ragauge.errors import UsageError
 from ragauge.metrics import base
 from ragauge.metrics.base import Direction, Measured, Measures, Metric, Needs, NotApplicable, Scale
 
+NAME = re.compile(r"[a-z][a-z0-9_]*")
 TIMEOUT_S = 60.0
 EXPECTED = "a number, True or False, rg.Value(value, reason=…), or None where it does not apply"
 
@@ -46,7 +49,7 @@ class Declaration:
         needs: argument -> fact.
         sentence: what it measures.
         load: how to name it where it is to be computed, such as my_metrics:polite; "" = by its object in Python only.
-        more: what else its kind of metric keeps, as JSON types.
+        more: what else its kind of metric keeps, as JSON types: then a store's declaration is all of it, without code.
     """
 
     name: str
@@ -109,6 +112,22 @@ class FunctionMetric(OwnMetric):
         return result
 
 
+class ColumnMetric(OwnMetric):
+    """Base of the classes whose value stands in a column of the user's own: the response's outcome of that name."""
+
+    __slots__ = ()
+
+    def value(self, outcome: Mapping[str, float | bool | str]) -> base.Value:
+        """The number that was read."""
+        column = self.declared.more["column"]
+        number = outcome.get(self.name(), outcome.get(column))
+        if number is None:
+            return NotApplicable(f"no value in the column {column}")
+        if isinstance(number, str):
+            return Measured.failed(f"{_described(number)} in the column {column}; expected a number", self.range)
+        return float(number)
+
+
 def same_function(one: type[Metric], other: type[Metric]) -> bool:
     """Whether two classes were made of the same function, with the same facts."""
     if not (issubclass(one, FunctionMetric) and issubclass(other, FunctionMetric)):
@@ -117,8 +136,27 @@ def same_function(one: type[Metric], other: type[Metric]) -> bool:
 
 
 def stored_class(declared: Declaration) -> type[Metric]:
-    """The class of a metric whose code is not here: its scores are read, and nothing can be computed."""
-    return metric_class(declared, OwnMetric)
+    """The class of a metric whose code is not here: its scores are read, and nothing can be computed but columns."""
+    return metric_class(declared, ColumnMetric if "column" in declared.more else OwnMetric)
+
+
+@cache
+def column_class(column: str, direction: Direction) -> type[Metric]:
+    """The class of a metric whose values stand in a column, under the column's name in snake case.
+
+    Raises:
+        UsageError: a name that no metric may have.
+    """
+    name = re.sub(r"[^a-z0-9]+", "_", base.snake(column)).strip("_")
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"the column {column!r} cannot name a metric: names are lower-case letters, digits and _. Give it a name: "
+            f"--map my_score={column} --scores my_score."
+        )
+    sentence = f"What stands in the column {column} of the user's own data."
+    needs, more = {"outcome": "response.outcome"}, {"column": column}
+    declared = Declaration(name, 1, "end_to_end", direction, needs=needs, sentence=sentence, more=more)
+    return metric_class(declared, ColumnMetric)
 
 
 def metric_class(declared: Declaration, kind: type[OwnMetric], **facts: Any) -> type[Metric]:

@@ -62,6 +62,7 @@ class InputSource:
         variant: which passages the answers rest on: own, oracle, closed_book or replayed.
         traffic: the responses are a stretch of production traffic.
         context_marker: how questions are built that are whole prompts; "" = they are questions.
+        scores: metric -> the column that holds its values.
     """
 
     items: tuple[Any, ...]
@@ -74,6 +75,7 @@ class InputSource:
     variant: str = "own"
     traffic: bool = False
     context_marker: str = ""
+    scores: Mapping[str, str] = field(default_factory=dict)
 
 
 def stored(source: InputSource, store: Store) -> tuple[Run, bool]:
@@ -176,7 +178,8 @@ def _files(source: InputSource, run: Run) -> Files | None:
     from ragauge.data.readers.record_reader import warn_user
 
     how = [dict(source.columns), source.segments, source.system, run.kind, run.variant, run.system, dict(run.config)]
-    how += [source.context_marker] if source.context_marker else []
+    how += [source.context_marker] if source.context_marker or source.scores else []
+    how += [dict(source.scores)] if source.scores else []
     return Files.of(source.items, how, source.warn or warn_user)
 
 
@@ -191,17 +194,15 @@ def _pairs(source: InputSource) -> Iterator[Pair]:
 
 def _records(source: InputSource) -> Iterator[Record]:
     from ragauge.data.readers import source as readers
+    from ragauge.data.readers.record_reader import Options, warn_user
 
-    more: dict[str, Any] = {"columns": source.columns, "segments": source.segments}
-    if source.warn is not None:
-        more["warn"] = source.warn
-    if source.system:
-        more["system"] = source.system
-    if source.context_marker:
-        more["context_marker"] = source.context_marker
+    how = Options(
+        source.columns, source.segments, source.system or None, source.warn or warn_user,
+        context_marker=source.context_marker, scores=source.scores,
+    )     # fmt: skip
     if len(source.items) == 2:
-        return readers.joined(*source.items, **more)
-    return readers.records(source.items[0], **more)
+        return readers.join_records(*source.items, how)
+    return readers.read_records(source.items[0], how)
 
 
 def _with_responses(pairs: Iterator[Pair], where: str) -> Iterator[Pair]:
@@ -251,6 +252,26 @@ def _name_of(part: object) -> str:
     from ragauge.metrics.catalogue import register_object
 
     return str(register_object(part))
+
+
+def score_columns(given: str | Sequence[object]) -> dict[str, str]:
+    """Metric -> the column whose numbers it is; :lower, :higher or :neither behind the column says what is better.
+
+    Raises:
+        UsageError: a column that cannot name a metric, or has the name of a built-in one.
+    """
+    from ragauge.metrics.base import Direction
+    from ragauge.metrics.catalogue import register
+    from ragauge.metrics.own_class import column_class
+
+    found = {}
+    for text in named(given):
+        column, _, said = text.rpartition(":")
+        direction = next((known for known in get_args(Direction) if column and known == said), None)
+        cls = column_class(column if direction else text, direction or "higher")
+        register(cls)
+        found[cls.name()] = column if direction else text
+    return found
 
 
 def spoken(source: object, otherwise: str) -> str:

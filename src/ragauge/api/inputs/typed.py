@@ -55,6 +55,10 @@ MoreMetrics = Annotated[str | Sequence[object], METRICS]
 LastJudge = Annotated[str | None, Typed("Whose verdicts, as given to `evaluate --judge`; the last judge by default.")]
 Store = Annotated[str | None, STORE]
 Segments = Annotated[str | Sequence[str], Typed("Columns of the file to report by, comma-separated.")]
+Scores = Annotated[
+    str | Sequence[str],
+    Typed("Numeric columns as metrics: rating,minutes:lower; repeatable.", kind=list[str] | None, metavar="COLUMN"),
+]
 Columns = Annotated[
     Mapping[str, str] | None,
     Typed("A column under another name: --map query=question; repeatable.", "--map", list[str] | None),

@@ -212,7 +212,7 @@ def not_read(unread: Iterable[str], read: Mapping[str, str]) -> str:
     close = [f"{near}={column}" for column in columns if column not in wrote and (near := nearest_field(column))]
     meant = f" (meant: {', '.join(close)}?)" if close else ""
     said = f"columns not read: {', '.join(columns)}{meant}. "
-    said += "Use --map FIELD=COLUMN to read one, or --segments COLUMN to report by it."
+    said += "Use --map FIELD=COLUMN to read one, --segments COLUMN to report by it, --scores COLUMN for its numbers."
     taken = read.get("answer", "")
     swapped = snake(taken) == "answer" and read.keys().isdisjoint(REFERENCES)
     for column in wrote:

@@ -6,6 +6,7 @@ Whether the corpus holds the answer, where a set says so by the kind of question
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from ragauge.data.readers.values import (
     Notes,
     answer_text,
     at_least_zero,
+    described,
     entries,
     identifier,
     items,
@@ -215,6 +217,15 @@ def outcome(value: Any, name: str, notes: Notes) -> dict[str, float | bool | str
         else:
             raise BadValue(f"{name}.{key}", "a single value", item)
     return out
+
+
+def score_in(value: Any, name: str, notes: Notes) -> float | bool | str:
+    """A number, or yes or no, also as text; what is neither, as text: it cannot be counted."""
+    with suppress(BadValue):
+        return number(value, name)
+    with suppress(BadValue):
+        return yes_or_no(value, name)
+    return text(value, name, notes) if isinstance(value, str) else described(value)
 
 
 def weight(value: Any, name: str) -> float:

@@ -17,7 +17,7 @@ from typing import Any
 
 from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.lines import Row
-from ragauge.data.readers.payloads import PASSAGE_KEYS, QUERY_KEYS, returned
+from ragauge.data.readers.payloads import PASSAGE_KEYS, QUERY_KEYS, is_langsmith, is_mlflow, returned
 from ragauge.data.readers.values import BadValue, Notes, opened
 from ragauge.errors import UsageError
 
@@ -185,3 +185,12 @@ def systems(row: Row) -> set[str]:
 def _name(side: Any) -> str:
     name = side.get("model_name") if isinstance(side, Mapping) else None
     return name if isinstance(name, str) else ""
+
+
+def tool_of(columns: tuple[str, ...]) -> str:
+    """Which tool's columns hold objects that have to be taken apart; "" for most files."""
+    readers = {
+        "langsmith": is_langsmith, "mlflow": is_mlflow, "deepeval": is_deepeval,
+        "ragchecker": is_ragchecker, "promptfoo": is_promptfoo,
+    }  # fmt: skip
+    return next((name for name, reads in readers.items() if reads(columns)), "")

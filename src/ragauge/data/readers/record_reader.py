@@ -23,12 +23,12 @@ from ragauge.data.readers.aliases import (
     plan_for,
 )
 from ragauge.data.readers.chats import FORM, ChatRows, ContextMarker, PromptSigns
-from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of, settled
+from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of, score_in, settled
 from ragauge.data.readers.lines import Row, Rows
 from ragauge.data.readers.passages import Ahead, passages
 from ragauge.data.readers.payloads import returned
 from ragauge.data.readers.relevance import LABEL_FIELDS, Parting, ids_of, marked
-from ragauge.data.readers.values import BadValue, Notes, scalar_text
+from ragauge.data.readers.values import BadValue, Notes, reached, scalar_text
 from ragauge.data.response import Passage, Record, Response
 from ragauge.errors import nearest
 from ragauge.text.messages import plural
@@ -54,6 +54,7 @@ class Options:
         warn: receives each warning once, when the source has been read.
         rejected: whether examples are read that curation rejected.
         context_marker: how questions are built that are whole prompts; "" = they are questions.
+        scores: name of an outcome -> the column that holds its numbers, which `columns` may put in place of another.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -62,6 +63,17 @@ class Options:
     warn: Warn = warn_user
     rejected: bool = False
     context_marker: str = ""
+    scores: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def scored(self) -> dict[str, str]:
+        """Name of an outcome -> the source's column of its numbers."""
+        return {name: self.columns.get(column, column) for name, column in self.scores.items()}
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Columns that the user named."""
+        return (*self.columns.values(), *self.segments, *self.scored.values())
 
 
 @dataclass(slots=True)
@@ -79,7 +91,7 @@ class RecordReader:
     """Turns the rows of one source into records. Rows come in order; `finish` says what was noticed."""
 
     def __init__(self, rows: Rows, options: Options, answers: RecordReader | None = None) -> None:
-        check_mapped(options.columns)
+        check_mapped({ours: theirs for ours, theirs in options.columns.items() if ours not in options.scores.values()})
         self.notes, self.matching, self.parting = Notes(cells=rows.cells), Matching(), Parting()
         turns = ChatRows(rows.rows, options.columns, options.segments, self.notes)
         self._ahead = Ahead(iter(turns), self._answer, self._passages)
@@ -89,9 +101,11 @@ class RecordReader:
         self._prompts = PromptSigns()
         self._openings: Counter[int] = Counter()      # hashes of how conversations of examples without cluster begin
         self.count = 0
-        self.sought = {*options.columns.values(), *options.segments}      # columns named by the user, not yet seen
-        self._dotted = [name for name in (*options.columns.values(), *options.segments) if "." in name]
+        self.sought = set(options.named)      # columns named by the user, not yet seen
+        self._dotted = [name for name in options.named if "." in name]
+        self._scored = options.scored
         self._read = {*rows.offered, *options.segments, *(name.partition(".")[0] for name in self._dotted)}
+        self._read |= set(self._scored.values())
         self._tool = ""
         self._plans: dict[tuple[str, ...], RowPlan] = {}
         self._tools: dict[tuple[str, ...], str] = {}
@@ -129,6 +143,7 @@ class RecordReader:
             response = None
             if not RESPONSE.isdisjoint(values):
                 response = self._cited(response_of(values, names, example.query_id, self.notes, self.rows.blank))
+                response = self._with_scores(response, flat)
                 if response.passages is None:
                     self._prompts.see(query)
             if not LABELS.isdisjoint(values):
@@ -159,6 +174,7 @@ class RecordReader:
             query_id, response = given or query_id_of(query), None
             if not RESPONSE.isdisjoint(names):     # else the line is an example that got none, as exports have them
                 response = self._cited(response_of(values, names, query_id, self.notes, self.rows.blank))
+                response = self._with_scores(response, flat)
         except BadValue as bad:
             self._fail(bad, n, names)
         self._once(n, query_id, response.repeat if response is not None else 0, given is None)
@@ -169,11 +185,11 @@ class RecordReader:
         """The row with the columns of other tools taken apart and with what the user's dotted names reach."""
         if self.sought:
             self.sought -= row.keys()
-        extra = {name: value for name in self._dotted if (value := _reached(row, name)) is not None}
+        extra = {name: value for name in self._dotted if (value := reached(row, name)) is not None}
         self.sought -= extra.keys()
         keys = tuple(row)
         known = self._tools.get(keys)
-        self._tool = self._tools.setdefault(keys, _tool(keys)) if known is None else known
+        self._tool = self._tools.setdefault(keys, other_tools.tool_of(keys)) if known is None else known
         flat: Row | None = row
         if self._tool == "langsmith":
             flat = payloads.langsmith_row(row, self.notes)
@@ -189,7 +205,7 @@ class RecordReader:
             flat = other_tools.promptfoo_row(row, self.options.system, self._systems)
         if flat is None or flat is row:
             return flat if not extra or flat is None else {**row, **extra}
-        mapped = {name: row[name] for name in self.options.columns.values() if name in row}
+        mapped = {name: row[name] for name in (*self.options.columns.values(), *self._scored.values()) if name in row}
         return {**flat, **mapped, **extra}
 
     def _found(self, row: Row) -> tuple[Mapping[str, Any], Mapping[str, str]]:
@@ -244,6 +260,15 @@ class RecordReader:
         if self.sought:     # what stands in the field segments is reported by in any case
             self.sought -= example.segments.keys() & set(self.options.segments)
         return replace(example, segments={**example.segments, **named}) if named else example
+
+    def _with_scores(self, response: Response, row: Row) -> Response:
+        """With the numbers of the columns that are scores, among its outcomes."""
+        found = {
+            name: score_in(row[column], column, self.notes)
+            for name, column in self._scored.items()
+            if row.get(column) not in (None, "")
+        }
+        return replace(response, outcome={**response.outcome, **found}) if found else response
 
     def _repeats(self, n: int, example: Example, response: Response | None, derived: bool, twice: bool) -> bool:
         """Whether the row stood there before and may (a second annotator's); any other repetition is refused."""
@@ -372,22 +397,3 @@ class RecordReader:
                 f"none of {matching.judged} examples has a labelled document among its passages. "
                 "Do both name documents the same way?"
             )
-
-
-def _tool(columns: tuple[str, ...]) -> str:
-    """Which tool's columns hold objects that have to be taken apart; "" for most files."""
-    readers = {
-        "langsmith": payloads.is_langsmith, "mlflow": payloads.is_mlflow, "deepeval": other_tools.is_deepeval,
-        "ragchecker": other_tools.is_ragchecker, "promptfoo": other_tools.is_promptfoo,
-    }  # fmt: skip
-    return next((name for name, reads in readers.items() if reads(columns)), "")
-
-
-def _reached(row: Row, name: str) -> Any:
-    """What a dotted name reaches inside the row's objects; None where a column has that very name."""
-    if name in row:
-        return None
-    value: Any = row
-    for part in name.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value

@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.identity import folded
+from ragauge.data.object_lookup import load_registered, package_of, registered
 from ragauge.data.readers import jsonl, tabular
 from ragauge.data.readers.aliases import names_of, snake
-from ragauge.data.readers.lines import BOM, PARQUET, ZIP, Rows, head
+from ragauge.data.readers.lines import BOM, PARQUET, ZIP, Row, Rows, head
 from ragauge.data.readers.record_reader import Options, RecordReader, Warn, warn_user
 from ragauge.data.readers.traces import reading as traces
 from ragauge.data.readers.traces.spans import is_batch
-from ragauge.data.readers.values import BadValue
+from ragauge.data.readers.values import BadValue, described
 from ragauge.data.response import Record
 from ragauge.errors import DataError, UsageError
 
@@ -28,6 +29,7 @@ QUERY_NAMES = frozenset(names_of("query"))
 ENDINGS: Mapping[str, Callable[[Path], Rows]] = {
     ".jsonl": jsonl.read, ".ndjson": jsonl.read, ".json": jsonl.read, ".csv": tabular.read_csv, ".tsv": tabular.read_csv
 }
+READ_HERE = frozenset({*ENDINGS, ".parquet"})
 SHOWN = 5
 
 
@@ -58,10 +60,15 @@ def records(
             who keeps them should do so in one transaction.
         UsageError: a field, split or system that does not exist.
     """
+    how = Options(columns or {}, tuple(segments), system, warn, context_marker=context_marker)
+    return read_records(source, how, split)
+
+
+def read_records(source: Any, how: Options, split: str | None = None) -> Iterator[Record]:
+    """As `records`, by what the user said about the source."""
     if isinstance(source, EvalSet):
         return iter([Record(example, None, source.name, n) for n, example in enumerate(source.examples, 1)])
-    options = Options(columns or {}, tuple(segments), system, warn, context_marker=context_marker)
-    return RecordReader(rows_of(source, split), options).records()
+    return RecordReader(rows_of(source, split), how).records()
 
 
 def read_set(source: Any, *, name: str | None = None, **how: Any) -> EvalSet:
@@ -107,21 +114,26 @@ def joined(
     """
     if on_unknown not in ("error", "warn"):
         raise UsageError(f"joined: on_unknown must be 'error' or 'warn', got {on_unknown!r}.")
-    known = columns or {}
-    how = Options(known, **more)
+    how = Options(columns or {}, tuple(segments), **more)
+    return join_records(set_source, response_source, how, on_unknown)
+
+
+def join_records(
+    set_source: Any, response_source: Any, how: Options, on_unknown: Literal["error", "warn"] = "error"
+) -> Iterator[Record]:
+    """As `joined`, by what the user said about both sources; scores are columns of the responses."""
     if isinstance(set_source, EvalSet):
-        how = replace(how, segments=tuple(segments))
         return answers_to(set_source, response_source, how, on_unknown=on_unknown)
-    answers = RecordReader(rows_of(response_source), how)
-    reading = RecordReader(rows_of(set_source), replace(how, segments=tuple(segments), context_marker=""), answers)
+    answers = RecordReader(rows_of(response_source), replace(how, segments=()))
+    reading = RecordReader(rows_of(set_source), replace(how, context_marker=""), answers)
     examples: dict[str, Record] = {}
     for n, row in reading.rows.rows:
         record = reading.record(n, row)
         if record is not None:
             examples.setdefault(record.example.query_id, record)
-    reading.finish(reading.sought - set(known.values()))
-    unseen = reading.sought
-    answers.known({*segments, *(name for record in examples.values() for name in record.example.segments)})
+    reading.finish(reading.sought - {*how.columns.values(), *how.scored.values()})
+    unseen = reading.sought | set(how.scored.values())
+    answers.known({*how.segments, *(name for record in examples.values() for name in record.example.segments)})
     return _joined(examples, answers, unseen, on_unknown, how.warn)
 
 
@@ -145,7 +157,8 @@ def answers_to(
     answers = RecordReader(rows_of(response_source), replace(how, segments=()))
     examples = {record.example.query_id: record for record in records(eval_set)}
     answers.known({*how.segments, *(name for record in examples.values() for name in record.example.segments)})
-    return _joined(examples, answers, set(how.columns.values()).difference(seen), on_unknown, how.warn)
+    unseen = {*how.columns.values(), *how.scored.values()}.difference(seen)
+    return _joined(examples, answers, unseen, on_unknown, how.warn)
 
 
 def _joined(
@@ -229,13 +242,15 @@ def _folder(path: Path, split: str | None) -> Rows:
 def _file(path: Path) -> Rows:
     with path.open("rb") as file:
         magic = file.read(4)
+    ending = next((end for end in reversed(path.suffixes) if end.lower() not in (".gz", ".zst")), "").lower()
+    if ending not in READ_HERE and (name := _registered_for(path)):
+        return Rows(str(path), _registered_rows(path, name), unit="row")
     if magic == PARQUET:
         return tabular.read_parquet(path)
     if magic == ZIP:
         raise DataError("a zip archive or an Excel workbook cannot be read.", source=str(path), hint="Save it as CSV.")
     if not magic:
         raise DataError("the file is empty.", source=str(path), hint=ACCEPTED)
-    ending = next((end for end in reversed(path.suffixes) if end.lower() not in (".gz", ".zst")), "").lower()
     if ending == ".parquet":
         raise DataError("not a Parquet file: it does not start with PAR1.", source=str(path), hint=ACCEPTED)
     start = head(path).removeprefix(BOM).lstrip()
@@ -249,8 +264,31 @@ def _file(path: Path) -> Rows:
         return tabular.read_csv(path)
     trec = len(first.split()) in (4, 6)
     hint = "TREC runs and qrels are read by: ragauge retrieval QRELS RUN." if trec else ACCEPTED
+    if (more := registered("ragauge.readers")) and not trec:
+        hint += f" Installed packages read: {', '.join(sorted(more))}."
     shown = f"{first[:40]!r}" + ("…" if len(first) > 40 else "")
     raise DataError(f"the format is not known (ending {ending!r}, first line {shown}).", source=str(path), hint=hint)
+
+
+def _registered_for(path: Path) -> str:
+    """By which name an installed package reads a file: its ending, with or without the dot, or all of its name."""
+    names = sorted(registered("ragauge.readers"), key=len, reverse=True)
+    return next((name for name in names if f".{path.name}".lower().endswith(f".{name.lower().lstrip('.')}")), "")
+
+
+def _registered_rows(path: Path, name: str) -> Iterator[tuple[int, Row]]:
+    """The rows that a package's reader gives: dictionaries, as the lines of our JSONL files are."""
+    read, n = load_registered("ragauge.readers", name), 0
+    try:
+        for n, row in enumerate(read(path), 1):
+            if not isinstance(row, Mapping):
+                raise TypeError(f"row {n} is {described(row)}, expected a dictionary")
+            yield n, row
+    except DataError:
+        raise
+    except Exception as error:
+        problem = f"{package_of(registered('ragauge.readers')[name])} cannot read it: {type(error).__name__}: {error}."
+        raise DataError(problem, source=str(path), line=n or None, unit="after row") from error
 
 
 def _unopened(path: Path, error: OSError) -> DataError:

@@ -234,3 +234,13 @@ def texts(value: Any, name: str, notes: Notes) -> tuple[str, ...]:
     return tuple(
         answer_text(item, f"{name}[{n}]", notes) for n, item in enumerate(items(value, name, "text or a list of texts"))
     )
+
+
+def reached(row: Mapping[str, Any], name: str) -> Any:
+    """What a dotted name reaches inside the row's objects; None where a column has that very name."""
+    if name in row:
+        return None
+    value: Any = row
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
