@@ -160,7 +160,8 @@ def _adapted(
 
     kind = "openai-responses" if name.provider == "openai" else name.provider
     model: Any = infer_model(f"{kind}:{name.model}", lambda _: provider)
-    if hasattr(getattr(model, "client", None), "max_retries"):     # some ask by another client than their provider's
+    # some ask by another client than their provider's; that of xAI cannot be looked at before it connects
+    if name.provider != "xai" and hasattr(getattr(model, "client", None), "max_retries"):
         model.client.max_retries, model.client.timeout = 0, None
     always: dict[str, Any] = {"max_tokens": OUTPUT} if name.provider == "anthropic" else {}
     instead, native, effort = dict[str, str](), None, "thinking"
