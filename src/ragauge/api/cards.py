@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.judges.use import UseGatherer
     from ragauge.analysis.overview.listing import OverviewGatherer
     from ragauge.analysis.ranking.id_match import IdGatherer
+    from ragauge.analysis.results.judging import JudgeUse
     from ragauge.analysis.results.overview import Overview
     from ragauge.analysis.results.scorecard import ScorecardData as Card
     from ragauge.analysis.scores.arrays import ResponseIndex
@@ -145,7 +146,6 @@ def card_of(
     """
     from ragauge.analysis.card import EvaluatedRun, ExampleOutcomes, build
     from ragauge.analysis.diagnosis.label_advice import advise_labels
-    from ragauge.analysis.judges.use import commonest_reason
     from ragauge.analysis.scores.quality import pick_worst
     from ragauge.api.queries.costs import note, use_of
 
@@ -162,8 +162,7 @@ def card_of(
     total = store.runs.size(run.run_id) if scope.total is None else scope.total
     warnings = (*_warnings(store, run), *held.warnings)
     evaluated = EvaluatedRun(run, metrics, len(index.query_ids), max(0, total - done), warnings, scope.took)
-    stored = stored_verdicts(store, run.run_id, judge_id, index)
-    verdicts = found.tables.known.verdicts(stored, failed, judge_id)
+    verdicts = found.tables.known.verdicts(stored_verdicts(store, run.run_id, judge_id, index), failed, judge_id)
     built = build(
         evaluated, note(store, run, judge_id, found.claims.claims, use, found.tables.errors), found.tables,
         ExampleOutcomes(verdicts, failed),
@@ -172,16 +171,21 @@ def card_of(
     )     # fmt: skip
     if not keep:
         _keep_summaries(store, run, judge_id, built.summaries, verdicts.count())
-    if use is not None and use.lacking:
-        use = replace(use, reason=commonest_reason(built.summaries))
-    beside = _with_other_runs(store, replace(built, use=use), judge_id, (metrics, index, keep), family)
-    drawn = store.draws.of_run(run.run_id)
-    labels = "" if drawn else advise_labels(built)
+    explained = replace(built, use=_with_reason(use, built))
+    beside = _with_other_runs(store, explained, judge_id, (metrics, index, keep), family)
+    labels = "" if store.draws.of_run(run.run_id) else advise_labels(built)
     card = replace(beside, overview=_overview(store, found, verdicts, failed, built), label_first=labels)
     card = replace(card, failed_share=corrected_failures(store, run.run_id, judge_id, verdicts))
     if not keep:
         keeper.keep(card, numbers)
     return Scorecard(card, shown)
+
+
+def _with_reason(use: JudgeUse | None, card: Card) -> JudgeUse | None:
+    """What was asked of the judge, with the commonest reason why verdicts are missing."""
+    from ragauge.analysis.judges.use import commonest_reason
+
+    return use if use is None or not use.lacking else replace(use, reason=commonest_reason(card.summaries))
 
 
 def _with_other_runs(

@@ -132,8 +132,7 @@ def ask_each(
             verdicts.update(listing.read(values[-1], frozenset(wanted), unnamed))
         missing = [number for number in wanted if number not in verdicts or not settles[number](verdicts[number])]
         if missing:
-            nameless = UNNAMED if any(unnamed[number] for number in missing) else NO_VERDICT
-            reasons.append(reply.reason or nameless)
+            reasons.append(reply.reason or (UNNAMED if any(map(unnamed.get, missing)) else NO_VERDICT))
         return missing
 
     (first,) = yield [ask(everything, 1)]
@@ -142,9 +141,8 @@ def ask_each(
     if not missing or hopeless(first):
         reason = first.reason or "the call failed" if missing else ""
         return VerdictsRead(verdicts, reason, tuple(values), tuple(said), count)
-    alone = [[number] for number in missing if unnamed[number]]
-    rest = [number for number in missing if not unnamed[number]]
-    parts = alone + _parts(rest, everything=len(rest) == len(everything), cut_off=first.finish == "length")
+    everything_left = len(missing) == len(everything) and not count
+    parts = _parts(missing, everything=everything_left, cut_off=first.finish == "length")
     reasons.clear()
     again = yield [ask(part, 2) for part in parts]
     for part, reply in zip(parts, again, strict=True):
