@@ -141,11 +141,9 @@ def ask_each(
     if not missing or hopeless(first):
         reason = first.reason or "the call failed" if missing else ""
         return VerdictsRead(verdicts, reason, tuple(values), tuple(said), count)
-    everything_left = len(missing) == len(everything) and not count
-    parts = _parts(missing, everything=everything_left, cut_off=first.finish == "length")
+    parts = _parts(missing, everything=missing == everything and not count, cut_off=first.finish == "length")
     reasons.clear()
-    again = yield [ask(part, 2) for part in parts]
-    for part, reply in zip(parts, again, strict=True):
+    for part, reply in zip(parts, (yield [ask(part, 2) for part in parts]), strict=True):
         left(reply, part)
     return VerdictsRead(verdicts, next(iter(reasons), ""), tuple(values), tuple(said), count)
 
