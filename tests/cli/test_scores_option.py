@@ -11,6 +11,7 @@ from tests.cli.conftest import Cli
 
 import ragauge as rg
 from ragauge.engine.pool import Worker
+from ragauge.metrics.catalogue import parse
 
 Row = dict[str, Any]
 
@@ -44,11 +45,10 @@ def test_columns_become_metrics(cli: Cli, tmp_path: Path) -> None:
     assert (rating["mean"], minutes["mean"]) == (pytest.approx(70 / 24), pytest.approx(5.75))
     assert 1 < rating["ci"][0] < 70 / 24 < rating["ci"][1] < 5
     assert found["segments"]["lang"]["de"]["minutes"]["mean"] == pytest.approx(5.5)
-    again = measured(cli, path, "--scores", "User Rating", "--scores", "minutes:lower", "--segments", "lang")
-    assert (again["run_id"], again["metrics"]) == (found["run_id"], found["metrics"])
-    assert "minutes ↓" in cli("evaluate", "a", "--judge", "none", "-m", "user_rating,minutes").out
+    assert (parse("user_rating").direction, parse("minutes").direction) == ("higher", "lower")
 
 
+@pytest.mark.slow
 def test_columns_are_compared_and_gated(cli: Cli, tmp_path: Path) -> None:
     """Two runs with a column are compared by it, worse being more of what is lower the better, and a gate reads it."""
     for name, more in (("a", 0), ("b", 4)):
@@ -76,13 +76,18 @@ def test_values_that_are_no_numbers(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_name_of_a_built_in_metric(cli: Cli, tmp_path: Path) -> None:
-    """A column called as a metric is refused with what to write, which then works; one with no name likewise."""
-    path = saved(tmp_path / "a.jsonl", rows(faithfulness=lambda i: i % 2, **{"4★": lambda i: 1}))
+    """A column called as a metric is refused with what to write, which then works."""
+    path = saved(tmp_path / "a.jsonl", rows(faithfulness=lambda i: i % 2))
     said = cli("evaluate", path, "--scores", "faithfulness")
     remedy = "--map own_faithfulness=faithfulness --scores own_faithfulness"
     assert said.code == 2
     assert f"faithfulness is a built-in metric. Give yours another name: {remedy}." in said.err
     assert measured(cli, path, *remedy.split())["metrics"]["own_faithfulness"]["mean"] == 0.5
+
+
+def test_column_that_cannot_name_a_metric(cli: Cli, tmp_path: Path) -> None:
+    """A name without letters is refused; --map gives it one."""
+    path = saved(tmp_path / "a.jsonl", rows(**{"4★": lambda i: 1}))
     said = cli("evaluate", path, "--scores", "4★")
     assert "the column '4★' cannot name a metric" in said.err
     assert measured(cli, path, "--map", "stars=4★", "--scores", "stars")["metrics"]["stars"]["mean"] == 1
@@ -119,9 +124,10 @@ def test_tables_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_bad_direction_is_part_of_the_name(cli: Cli, tmp_path: Path) -> None:
-    """Only higher, lower and neither stand behind a colon; any other text is the column's."""
+    """Only higher, lower and neither stand behind a colon; any other text is the column's. The option may be repeated."""
     path = saved(tmp_path / "a.jsonl", rows(**{"time:total": lambda i: 2}))
-    assert measured(cli, path, "--scores", "time:total")["metrics"]["time_total"]["mean"] == 2
+    found = measured(cli, path, "--scores", "time:total", "--scores", "minutes")["metrics"]
+    assert (found["time_total"]["mean"], found["minutes"]["mean"]) == (2, 5.75)
 
 
 def test_columns_in_worker_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
