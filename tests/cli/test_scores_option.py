@@ -124,7 +124,7 @@ def test_tables_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_bad_direction_is_part_of_the_name(cli: Cli, tmp_path: Path) -> None:
-    """Only higher, lower and neither stand behind a colon; any other text is the column's. The option may be repeated."""
+    """Only higher, lower and neither stand behind a colon, any other text is the column's; the option repeats."""
     path = saved(tmp_path / "a.jsonl", rows(**{"time:total": lambda i: 2}))
     found = measured(cli, path, "--scores", "time:total", "--scores", "minutes")["metrics"]
     assert (found["time_total"]["mean"], found["minutes"]["mean"]) == (2, 5.75)
