@@ -16,12 +16,14 @@ from ragauge.analysis.results.scorecard import Cause, Interval, Summary
 from ragauge.data import facts as facts_module
 from ragauge.data.ask import ProviderEndpoint
 from ragauge.data.codec import FACTS, decode, encode
+from ragauge.data.criterion import CriterionVerdict
 from ragauge.data.example import Example, Relevant, Span, Turn
 from ragauge.data.facts import (
     AgreementFacts,
     AnswerFacts,
     Claim,
     CoverFacts,
+    CriteriaFacts,
     GuessedFacts,
     Rating,
     ReferenceClaim,
@@ -78,6 +80,7 @@ FACT_STRATEGIES: dict[type[Any], st.SearchStrategy[Any]] = {
         AgreementFacts, tuples(st.sampled_from([None, "agrees", "contradicts", "absent"])), tuples(maybe)
     ),
     CoverFacts: st.builds(CoverFacts, tuples(maybe)),
+    CriteriaFacts: st.builds(CriteriaFacts, tuples(st.builds(CriterionVerdict, text, text, maybe, text))),
     GuessedFacts: st.builds(GuessedFacts, tuples(st.none() | real)),
     SimilarityFacts: st.builds(SimilarityFacts, st.none() | real, st.booleans()),
 }

@@ -54,10 +54,10 @@ def test_it_is_a_judge_that_names_its_weights() -> None:
 
 
 def test_what_it_answers() -> None:
-    """It answers nine questions and declines the one that takes writing."""
+    """It answers ten questions and declines the one that takes writing."""
     judge = LocalJudge()
     rated = {"rate_passages", "rate_sentences", "rate_answer"}
-    covers = {"cover_aspects", "cover_criteria", "similarity"}
+    covers = {"cover_aspects", "cover_criteria", "meet_criteria", "similarity"}
     assert set(ASKED) == {"verify_answer", "verify_reference", "agree", *rated, *covers}
     assert all(judge.answers(question) and judge.version(question) >= 1 for question in ASKED)
     assert not judge.answers("guess_questions")

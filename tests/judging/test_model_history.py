@@ -12,6 +12,7 @@ from tests.judging.canned import always
 from tests.judging.test_model_prompts import INPUTS, QUERY, SEEING, sent
 
 from ragauge.data.ask import Ask
+from ragauge.data.criterion import Criterion
 from ragauge.data.example import HISTORY_CHARS, Example, Turn, seen_turns
 from ragauge.data.facts import AnswerFacts
 from ragauge.data.response import Passage, Response
@@ -39,7 +40,7 @@ def test_every_question_is_handed_the_earlier_turns() -> None:
     """A recorder of all calls about one answer: each of them holds the user's earlier turn."""
     judge, calls, known = ModelJudge.of("openai:any"), [], {}
     for question in ASKED:
-        inputs = inputs_for(question, EXAMPLE, RESPONSE, known)
+        inputs = inputs_for(question, EXAMPLE, RESPONSE, known, (Criterion("kind", "It is kind."),))
         if inputs is None or question == "similarity":
             continue
         facts, asked = always(judge.ask(inputs), _scripted)
@@ -112,7 +113,7 @@ def _scripted(ask: Ask) -> Mapping[str, Any]:
         "sentences": [{"n": 1, "claims": [{"text": "Mog may stay a day.", **claim}], "relevant": False}],
         "claims": [{"n": 1, **claim}], "addresses": "fully", "refuses": False,
         "passages": [{"n": 1, "relevant": False}], "parts": [{"n": 1, "met": False}],
-        "criteria": [{"n": 1, "met": ORDER in outside}], "reference": [{"n": 1, "stated": False}],
+        "criteria": [{"n": 1, "met": ORDER in outside, "reason": "So."}], "reference": [{"n": 1, "stated": False}],
         "answer": [{"n": 1, "verdict": "absent"}], "questions": ["a?", "b?", "c?"],
     }  # fmt: skip
 

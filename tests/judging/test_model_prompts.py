@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from ragauge.data.criterion import Criterion
 from ragauge.judging.inputs import (
     Agree,
     CoverAspects,
     CoverCriteria,
     GuessQuestions,
+    MeetCriteria,
     RateAnswer,
     RatePassages,
     RateSentences,
@@ -21,6 +23,10 @@ from ragauge.judging.model.judge import ASKED, ModelJudge
 from ragauge.judging.model.prompt_blocks import given
 
 QUERY, PASSAGES, ANSWER = "How long is it?", ("It lasts a day. It is free.", "No more."), "It lasts a day."
+CRITERIA = (
+    Criterion("polite", "It is polite."),
+    Criterion("based", "It rests on them.", ("query", "passages", "answer", "history"), ("not", "wholly"), 2),
+)
 INPUTS: list[Any] = [
     VerifyAnswer(QUERY, PASSAGES, ANSWER),
     VerifyAnswer(QUERY, None, ANSWER),
@@ -31,6 +37,8 @@ INPUTS: list[Any] = [
     Agree(("A day.",), ("A week.",), QUERY, ("Two days.",), ANSWER),
     CoverAspects(QUERY, ("length",), ANSWER),
     CoverCriteria(QUERY, ("It is polite.",), ANSWER),
+    MeetCriteria(CRITERIA[:1], QUERY, ANSWER),
+    MeetCriteria(CRITERIA[1:], QUERY, ANSWER, PASSAGES, ("A day.",)),
     GuessQuestions(QUERY, ANSWER),
 ]
 
@@ -73,7 +81,8 @@ def first(inputs: Any, spec: str = "openai:any") -> Any:
 
 def test_questions_about_passages_begin_alike() -> None:
     """All that see passages begin with the same system text, question and passages; task and answer come behind."""
-    assert {one.question for one in SEEING} == {"verify_answer", "verify_reference", "rate_passages", "rate_sentences"}
+    rating = {"rate_passages", "rate_sentences"}
+    assert {one.question for one in SEEING} == {"verify_answer", "verify_reference", "meet_criteria", *rating}
     asks = [first(one) for one in SEEING]
     assert len({(ask.messages[0], ask.messages[1][1][: ask.shared], ask.shared) for ask in asks}) == 1
     head = asks[0].messages[1][1][: asks[0].shared]

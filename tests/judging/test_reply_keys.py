@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ragauge.data.ask import Ask, ModelName, Reply, reply_key
+from ragauge.data.criterion import Criterion
 from ragauge.data.identity import digest
 from ragauge.data.labelled import AnswerPair
 from ragauge.judging.inputs import (
@@ -17,6 +18,7 @@ from ragauge.judging.inputs import (
     CoverCriteria,
     GuessQuestions,
     Inputs,
+    MeetCriteria,
     RateAnswer,
     RatePassages,
     RateSentences,
@@ -63,6 +65,10 @@ INPUTS: Mapping[str, Inputs] = {
     "agree, without a question": Agree(("A day.", "5 dollars."), ("A week.",)),
     "cover_aspects": CoverAspects(QUERY, ("length", "price", "place"), ANSWER),
     "cover_criteria": CoverCriteria(QUERY, ("It is polite.", "It is short."), ANSWER),
+    "meet_criteria": MeetCriteria(
+        (Criterion("polite", "It is polite."), Criterion("tone", "Tone", ("answer",), ("rude", "kind"), 2),
+         Criterion("based", "It rests on them.", ("query", "passages", "answer"))), QUERY, ANSWER, PASSAGES,
+    ),
     "guess_questions": GuessQuestions(QUERY, ANSWER),
     "similarity": Similarity(ANSWER, "A day."),
 }
@@ -77,6 +83,7 @@ EVIDENCE: Mapping[str, str] = {
     "agree, without a question": "14c79878fb897b46",
     "cover_aspects": "d25247c9c1cf8096",
     "cover_criteria": "75213ed59d982ee3",
+    "meet_criteria": "238ffe60bf19a989",
     "guess_questions": "fd8f1afb69b61d51",
     "similarity": "42945cbfbafc6a63",
 }
@@ -91,6 +98,7 @@ SENT: Mapping[str, tuple[str, ...]] = {     # one a spec
     "agree, without a question": ("37229ea26fa70b8f",) * 3,
     "cover_aspects": ("86c434e41bef9994",) * 3,
     "cover_criteria": ("f485b8185c527afe",) * 3,
+    "meet_criteria": ("a8971e9762da7a3f",) * 3,
     "guess_questions": ("33d3d92227d49a01",) * 3,
     "similarity": ("96626ed3e6ff11a6",) * 3,
     "prepare": ("eb979020c0f84039",) * 3,

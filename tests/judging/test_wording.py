@@ -13,6 +13,7 @@ from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.data.ask import Ask
+from ragauge.data.criterion import Criterion, Seen
 from ragauge.data.facts import AnswerFacts
 from ragauge.errors import DataError, UsageError
 from ragauge.judging.inputs import (
@@ -20,6 +21,7 @@ from ragauge.judging.inputs import (
     CoverAspects,
     CoverCriteria,
     GuessQuestions,
+    MeetCriteria,
     RateAnswer,
     RatePassages,
     RateSentences,
@@ -32,6 +34,7 @@ from ragauge.judging.model.prompt_blocks import DATA, given
 VERIFY = "Only what is written word for word counts.\n{passages}\nWas {question} answered?\n{answer}\n"
 QUERY, PASSAGES, ANSWER = "How long is it?", ("It lasts a day. It is free.", "No more."), "It lasts a day. It is red."
 MIDDLE = "The day is free for members. The stay lasts one day without payment. Visitors stay a day at no charge."
+SEEN: tuple[Seen, ...] = ("query", "passages", "reference", "answer")
 CASES: list[tuple[str, Any]] = [
     ("verify_answer", VerifyAnswer(QUERY, PASSAGES, ANSWER)),
     ("list_claims", VerifyAnswer(QUERY, None, ANSWER)),
@@ -42,6 +45,9 @@ CASES: list[tuple[str, Any]] = [
     ("agree", Agree(("A day.",), ("A week.",), QUERY, ("Two days.",), ANSWER)),
     ("cover_aspects", CoverAspects(QUERY, ("length",), ANSWER)),
     ("cover_criteria", CoverCriteria(QUERY, ("It is polite.",), ANSWER)),
+    ("meet_criteria", MeetCriteria((
+        Criterion("a", "It is polite.", SEEN), Criterion("b", "Tone", SEEN, ("rude", "kind"), 2),
+    ), QUERY, ANSWER, PASSAGES, ("A day.",))),
     ("guess_questions", GuessQuestions(QUERY, ANSWER)),
 ]
 

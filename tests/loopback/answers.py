@@ -111,6 +111,8 @@ def _yes_or_no(
     items = wanted.get(name, {}).items()
     found = [{"n": _n(n), word: _held(text if word == "met" else other, other if word == "met" else text) >= 0.5}
              for n, text in items]  # fmt: skip
+    if "reason" in fields[name]["items"]["properties"]:
+        found = [{"reason": "By the words.", **one} for one in found]
     return {name: found}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ragauge.analysis.causes.attribute import BY_NAME
+from ragauge.analysis.causes.attribute import find_row
 from ragauge.analysis.diagnosis.concentration import ANSWERABLE
 from ragauge.analysis.diagnosis.diagnose import SegmentView, component_of, diagnose
 from ragauge.analysis.diagnosis.findings import before_labels, with_lost_evidence, with_run_name
@@ -221,7 +221,7 @@ def _with_error(note: JudgeNote, metrics: Sequence[Metric]) -> JudgeNote:
 
 def _of_retrieval(finding: Finding, failed: FailedResponses) -> bool:
     """Whether it speaks of what was retrieved alone, which is no news of a run whose passages were handed to it."""
-    row = BY_NAME.get(finding.cause)
+    row = find_row(finding.cause)
     if row is not None:
         return row.at(component_of(failed.of_cause(finding.cause))).component in ("retrieval", "data")
     return bool(finding.readings) and all(parse(reading.metric).measures == "retrieval" for reading in finding.readings)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ragauge.api.baseline import baseline_run, check
 from ragauge.api.inputs.sources import named, place_of, stored
-from ragauge.api.inputs.typed import parse_controls
+from ragauge.api.inputs.typed import parse_controls, parse_criteria
 from ragauge.api.options import EvaluateOptions
 from ragauge.errors import DataError, JudgeError, RagaugeError, UsageError
 from ragauge.text.messages import plural
@@ -47,9 +47,11 @@ def planner(wanted: EvaluateOptions) -> RunPlanner:
     from ragauge.engine.people import is_people
     from ragauge.engine.plan import Selection, plan
     from ragauge.metrics.catalogue import questions, said_otherwise, select
+    from ragauge.metrics.criterion import criteria_of
 
     names, spec = named(wanted.metrics), given_judge(wanted.judge, wanted.judge_name, wanted.prompts)
-    metrics = select([*(names or ("default",)), *wanted.inputs().scores])
+    criteria = parse_criteria(wanted.criteria)
+    metrics = select([*(names or ("default", *map(str, criteria))), *wanted.inputs().scores])
     for sentence in said_otherwise(names):
         (wanted.warn or warn_user)(f"{sentence}.")
     if spec in NO_JUDGE:
@@ -74,7 +76,7 @@ def planner(wanted: EvaluateOptions) -> RunPlanner:
         left_out = store.collecting.not_drawn(run_id) if asked and only is None else set()
         if left_out:
             only = set(store.runs.order(run_id).numbers) - left_out
-        selection = Selection(wanted.limit, keep, only, wanted.retry_failed, n_controls)
+        selection = Selection(wanted.limit, keep, only, wanted.retry_failed, n_controls, criteria_of(criteria))
         found = tuple(
             plan(store, run_id, asked if repeat else metrics, judge, selection, judge_repeat=repeat, listing=listing)
             for repeat in range(wanted.judge_repeats)

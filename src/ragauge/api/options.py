@@ -45,6 +45,7 @@ class EvaluateOptions(ModelCallOptions):
     ] = 1
     prompts: Any = None
     controls: Controls = None
+    criteria: Any = None
     store: Store = None
     name: Annotated[str, Typed("What to call the run; the file's name by default.")] = ""
     columns: Columns = None

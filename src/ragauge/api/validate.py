@@ -68,6 +68,7 @@ def validate(wanted: ValidateOptions) -> Validated:
     from ragauge.analysis.monitoring.watches import watches
     from ragauge.gating.examples import untagged
     from ragauge.gating.rules import understood
+    from ragauge.metrics.configured import register_criteria
 
     file = read_config(wanted.config)
     know_own_metrics(None)
@@ -78,7 +79,7 @@ def validate(wanted: ValidateOptions) -> Validated:
         asked = tuple(monitor_section.said(monitor, watched))
         remarks = tuple(monitor_section.remarks(file, monitor, watched))
     if file.config.gate is None and file.config.model_fields_set:     # the file is about something else
-        if problems := (*file.problems, *wrong):
+        if problems := (*file.problems, *register_criteria(file)[1], *wrong):
             raise ConfigError(problems)
         return Validated(file.name, (), asked, remarks)
     rules, problems = understood(file)

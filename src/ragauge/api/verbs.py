@@ -142,6 +142,8 @@ async def evaluate_async(wanted: EvaluateOptions) -> Scorecard:
         controls: ask the judge first about so many pairs of the run whose truth is known; they show what it can read.
             "none" asks the local judge about pairs that come with the package alone, and a model about none. By
             default 200 for the local judge and none for models.
+        criteria: what each answer is held against, such as {"polite": "Addresses the reader formally"}; each is a
+            metric (docs/criteria.md). None = what ragauge.yaml says.
         retry_failed: evaluate again what failed before.
         index: ids, table or path: what the system's index holds. Tells what was never ingested from what search misses.
         baseline: a stored run to hold this one against, its id or name; it must have been judged alike.

@@ -18,6 +18,7 @@ from ragauge.data.facts import (
     AgreementFacts,
     AnswerFacts,
     CoverFacts,
+    CriteriaFacts,
     Evidence,
     FactsOf,
     GuessedFacts,
@@ -41,6 +42,7 @@ FACTS: Mapping[str, type[FactsOf]] = {
     "agree": AgreementFacts,
     "cover_aspects": CoverFacts,
     "cover_criteria": CoverFacts,
+    "meet_criteria": CriteriaFacts,
     "guess_questions": GuessedFacts,
     "similarity": SimilarityFacts,
 }

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ragauge.data.criterion import CriterionVerdict
+
 SupportLabel = Literal["supported", "contradicted", "not_in_context"]
 Strength = Literal["direct", "implied"]
 Address = Literal["fully", "partly", "no"]
@@ -214,6 +216,13 @@ class CoverFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class CriteriaFacts:
+    """Facts of `meet_criteria`: a verdict on each criterion of the run whose texts are there."""
+
+    verdicts: tuple[CriterionVerdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GuessedFacts:
     """Facts of `guess_questions`: cosine of the question with each question guessed from the answer."""
 
@@ -233,7 +242,10 @@ class SimilarityFacts:
     blank: bool = False
 
 
-FactsOf = AnswerFacts | ReferenceFacts | RelevanceFacts | AgreementFacts | CoverFacts | GuessedFacts | SimilarityFacts
+FactsOf = (
+    AnswerFacts | ReferenceFacts | RelevanceFacts | AgreementFacts | CoverFacts | CriteriaFacts | GuessedFacts
+    | SimilarityFacts
+)     # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ BATCH = 200
 # output tokens a numbered item, by question: a claim with its verdict, a reference claim, a rating …
 OUTPUT: Mapping[str, int] = {
     "verify_answer": 75, "verify_reference": 45, "rate_passages": 14, "rate_sentences": 14, "rate_answer": 14,
-    "agree": 16, "cover_aspects": 14, "cover_criteria": 14, "guess_questions": 60, "prepare": 160,
+    "agree": 16, "cover_aspects": 14, "cover_criteria": 14, "meet_criteria": 45, "guess_questions": 60,
+    "prepare": 160,
 }  # fmt: skip
 
 
@@ -154,7 +155,7 @@ def _asks(
 ) -> list[tuple[ModelName, Ask]]:
     asks: list[tuple[ModelName, Ask]] = []
     for question in plan.questions:
-        inputs = inputs_for(question, item.example, item.response, _guessed(item))
+        inputs = inputs_for(question, item.example, item.response, _guessed(item), plan.criteria)
         if inputs is None:
             continue
         asks += _unanswered(judge, inputs, plan.judge_repeat, store, local)

@@ -322,7 +322,7 @@ async def _with_controls(plan: Plan, store: Store, models: Models | None) -> Pla
 def _work(plan: Plan, store: Store) -> Work:
     return Work(
         plan.metrics, plan.questions, plan.judge, EmbedAnswers(), plan.judge_repeat, plan.listing, plan.controls,
-        partial(read_label_facts, store),
+        partial(read_label_facts, store), criteria=plan.criteria,
     )     # fmt: skip
 
 
@@ -356,7 +356,8 @@ def _pool(plan: Plan, store: Store, started: Sequence[Worker]) -> Pool:
         spec = spec_of(plan.judge) if plan.judge is not None else None
         names = tuple(str(metric) for metric in plan.metrics)
         own = tuple((one.load, one.name, one.version) for one in own_declarations(plan.metrics) if one.load)
-        task = Task(store.url, names, plan.questions, spec, plan.judge_id, plan.judge_repeat, plan.run_id, own)
+        of = plan.judge_id, plan.judge_repeat, plan.run_id
+        task = Task(store.url, names, plan.questions, spec, *of, own, plan.criteria)
         return Processes(task, plan.metrics, started)
     return InProcess(_work(plan, store), store)
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.ask import Ask, Reply
 from ragauge.data.codec import FACTS
+from ragauge.data.criterion import Criterion
 from ragauge.data.document import IndexListing
 from ragauge.data.facts import Evidence, FactsOf
 from ragauge.data.identity import digest
@@ -53,6 +54,7 @@ class Work:
         controls: what shows whether the judge can read a response; None = nothing was asked, and all counts as read.
         labels: the labels of some responses, by which verdicts and causes are decided; None = there are none.
         own_calls: calls metrics of the user's own.
+        criteria: of the run.
     """
 
     metrics: tuple[Metric, ...]
@@ -64,6 +66,7 @@ class Work:
     controls: Controls | None = None
     labels: Callable[[Sequence[Loaded]], Mapping[int, LabelFacts]] | None = None
     own_calls: OwnCalls = field(default_factory=OwnCalls)
+    criteria: tuple[Criterion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +276,8 @@ class Questioning:
             self._fail(question, one, blocked)
             return
         try:
-            inputs = inputs_for(question, one.item.example, one.item.response, one.facts())
+            example, response = one.item.example, one.item.response
+            inputs = inputs_for(question, example, response, one.facts(), self._work.criteria)
             if inputs is not None:
                 wanted.setdefault(self._key(question, inputs), (inputs, []))[1].append(one)
         except Exception as error:

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ragauge.data.criterion import Criterion
 from ragauge.data.document import IndexListing
 from ragauge.data.readability import Controls
 from ragauge.errors import UsageError
@@ -30,6 +31,7 @@ class Selection:
         retry_failed: do again what failed before.
         controls: pairs of known truth that the judge is asked about, at most; 0 = shipped ones alone; None = as many
             as it is asked about by default.
+        criteria: of the run, besides those among the metrics.
     """
 
     limit: int | None = None
@@ -37,6 +39,7 @@ class Selection:
     only: Collection[int] | None = None
     retry_failed: bool = False
     controls: int | None = None
+    criteria: tuple[Criterion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,17 @@ class Plan:
     selection: Selection = field(default_factory=Selection, repr=False)
     n_controls: int | None = None
     controls: Controls | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """Those asked about, where one is among the metrics: all of the run's, so that what is found is the same."""
+        if "meet_criteria" not in self.questions:
+            return ()
+        from ragauge.metrics.criterion import criteria_of
+
+        own = {criterion.name: criterion for criterion in criteria_of(self.metrics)}
+        others = {one.name: own.get(one.name, one) for one in self.selection.criteria}
+        return tuple((others | own).values())
 
     @property
     def fingerprint(self) -> str:

@@ -15,8 +15,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import IO
+from typing import IO, Any
 
+from ragauge.data.codec import from_plain
+from ragauge.data.criterion import Criterion
 from ragauge.data.object_lookup import find
 from ragauge.engine import wire
 from ragauge.engine.embed_answers import EmbedAnswers
@@ -41,6 +43,7 @@ class Task:
         judge_repeat: which asking of the judge.
         run_id: whose responses, whose listing of the index, and whose controls.
         own: of metrics of the user's own: module:name of the code, printed name, version.
+        criteria: of the run, as JSON types once they were sent.
     """
 
     store: str
@@ -51,6 +54,7 @@ class Task:
     judge_repeat: int
     run_id: str
     own: tuple[tuple[str, str, int], ...] = ()
+    criteria: Sequence[Any] = ()
 
     def to_json(self) -> str:
         """The task as one line."""
@@ -72,7 +76,9 @@ class Task:
         listing = store.listings.read(self.run_id)
         controls = None if judge is None else store.controls.read(self.run_id, judge.judge_id, self.judge_repeat)
         labels = partial(read_label_facts, store)
-        return Work(metrics, tuple(self.questions), judge, EmbedAnswers(), self.judge_repeat, listing, controls, labels)
+        criteria = tuple(from_plain(Criterion, one) for one in self.criteria)
+        return Work(metrics, tuple(self.questions), judge, EmbedAnswers(), self.judge_repeat, listing, controls, labels,
+                    criteria=criteria)     # fmt: skip
 
 
 def judge_numbers(numbers: Sequence[int], work: Work, store: Store) -> BatchResult:

@@ -15,6 +15,7 @@ from ragauge.analysis.scores.segments import FEWEST, NONE, Segments, tidy
 from ragauge.errors import ConfigError, DataError, UsageError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import range_hint
+from ragauge.metrics.configured import register_criteria
 from ragauge.text.messages import UNITS
 
 if TYPE_CHECKING:
@@ -145,13 +146,12 @@ def rules_of(file: ConfigFile) -> Rules:
 def understood(file: ConfigFile) -> tuple[Rules, tuple[DataError, ...]]:
     """The rules of a configuration file as far as they make sense, and every mistake."""
     gate = file.config.gate
-    problems = list(file.problems)
+    problems = [*file.problems, *register_criteria(file)[1]]
     if gate is None:
         if not problems:
             problems.append(file.problem("gate", "is missing: there are no rules. Write gate: and below it rules:.", 1))
         return Rules(file.name, (), (), 0.0, None), tuple(problems)
-    conditions: list[Condition] = []
-    must_pass: list[MustPass] = []
+    conditions, must_pass = list[Condition](), list[MustPass]()
     for section in gate.rules:
         reader = _Rule(file, gate, section)
         reader.read(conditions, must_pass)

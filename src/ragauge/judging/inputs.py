@@ -5,10 +5,11 @@ The earlier turns of a conversation are seen by every question about its meaning
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ragauge.data.criterion import Criterion, Seen
 from ragauge.data.example import Example, Turn, seen_turns
 from ragauge.data.facts import AnswerFacts, FactsOf
 from ragauge.data.identity import digest, plain
@@ -119,6 +120,23 @@ class CoverCriteria:
 
 
 @dataclass(frozen=True, slots=True)
+class MeetCriteria:
+    """Which criteria of the run the example meets; what none of them sees is left out."""
+
+    question: ClassVar = "meet_criteria"
+    criteria: tuple[Criterion, ...]
+    query: str = ""
+    answer: str | None = None
+    passages: tuple[str, ...] | None = None
+    references: tuple[str, ...] = ()
+    history: tuple[Turn, ...] = ()
+
+    def seen_by(self, criterion: Criterion) -> tuple[Seen, ...]:
+        """What one criterion is shown: what it sees, but for earlier turns where there are none."""
+        return tuple(part for part in criterion.sees if part != "history" or self.history)
+
+
+@dataclass(frozen=True, slots=True)
 class GuessQuestions:
     """Which questions the answer would answer, compared with the one that was asked."""
 
@@ -142,7 +160,7 @@ ENDS = (".", "!", "?", "。", "！", "？")
 
 Rate = RatePassages | RateSentences | RateAnswer
 Cover = CoverAspects | CoverCriteria
-Inputs = VerifyAnswer | VerifyReference | Rate | Agree | Cover | GuessQuestions | Similarity
+Inputs = VerifyAnswer | VerifyReference | Rate | Agree | Cover | MeetCriteria | GuessQuestions | Similarity
 
 
 def reference_claims(example: Example) -> tuple[str, ...]:
@@ -173,8 +191,9 @@ def _cut(sentence: str) -> tuple[str, ...]:
 
 
 def inputs_for(
-    question: str, example: Example, response: Response, known: Mapping[str, FactsOf]
-) -> Inputs | None:
+    question: str, example: Example, response: Response, known: Mapping[str, FactsOf],
+    criteria: Sequence[Criterion] = (),
+) -> Inputs | None:     # fmt: skip
     """What the question sees of one response; None where it does not apply (then nothing is asked).
 
     Args:
@@ -182,6 +201,7 @@ def inputs_for(
         example: the question and its labels.
         response: what the system returned.
         known: facts of the questions asked before, by name; `agree` works on the claims of verify_answer.
+        criteria: of the run.
     """
     if response.error is not None:
         return None
@@ -197,12 +217,12 @@ def inputs_for(
                 return None
             accepted = example.references[1:] if len(claims) == 1 else ()
             return VerifyReference(example.query, claims, texts, accepted, turns)
-        case "rate_passages":
-            return None if texts is None else RatePassages(example.query, texts, turns)
-        case "rate_sentences":
-            return None if texts is None else RateSentences(example.query, texts, turns)
-        case "rate_answer":
-            return None if answer is None else RateAnswer(example.query, answer, turns)
+        case "rate_passages" | "rate_sentences":
+            rate = RatePassages if question == "rate_passages" else RateSentences
+            return None if texts is None else rate(example.query, texts, turns)
+        case "rate_answer" | "guess_questions":
+            of = RateAnswer if question == "rate_answer" else GuessQuestions
+            return None if answer is None else of(example.query, answer, turns)
         case "agree":
             verified = known.get("verify_answer")
             claims = reference_claims(example)
@@ -211,17 +231,31 @@ def inputs_for(
             mine = tuple(claim.text for claim in verified.claims)
             main = "".join(example.references[:1])
             return Agree(mine, claims, example.query, example.references[1:], answer or "", main, turns)
-        case "cover_aspects":
-            parts = example.aspects
-            return CoverAspects(example.query, parts, answer, turns) if parts and answer is not None else None
-        case "cover_criteria":
-            parts = example.criteria
-            return CoverCriteria(example.query, parts, answer, turns) if parts and answer is not None else None
-        case "guess_questions":
-            return None if answer is None else GuessQuestions(example.query, answer, turns)
+        case "cover_aspects" | "cover_criteria":
+            of_aspects = question == "cover_aspects"
+            kind, parts = (CoverAspects, example.aspects) if of_aspects else (CoverCriteria, example.criteria)
+            return kind(example.query, parts, answer, turns) if parts and answer is not None else None
+        case "meet_criteria":
+            return _criteria_inputs(criteria, example.query, answer, texts, example.references, turns)
         case "similarity":
             return None if answer is None or not example.references else Similarity(answer, example.references[0])
     raise ValueError(f"no question {question!r}")
+
+
+def _criteria_inputs(
+    criteria: Sequence[Criterion], query: str, answer: str | None, passages: tuple[str, ...] | None,
+    references: Sequence[str], history: tuple[Turn, ...],
+) -> MeetCriteria | None:     # fmt: skip
+    """Those criteria whose texts are there, and what they see; None where none is."""
+    texts = tuple(reference for reference in references if reference.strip())
+    lacking = {"answer": answer is None, "passages": passages is None, "reference": not texts}
+    able = tuple(one for one in criteria if not any(lacking.get(part) for part in one.sees))
+    seen = {part for one in able for part in one.sees}
+    return MeetCriteria(
+        able, query if "query" in seen else "", answer if "answer" in seen else None,
+        passages if "passages" in seen else None, texts if "reference" in seen else (),
+        history if "history" in seen else (),
+    ) if able else None     # fmt: skip
 
 
 def inputs_of_row(row: Labelled) -> VerifyAnswer:

@@ -130,13 +130,16 @@ def register_object(given: object) -> Metric:
 
 def register_stored(declarations: Sequence[Declaration]) -> None:
     """Makes metrics known whose scores a store holds, where their code is not loaded."""
+    from ragauge.metrics.criterion import KIND, criterion_class
     from ragauge.metrics.own_class import stored_class
 
     for declared in declarations:
         current = _OWN.get(declared.name) or _OWN.get(head_of(declared.name))
-        replaced = current is None or (is_stored(current) and getattr(current, "declared", None) != declared)
+        of_store = current is not None and getattr(current, "of_store", is_stored(current))
+        replaced = current is None or (of_store and getattr(current, "declared", None) != declared)
         if replaced and declared.name not in classes(BUILT_IN):
-            _OWN[declared.name] = stored_class(declared)
+            criterion = KIND in declared.more     # its declaration is all of it: it is computed too
+            _OWN[declared.name] = criterion_class(declared, of_store=True) if criterion else stored_class(declared)
             _clear()
 
 
@@ -379,6 +382,7 @@ QUESTIONS = (
     "agree",            # on the claims of verify_answer
     "cover_aspects",
     "cover_criteria",
+    "meet_criteria",    # of the run, not of the example
     "guess_questions",
     "similarity",       # vectors only
 )

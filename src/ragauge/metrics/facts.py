@@ -393,8 +393,8 @@ ASKED: Mapping[str, Callable[[Any, Facts], Any]] = {
     "agree.reference": _stated,
     "agree.agrees": _agrees,
     "agree.states": _states,
-    "cover_aspects.met": lambda cover, _: cover.met,
-    "cover_criteria.met": lambda cover, _: cover.met,
+    **{f"cover_{parts}.met": lambda cover, _: cover.met for parts in ("aspects", "criteria")},
+    **{f"meet_criteria.{of}": lambda found, _: found.verdicts for of in ("verdicts", "required")},
     "guess_questions.cosines": lambda guesses, _: guesses.cosines,
     "similarity.cosine": lambda pair, _: pair if pair.blank or pair.cosine is not None else None,
 }

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.explaining.case import count_found
 from ragauge.analysis.results.scorecard import ExampleView
-from ragauge.data.facts import AnswerFacts, Claim, CoverFacts, RelevanceFacts
+from ragauge.data.facts import AnswerFacts, Claim, CoverFacts, CriteriaFacts, RelevanceFacts
 from ragauge.metrics.base import Failed, NotAsked
 from ragauge.metrics.catalogue import parse
 from ragauge.metrics.facts import Facts, resolve
@@ -66,11 +66,27 @@ class ReferenceClaimView:
 
 @dataclass(frozen=True, slots=True)
 class CheckedAspect:
-    """One aspect or criterion and whether the answer meets it; None = not judged."""
+    """One aspect or criterion and whether the answer meets it; None = not judged.
+
+    Attributes:
+        kind: aspect, criterion, or what a criterion of the whole run is called.
+        text: of it.
+        met: the verdict.
+        reason: the judge's sentence.
+        level: such as "level 2 of 3"; "" of one without levels.
+    """
 
     kind: str
     text: str
     met: bool | None
+    reason: str = ""
+    level: str = ""
+
+    @property
+    def says(self) -> str:
+        """The verdict in words."""
+        words = {True: "met", False: "not met", None: "no verdict"}[self.met]
+        return f"{words}, {self.level}" if self.level else words
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +255,7 @@ def wanted(view: ExampleView) -> tuple[ReferenceClaimView, ...]:
 
 
 def checked(view: ExampleView) -> tuple[CheckedAspect, ...]:
-    """The aspects and criteria of the example with what was found about them."""
+    """The aspects and criteria of the example and the criteria of the run, with what was found about them."""
     checked_aspects: list[CheckedAspect] = []
     for kind, texts in (("aspect", view.example.aspects), ("criterion", view.example.criteria)):
         facts = view.evidence.get("cover_aspects" if kind == "aspect" else "cover_criteria")
@@ -247,6 +263,11 @@ def checked(view: ExampleView) -> tuple[CheckedAspect, ...]:
             checked_aspects += [
                 CheckedAspect(kind, text, met) for text, met in zip(texts or (), facts.facts.met, strict=False)
             ]
+    facts = view.evidence.get("meet_criteria")
+    for one in facts.facts.verdicts if facts is not None and isinstance(facts.facts, CriteriaFacts) else ():
+        kind = f"{'required ' if one.required else ''}criterion {one.name}"
+        level = f"level {one.level} of {one.n_levels}" if one.level is not None else ""
+        checked_aspects.append(CheckedAspect(kind, one.text, one.met, one.reason, level))
     return tuple(checked_aspects)
 
 

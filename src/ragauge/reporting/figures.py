@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ragauge.analysis.diagnosis.words import WORDS
+from ragauge.analysis.diagnosis.words import find_words
 from ragauge.analysis.results.overview import Bin, Distribution, LengthBand
 from ragauge.analysis.results.scorecard import ScorecardData
 from ragauge.reporting.charts import estimates, failures, spread
@@ -116,7 +116,7 @@ def by_segment(card: ScorecardData, anchors: Anchors) -> Iterator[Figure]:
 def legend(card: ScorecardData) -> list[Meaning]:
     """Every cause with its colour and what it means; causes beyond the colours that there are share the last one."""
     return [
-        Meaning(number, cause or UNNAMED, WORDS[cause].headline if cause in WORDS else "")
+        Meaning(number, cause or UNNAMED, known.headline if (known := find_words(cause)) else "")
         for cause, number in failures.coloured(card).items()
     ]
 

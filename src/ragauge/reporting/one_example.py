@@ -106,8 +106,9 @@ def _answer(view: ExampleView) -> Iterator[Wording]:
         chance = "" if beside.p is None else f" (p {beside.p:.2f})"
         yield Phrase(f"  off the question{chance}: {safe(beside.text)}", "unsure")
     for part in checked(view):
-        met = {True: "met", False: "not met", None: "no verdict"}[part.met]
-        yield Phrase(f"  {part.kind} {met}: {safe(part.text)}", "" if part.met else "unsure")
+        yield Phrase(f"  {part.kind} {part.says}: {safe(part.text)}", "" if part.met else "unsure")
+        if part.reason:
+            yield Phrase(f"    {safe(part.reason)}", "faint")
 
 
 def _ranks(ranks: tuple[int, ...]) -> str:

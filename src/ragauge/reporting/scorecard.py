@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.diagnosis.readings import words
-from ragauge.analysis.diagnosis.words import WORDS
+from ragauge.analysis.diagnosis.words import find_words
 from ragauge.analysis.results.change import MetricChange
 from ragauge.analysis.results.scorecard import Finding, ScorecardData, Summary
 from ragauge.data.label import BY_PEOPLE
@@ -219,7 +219,7 @@ def _causes(card: ScorecardData) -> ReportTable:
     rows: list[tuple[TableCell, ...]] = []
     for cause, count in list(card.causes.items())[:MOST_CAUSES]:
         made = (experiments_say(card.confirmed, cause) or "–",) if tested else ()
-        bar, means = Lengths((count / most,)), WORDS[cause].headline if cause in WORDS else ""
+        bar, means = Lengths((count / most,)), known.headline if (known := find_words(cause)) else ""
         rows.append((f"  {cause or UNNAMED}", bar, share(count, card.failed_examples), *made, means))
     if rest := sum(list(card.causes.values())[MOST_CAUSES:]):
         left = f"  {len(card.causes) - MOST_CAUSES} more"

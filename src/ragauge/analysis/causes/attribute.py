@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ragauge.analysis.causes import evidence
 from ragauge.analysis.causes.cause_context import CauseContext
+from ragauge.analysis.causes.criteria import CRITERION, criterion_row, required_criteria
 from ragauge.analysis.causes.evidence import UNTOLD, in_the_dark
 from ragauge.analysis.causes.generation import (
     CONTRADICTED,
@@ -41,6 +42,7 @@ from ragauge.analysis.causes.verdicts import decide_verdict, find_label_failure
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.data.verdict import ExampleVerdict
 from ragauge.metrics.base import Measured, Metric
+from ragauge.metrics.catalogue import classes
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.topics import is_task
 
@@ -201,7 +203,8 @@ ROWS: tuple[CauseRow, ...] = (SYSTEM_FAILED, UNCLEAR, *DECIDING)
 BY_NAME: Mapping[str, CauseRow] = {row.name: row for row in ROWS}
 
 
-SHOWING = ("labels", "verify_answer", "verify_reference", "agree")     # the facts that show a failure
+SHOWING = ("labels", "verify_answer", "verify_reference", "agree", "meet_criteria")     # the facts that show a failure
+SHOWS_NOTHING = "meet_criteria.verdicts"     # of criteria that no answer has to meet
 
 
 def attribute(
@@ -244,7 +247,7 @@ def judge_example(
 def _find_cause(context: CauseContext, reason: str, measured: Mapping[str, Measured]) -> Cause:
     """The cause of an example that failed for this reason."""
     lacking: dict[str, None] = {}
-    rows = iter(ROWS)
+    rows = iter(rows_of(context))
     for row in rows:
         verdict = _decide(context, row)
         if isinstance(verdict, Lack):
@@ -260,6 +263,27 @@ def _find_cause(context: CauseContext, reason: str, measured: Mapping[str, Measu
         if result.status == "failed":
             lacking[f"{name}: {result.reason}"] = None
     return Cause("", reason, UNCLEAR.fix, UNCLEAR.component, lacking=tuple(lacking))
+
+
+def rows_of(context: CauseContext) -> tuple[CauseRow, ...]:
+    """The cause table of an example: required criteria that it has verdicts on come last; first where all else passed.
+
+    What lies behind another failure may be why a criterion is not met as well.
+    """
+    own = tuple(criterion_row(verdict.name, verdict.text) for verdict in required_criteria(context))
+    if not own:
+        return ROWS
+    others = CauseContext(context.facts, context.indexed, Counterfactual(criteria=True))
+    return (*ROWS, *own) if decide_verdict(others).verdict == "failed" else (ROWS[0], *own, *ROWS[1:])
+
+
+def find_row(cause: str) -> CauseRow | None:
+    """The row of a cause by its name; None where there is none."""
+    if not cause.startswith(CRITERION):
+        return BY_NAME.get(cause)
+    name = cause.removeprefix(CRITERION)
+    metric = classes(("own",)).get(name)
+    return criterion_row(name, metric.__doc__ or "" if metric is not None else "")
 
 
 def _tied(later: Iterator[CauseRow], mended: CauseContext) -> tuple[str, str]:
@@ -279,4 +303,4 @@ def can_show(metric: Metric) -> bool:
     >>> can_show(parse("faithfulness")), can_show(parse("recall@5")), can_show(parse("token_f1"))
     (True, True, False)
     """
-    return any(fact.partition(".")[0] in SHOWING for fact in metric.needs.values())
+    return any(fact.partition(".")[0] in SHOWING and fact != SHOWS_NOTHING for fact in metric.needs.values())

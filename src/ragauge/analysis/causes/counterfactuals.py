@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, zip_longest
 
-from ragauge.analysis.causes.attribute import BY_NAME, UNCLEAR
+from ragauge.analysis.causes.attribute import BY_NAME, UNCLEAR, find_row
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import judged
 from ragauge.analysis.causes.row import Lack
@@ -294,7 +294,8 @@ def tallies(
         verdicts = [outcome.verdict for outcome in outcomes if outcome.experiment.cause == cause]
         reasons = [why for query_id, why in without.items() if failed[query_id] == cause]
         counts = verdicts.count("confirmed"), verdicts.count("refuted"), verdicts.count("undecided")
-        component = BY_NAME[cause or UNCLEAR.name].component if not cause or cause in BY_NAME else ""
+        row = find_row(cause or UNCLEAR.name)
+        component = row.component if row is not None else ""
         left = {why: reasons.count(why) for why in dict.fromkeys(reasons)}
         tallied.append(CauseTally(cause, component, list(failed.values()).count(cause), *counts, left))
     return tuple(sorted(tallied, key=lambda tally: (-tally.inferred, tally.cause)))

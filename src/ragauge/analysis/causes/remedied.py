@@ -17,6 +17,7 @@ class Counterfactual:
         claims: numbers of the answer's claims that are wrong or without support.
         usage: which passages the answer uses.
         answer: what the answer leaves out.
+        criteria: that the answer does not meet a required criterion.
     """
 
     everything: bool = False
@@ -25,6 +26,7 @@ class Counterfactual:
     claims: frozenset[int] = frozenset()
     usage: bool = False
     answer: bool = False
+    criteria: bool = False
 
 
 NOTHING = Counterfactual()

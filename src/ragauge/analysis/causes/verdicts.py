@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from ragauge.analysis.causes.cause_context import CauseContext
+from ragauge.analysis.causes.criteria import required_criteria
 from ragauge.analysis.causes.decided_facts import is_surely
 from ragauge.analysis.causes.evidence import addresses, none_relevant
 from ragauge.analysis.causes.labeled import (
@@ -34,6 +35,7 @@ LABEL = "a label of your own (ragauge label)"
 MODEL = "a model judge (--judge)"
 REFERENCE = "a reference answer"
 WORKED_OUT = "the answer agrees with the reference, but the judge does not find it in the tables passed"
+NOTHING_SAYS = "nothing says what is right (a reference, labels, required criteria)"
 ANSWERABLE = "whether it can be answered (answerable), or its gold documents (relevant)"
 
 
@@ -95,7 +97,7 @@ def decide_verdict(context: CauseContext, bands: Mapping[str, ScoreBand] | None 
 
     It failed where the system gave an error, a label shows a failure (see `find_label_failure`), or the answer is not
     right or not grounded; people's labels of the answer decide both before any score of a judge does. A correct refusal
-    never fails, unless a person labeled it wrong.
+    never fails, unless a person labeled it wrong, or it does not meet a required criterion.
 
     Args:
         context: the example's facts.
@@ -106,7 +108,8 @@ def decide_verdict(context: CauseContext, bands: Mapping[str, ScoreBand] | None 
         return ExampleVerdict("failed", reason="the system failed")
     labeled_right = context.facts.labels.right
     if context.example.answerable is False and context.refuse and labeled_right is not False:
-        return ExampleVerdict("passed", "passed")
+        refused = PASSED if labeled_right else _require_criteria(context, PASSED)
+        return ExampleVerdict(refused.verdict, refused.verdict, "not_judged", refused.reason, refused.settled_by)
     right = _decide_right(context, bands["right"])
     grounded = _decide_grounded(context, bands["grounded"])
     if grounded.verdict == "failed" and right.verdict == "passed" and _may_be_worked_out(context):
@@ -146,9 +149,19 @@ def _without_failure(context: CauseContext, right: SideVerdict, grounded: SideVe
         if context.missed is not None and context.response.answer is None:
             return ExampleVerdict("passed")     # retrieval alone, and labels say that it found everything
         why = (finding.reason for finding in (right, grounded) if finding.reason)
-        reason = next(why, "nothing measured here shows it")
-        return ExampleVerdict("not_judged", *verdicts, reason)
+        return ExampleVerdict("not_judged", *verdicts, next(why, "") or _name_unjudged(context))
     return ExampleVerdict(both, *verdicts)
+
+
+def _name_unjudged(context: CauseContext) -> str:
+    """What nobody judged of an example, neither whether it is right nor whether it is grounded."""
+    if context.response.answer is None:
+        return "no answer was recorded, and no label says which documents hold it"
+    compared = "it was not compared with its reference" if context.example.references else NOTHING_SAYS
+    if context.passages is None:
+        return f"{compared}, and its passages were not recorded"
+    checked = "its claims were not checked against the passages"
+    return f"{compared}, and {checked if context.claims is None else 'it claims nothing that could be checked'}"
 
 
 def find_label_failure(context: CauseContext) -> tuple[str, str]:
@@ -182,10 +195,35 @@ def find_refusal_failure(context: CauseContext) -> str:
 
 
 def _decide_right(context: CauseContext, band: ScoreBand) -> SideVerdict:
-    """Whether the answer is right, by labels, by the reference, or as far as it addresses the question at all."""
+    """Whether the answer is right, by labels, else by required criteria and what else shows it."""
     labeled_right = context.facts.labels.right
     if labeled_right is not None:
         return PASSED if labeled_right else SideVerdict("failed", WRONG)
+    return _require_criteria(context, _decide_answer(context, band))
+
+
+def _require_criteria(context: CauseContext, otherwise: SideVerdict) -> SideVerdict:
+    """The verdict with that of required criteria: one that is not met fails, one without a verdict leaves it unclear.
+
+    Args:
+        context: the example's facts.
+        otherwise: what all else says.
+    """
+    required = required_criteria(context)
+    if not required or otherwise.verdict == "failed":
+        return otherwise
+    decisive: tuple[tuple[bool | None, Verdict], ...] = ((False, "failed"), (None, "unclear"))
+    for met, verdict in decisive:
+        for criterion in required:
+            if criterion.met is met:
+                how = "is not met" if met is False else "has no verdict"
+                text = f"required criterion {criterion.name} {how}: {criterion.reason.rstrip('.') or 'no reason given'}"
+                return SideVerdict(verdict, text, () if met is False else (MODEL, LABEL))
+    return PASSED if otherwise.verdict == "not_judged" else otherwise
+
+
+def _decide_answer(context: CauseContext, band: ScoreBand) -> SideVerdict:
+    """Whether the answer is right by the reference, or as far as it addresses the question at all."""
     if is_off_question(context.facts):
         return SideVerdict("failed", OFF_QUESTION)
     known = context.example.answerable

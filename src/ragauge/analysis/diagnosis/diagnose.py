@@ -9,13 +9,13 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragauge.analysis.causes.attribute import BY_NAME
+from ragauge.analysis.causes.attribute import UNCLEAR, find_row
 from ragauge.analysis.causes.row import CauseRow
 from ragauge.analysis.diagnosis.concentration import Concentration, clearest
 from ragauge.analysis.diagnosis.findings import SUSPECT, got_worse, rests_on_it, settle, unclear, unseen
 from ragauge.analysis.diagnosis.patterns import STRENGTH, WORKING, Match, matches
 from ragauge.analysis.diagnosis.readings import BASELINE, Against, estimate, is_perfect, measured
-from ragauge.analysis.diagnosis.words import ELSEWHERE, WORDS
+from ragauge.analysis.diagnosis.words import ELSEWHERE, Words, find_words
 from ragauge.analysis.results.comparison import RunComparison
 from ragauge.analysis.results.scorecard import Finding, Summary
 from ragauge.analysis.scores.failed import FailedResponses
@@ -162,9 +162,9 @@ class _CauseInputs(NamedTuple):
 
 def _of_cause(cause: str, seen: _CauseInputs) -> Finding:
     failed, n, summaries, (segments, by_segment), judge_id, before = seen
-    rows, row = failed.of_cause(cause), BY_NAME[cause]
+    rows, row = failed.of_cause(cause), find_row(cause) or UNCLEAR
     fault = row.at(component_of(rows))
-    words = ELSEWHERE.get((cause, fault.component), WORDS[cause])
+    words = ELSEWHERE.get((cause, fault.component)) or find_words(cause) or Words(cause, ())
     places = [] if segments is None else clearest(
         cause, segments.marked(rows.index.query_ids, rows.query), segments
     )     # fmt: skip

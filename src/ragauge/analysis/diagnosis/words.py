@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ragauge.analysis.causes.criteria import CRITERION
+
 
 class Words(NamedTuple):
     """What a finding about one cause says.
@@ -101,3 +103,11 @@ ELSEWHERE: Mapping[tuple[str, str], Words] = {
         "retrieval and ranking", "answer_correctness",
     ),
 }     # fmt: skip
+
+
+def find_words(cause: str) -> Words | None:
+    """What is said of a cause; None of one that is not known."""
+    if not cause.startswith(CRITERION):
+        return WORDS.get(cause)
+    name = cause.removeprefix(CRITERION)
+    return Words(f"answers do not meet the required criterion {name}", (name,), again=name)

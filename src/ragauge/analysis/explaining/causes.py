@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 
-from ragauge.analysis.causes.attribute import DECIDING, ROWS, odds
+from ragauge.analysis.causes.attribute import DECIDING, odds, rows_of
 from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import holding, misread
 from ragauge.analysis.causes.row import CauseRow, Lack, Why, counted, documents
@@ -27,7 +27,7 @@ def rows(facts: Facts, indexed: Container[str] | None, cause: Cause | None) -> t
         return ()
     seen = CauseContext(facts, indexed)
     worked = []
-    for row in ROWS:
+    for row in rows_of(seen):
         rule = (row.decide.__doc__ or row.name).split("\n")[0]
         verdict = row.decide(seen)
         if isinstance(verdict, Lack):

@@ -20,6 +20,7 @@ from ragauge.data.facts import (
     AgreementFacts,
     AnswerFacts,
     CoverFacts,
+    CriteriaFacts,
     Evidence,
     FactsOf,
     GuessedFacts,
@@ -129,6 +130,8 @@ def _verdicts(facts: FactsOf) -> bool:
             return any(verdict is not None for verdict in (*facts.answer, *facts.reference))
         case CoverFacts():
             return any(met is not None for met in facts.met)
+        case CriteriaFacts():
+            return any(verdict.met is not None for verdict in facts.verdicts)
         case GuessedFacts():
             return any(cosine is not None for cosine in facts.cosines)
         case SimilarityFacts():
@@ -150,6 +153,8 @@ def misses(facts: FactsOf) -> bool:
             return None in facts.answer or None in facts.reference
         case CoverFacts():
             return None in facts.met
+        case CriteriaFacts():
+            return any(verdict.met is None for verdict in facts.verdicts)
         case GuessedFacts():
             return None in facts.cosines
         case SimilarityFacts():

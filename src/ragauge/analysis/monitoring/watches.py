@@ -149,6 +149,9 @@ def watch_name(metric: str, share_above: float | None, project: str = "") -> str
 
 def watches(file: ConfigFile) -> tuple[Watches, tuple[DataError, ...]]:
     """The monitors of a configuration file as far as they make sense, and every mistake in its section `monitor`."""
+    from ragauge.metrics.configured import register_criteria
+
+    register_criteria(file)     # whose mistakes are those of its own section
     monitor = file.config.monitor
     if monitor is None:
         return Watches((), ()), ()

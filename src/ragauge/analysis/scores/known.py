@@ -26,6 +26,7 @@ NOT_ASKED: Mapping[str, str] = {
     "verify_answer": "its answer was not checked",
     "verify_reference": "its reference was not looked for in the passages",
     "agree": "its answer was not held against its reference",
+    "meet_criteria": "its required criteria were not checked",
 }
 
 

@@ -11,9 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeVar, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar, get_origin
 
 from ragauge.errors import ConfigError, DataError, UsageError
+
+if TYPE_CHECKING:
+    from ragauge.data.config.reading import ConfigFile
+    from ragauge.metrics.base import Metric
 
 Given = TypeVar("Given")
 P = ParamSpec("P")
@@ -97,17 +101,44 @@ def parse_controls(controls: int | str | None) -> int | None:
 
 def _configured_controls() -> int | str | None:
     """What ragauge.yaml says of controls; None where it says nothing. Its other mistakes are for ragauge validate."""
-    from ragauge.data.config.reading import DEFAULT, read_config
-
-    if not Path(DEFAULT).is_file():
-        return None
-    try:
-        file = read_config()
-    except DataError:
+    file = _configured()
+    if file is None:
         return None
     if mistakes := [problem for problem in file.problems if problem.problem.startswith("controls:")]:
         raise ConfigError(mistakes)
     return file.config.controls
+
+
+def _configured() -> ConfigFile | None:
+    """The ragauge.yaml of the folder where this was started; None where there is none that can be read."""
+    from ragauge.data.config.reading import DEFAULT, read_config
+
+    try:
+        return read_config() if Path(DEFAULT).is_file() else None
+    except DataError:
+        return None
+
+
+def parse_criteria(criteria: object) -> tuple[Metric, ...]:
+    """The criteria of a run as metrics, found by their names from now on.
+
+    Args:
+        criteria: a list of mappings, or a mapping of names to texts or mappings; None = what ragauge.yaml says.
+
+    Raises:
+        ConfigError: mistakes, all of them.
+    """
+    from ragauge.data.config.reading import read_config
+    from ragauge.metrics.configured import register_criteria
+
+    file = _configured() if criteria is None else read_config({"criteria": criteria}, "criteria=")
+    if file is None:
+        return ()
+    metrics, problems = register_criteria(file)
+    told = [problem for problem in file.problems if problem.problem.startswith("criteria")]
+    if told or problems:
+        raise ConfigError([*told, *problems])
+    return metrics
 
 
 def keywords(options: Callable[P, Given]) -> Callable[[Callable[[Given], T]], Callable[P, T]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 
+from ragauge.data.config.criteria import CriterionSection, read_items, with_mapping
 from ragauge.data.config.gate import GateSection
 from ragauge.data.config.monitor import MonitorSection
 from ragauge.data.config.section import Section
@@ -21,6 +22,10 @@ class Config(Section):
         default=None, description="Pairs of known truth that show what a judge can read, as for "
         "ragauge evaluate --controls: so many, or none. docs/local-judge.md.",
     )     # fmt: skip
+    criteria: Annotated[tuple[CriterionSection, ...], BeforeValidator(read_items)] = Field(
+        default=(), description="What each answer of a run is held against; a list, or name: text. docs/criteria.md.",
+        json_schema_extra=with_mapping,
+    )
     gate: GateSection | None = Field(default=None, description="Rules that a run must meet: docs/gates.md.")
     monitor: MonitorSection | None = Field(
         default=None, description="What is watched in production: docs/monitoring.md."

@@ -49,13 +49,14 @@ class ConfigFile:
         return self.config
 
 
-def read_config(source: str | Path | Mapping[str, Any] = DEFAULT) -> ConfigFile:
+def read_config(source: str | Path | Mapping[str, Any] = DEFAULT, name: str = "rules") -> ConfigFile:
     """Reads ragauge.yaml, or the same as a mapping.
 
     Unknown keys are refused with the nearest name. Mistakes are collected, not raised: `ConfigFile.checked` raises.
 
     Args:
         source: path of the file, or its content as plain Python values.
+        name: what to call that content.
 
     Raises:
         DataError: there is no such file, or it is not YAML: nothing can be said about single keys.
@@ -64,7 +65,7 @@ def read_config(source: str | Path | Mapping[str, Any] = DEFAULT) -> ConfigFile:
     from ragauge.data.config.yaml_tree import read_tree
 
     if isinstance(source, Mapping):
-        return _read(located(source), "rules")
+        return _read(located(source), name)
     path = Path(source)
     if path.is_dir():
         raise DataError("is a folder.", source=str(path), hint=f"Give the path of a file: {path / DEFAULT}.")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from math import exp
 from typing import Any, NamedTuple
 
+from ragauge.data.criterion import CriterionVerdict
 from ragauge.data.facts import (
     CLAIMS_ONLY,
     Address,
@@ -21,6 +22,7 @@ from ragauge.data.facts import (
     AnswerFacts,
     Claim,
     CoverFacts,
+    CriteriaFacts,
     FactsOf,
     Rating,
     ReferenceClaim,
@@ -110,6 +112,8 @@ def merged(inputs: Inputs, found: Sequence[FactsOf], missing: int, combining: Co
             return _agreement(first, count)
         case CoverFacts():
             return CoverFacts(tuple(most(count.column("met", n)).yes for n in range(len(first.met))))
+        case CriteriaFacts():
+            return CriteriaFacts(tuple(_criterion(n, count) for n in range(len(first.verdicts))))
         case _:
             return first     # vectors, not verdicts: those of the first member
 
@@ -255,6 +259,18 @@ def _ratings(first: RelevanceFacts, count: _Counting) -> RelevanceFacts:
         yes, p = most(count.all_of([mine.get(at) for mine in known]))
         ratings.append(Rating(one.passage, yes, one.sentence, p))
     return RelevanceFacts(tuple(ratings), first.unit)
+
+
+def _criterion(n: int, count: _Counting) -> CriterionVerdict:
+    """What more than half say, those whose vote is missing counted; the reason is that of the first of them."""
+    said: list[CriterionVerdict] = [facts.verdicts[n] for facts in count.found]
+    votes = Counter((one.met, one.level) for one in said if one.met is not None)
+    chosen, lead = next(iter(votes.most_common(1)), ((None, None), 0))
+    if 2 * lead > len(said) + count.missing:
+        return next(one for one in said if (one.met, one.level) == chosen)
+    no_verdict = next((one.reason for one in said if one.met is None), "")
+    tally = f"the jury decides nothing: {lead} of {len(said) + count.missing} members agree"
+    return replace(said[0], met=None, level=None, reason=f"{tally}; {no_verdict}" if no_verdict else tally)
 
 
 def _agreement(first: AgreementFacts, count: _Counting) -> AgreementFacts:

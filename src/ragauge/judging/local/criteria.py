@@ -14,8 +14,9 @@ from itertools import chain
 from math import inf
 
 from ragauge.data.ask import Reply
-from ragauge.data.facts import CoverFacts
-from ragauge.judging.inputs import CoverAspects, CoverCriteria
+from ragauge.data.criterion import CriterionVerdict
+from ragauge.data.facts import CoverFacts, CriteriaFacts
+from ragauge.judging.inputs import CoverAspects, CoverCriteria, MeetCriteria
 from ragauge.judging.judge import Asking
 from ragauge.judging.local.index import Mode, mode_of
 from ragauge.judging.local.refusals import is_refusal
@@ -273,6 +274,22 @@ def cover_criteria(inputs: CoverCriteria, judge_repeat: int = 0) -> Asking:  # n
     """Each criterion by what it asks for; one that takes reading, such as "is polite", has no verdict."""
     yield from ()
     return CoverFacts(tuple(map(PreparedAnswer(inputs.answer).meets, inputs.criteria)))
+
+
+CHECKED = "checked exactly, in the answer's own words"
+TAKES_READING = "the local judge checks what can be checked exactly; this takes reading: --judge PROVIDER:MODEL"
+
+
+def meet_criteria(inputs: MeetCriteria, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it
+    """Statements about the answer, as `cover_criteria` has them; levels, and what takes reading, have no verdict."""
+    yield from ()
+    answer = PreparedAnswer(inputs.answer or "")
+    verdicts = []
+    for criterion in inputs.criteria:
+        checkable = "answer" in criterion.sees and not criterion.levels
+        met = answer.meets(criterion.text) if checkable else None
+        verdicts.append(CriterionVerdict.of(criterion, met, TAKES_READING if met is None else CHECKED))
+    return CriteriaFacts(tuple(verdicts))
 
 
 def _about(aspects: Sequence[str], texts: Sequence[str], reply: Reply, mode: Mode) -> list[list[bool]]:

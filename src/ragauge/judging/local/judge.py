@@ -39,6 +39,7 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
     "agree": (agree.VERSION, agree.agree),
     "cover_aspects": (criteria.ASPECTS_VERSION, criteria.cover_aspects),
     "cover_criteria": (criteria.CRITERIA_VERSION, criteria.cover_criteria),
+    "meet_criteria": (criteria.CRITERIA_VERSION, criteria.meet_criteria),
     "similarity": (similarity.VERSION, similarity.similarity),
 }
 

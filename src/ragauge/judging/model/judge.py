@@ -22,6 +22,7 @@ from ragauge.judging.model import (
     agree,
     cover,
     guess_questions,
+    meet_criteria,
     prefer,
     prepare,
     rate_passages,
@@ -40,6 +41,7 @@ ASKED: Mapping[str, tuple[int, Callable[[Any, QuestionSpec], Asking]]] = {
     "agree": (agree.VERSION, agree.agree),
     "cover_aspects": (cover.VERSION, cover.cover_aspects),
     "cover_criteria": (cover.VERSION, cover.cover_criteria),
+    "meet_criteria": (meet_criteria.VERSION, meet_criteria.meet_criteria),
     "guess_questions": (guess_questions.VERSION, guess_questions.guess_questions),
     "similarity": (similarity.VERSION, lambda inputs, asked: similarity.similarity(inputs, asked.judge_repeat)),
 }
@@ -48,11 +50,14 @@ PROMPTS: Mapping[str, Prompt] = {
     for question in (
         verify_answer.CHECKING, verify_answer.LISTING, verify_reference.CHECKING, rate_passages.RATING,
         rate_passages.RATING_SENTENCES, rate_passages.RATING_ANSWER, agree.COMPARING, cover.ASPECTS, cover.CRITERIA,
-        guess_questions.GUESSING, prepare.PREPARING, prefer.PREFERENCE,
+        meet_criteria.CHECKING, guess_questions.GUESSING, prepare.PREPARING, prefer.PREFERENCE,
     )
 }  # fmt: skip
 # how replies may look to all questions that see passages
-FAMILY = any_of(verify_answer.CHECKED, verify_reference.SCHEMA, rate_passages.RATED, rate_passages.RATED_SENTENCES)
+FAMILY = any_of(
+    verify_answer.CHECKED, verify_reference.SCHEMA, rate_passages.RATED, rate_passages.RATED_SENTENCES,
+    *meet_criteria.SCHEMAS,
+)     # fmt: skip
 # questions that may have a model of their own; vectors are the embedder's
 NAMED = (*(name for name in ASKED if name != "similarity"), "prepare")
 EMBEDDED_BY = ("guess_questions", "similarity")     # questions whose vectors the judge's embedder makes

@@ -1,0 +1,44 @@
+"""The criteria of ragauge.yaml, or of Python code, made findable as metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragauge.errors import DataError, UsageError
+from ragauge.metrics.base import Metric
+from ragauge.metrics.catalogue import classes, register
+from ragauge.metrics.criterion import criterion_class, declare
+from ragauge.metrics.own_class import NAME
+
+if TYPE_CHECKING:
+    from ragauge.data.config.reading import ConfigFile
+    from ragauge.data.criterion import Criterion
+
+
+def register_criteria(file: ConfigFile) -> tuple[tuple[Metric, ...], tuple[DataError, ...]]:
+    """The metrics of a file's criteria, found by their names from now on, and mistakes that the file does not tell."""
+    problems: list[DataError] = []
+    metrics: dict[str, Metric] = {}
+    for n, section in enumerate(file.config.criteria, 1):
+        try:
+            if section.name in metrics:
+                raise UsageError(f"{section.name} is the name of another criterion too.")
+            metrics[section.name] = _registered(section.criterion())
+        except UsageError as error:
+            key = f"criteria[{section.place or n}].name"
+            problems.append(file.problem(key, str(error), section.line("name")))
+    return tuple(metrics.values()), tuple(problems)
+
+
+def _registered(criterion: Criterion) -> Metric:
+    if not NAME.fullmatch(criterion.name):
+        raise UsageError(f"{criterion.name!r} cannot be a metric's name: lower-case letters, digits and _.")
+    declared, current = declare(criterion), classes(("own",)).get(criterion.name)
+    if current is None or getattr(current, "of_store", True) or getattr(current, "declared", None) != declared:
+        current = criterion_class(declared)
+        try:
+            register(current)
+        except UsageError as error:
+            problem, _, _ = str(error).partition(". ")
+            raise UsageError(f"{problem}. Give the criterion another name, such as own_{criterion.name}.") from None
+    return current()
