@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from ragauge.analysis.results.scorecard import Cause, Interval, Summary
 from ragauge.data import facts as facts_module
-from ragauge.data.ask import ProviderEndpoint
 from ragauge.data.codec import FACTS, decode, encode
 from ragauge.data.criterion import CriterionVerdict
 from ragauge.data.example import Example, Relevant, Span, Turn
@@ -33,6 +32,7 @@ from ragauge.data.facts import (
     Window,
 )
 from ragauge.data.identity import canonical, plain
+from ragauge.data.providers import ProviderEndpoint
 from ragauge.data.response import Citation, Passage, Response
 from ragauge.errors import DataError
 from ragauge.metrics.catalogue import QUESTIONS
