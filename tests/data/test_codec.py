@@ -32,7 +32,7 @@ from ragauge.data.facts import (
     Window,
 )
 from ragauge.data.identity import canonical, plain
-from ragauge.data.providers import ProviderEndpoint
+from ragauge.data.readers.chats import PartedPrompt
 from ragauge.data.response import Citation, Passage, Response
 from ragauge.errors import DataError
 from ragauge.metrics.catalogue import QUESTIONS
@@ -190,7 +190,7 @@ def test_plain_goes_through_what_types_are_made_of() -> None:
     value = {10: (1, [Relevant(("d",))]), 2: frozenset({"b", "a"}), True: MappingProxyType({0.5: None})}
     assert plain(value) == {"10": [1, [{"doc_ids": ["d"]}]], "2": ["a", "b"], "True": {"0.5": None}}
     assert canonical(plain(value)) == '{"10":[1,[{"doc_ids":["d"]}]],"2":["a","b"],"True":{"0.5":null}}'
-    assert plain(ProviderEndpoint("u", "v")) == ["u", "v"]
+    assert plain(PartedPrompt("u", ["v"])) == ["u", ["v"]]
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])

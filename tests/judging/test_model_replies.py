@@ -223,6 +223,23 @@ def test_places_are_read_in_any_dress(by: str | float) -> None:
     assert facts.claims[0].supporting == (1,)
 
 
+@pytest.mark.parametrize(
+    "by", ["S1", "[S1]", "sentence 1", "C1", "[A1]", "R1", "-1.1", "[-1.1]", -1.1, -1, "1.1-1.9", "1.1 – 1.9", "1.1.1"]
+)
+def test_what_no_passage_has_for_a_number_is_no_evidence(by: str | float) -> None:
+    """The number of another block, one below zero and a range that ends with nothing sent name no sentence."""
+    told = said((1, [claim("a b", by=(by,))]), (2, []))
+    facts, _ = verified([told], [told])
+    assert facts.claims[0].status == "failed"
+
+
+@pytest.mark.parametrize("by", ["1.1-2.1", "[1.2] – [2.1]", "P1-P2", "passages 1 and 2", "S1.1, S2.1"])
+def test_a_range_names_what_lies_between(by: str) -> None:
+    """A range whose two ends were sent, and a list, name the passages of all that they hold."""
+    facts, _ = verified([said((1, [claim("a b", by=(by,))]), (2, []))])
+    assert facts.claims[0].supporting == (1, 2)
+
+
 LIKE = ["[S1]", "[s1]", "［S1］", "［Ｓ１］", "[S1\u200b]", "[\u200bS\u20601]", "[1.1]", "[１.１]"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,9 +14,12 @@ from ragauge.judging.judge import plain
 THOUGHT, THOUGHT_END = re.compile(r"<think(?:ing)?>"), re.compile(r"</think(?:ing)?>")
 OBJECT = re.compile(r'\{\s*(?:\}|"(?:[^"\\]|\\.){0,200}"\s*:)')     # how one begins
 TRAILING = re.compile(r",(\s*[\]}])")
-DIGITS = re.compile(r"\d+(?:\.\d+)?")
+DIGITS = re.compile(r"\d+(?:\.\d+)*")
 WORDS = re.compile(r"[^\W\d_]+")
+DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212-"     # "-" last, as sets of characters want it
+TO = re.compile(rf"[\s\])]*(?:[~…{DASHES}]|\.\.+)\s*[\[(]*[a-z]*\s*")     # between the ends of a range
 BESIDE = frozenset({"p", "s", "passage", "passages", "sentence", "sentences", "and"})     # may stand beside a number
+OF_SENTENCES = BESIDE - {"p", "passage", "passages", "and"}     # beside these, a number without a dot is no passage's
 MOST = 400_000     # characters of a reply that are read
 MOST_BROKEN = 1_000     # beginnings of objects that turn out to be none: each takes time in the length of the reply
 LONGEST_NUMBER = 40     # characters
@@ -159,7 +162,7 @@ def whole_number(value: Any) -> int | None:
         return int(value) if value.is_integer() else None
     if not isinstance(value, str) or len(value) > LONGEST_NUMBER:
         return None
-    match = re.fullmatch(r"\W*[A-Za-z]?\s*(\d{1,6})\W*", value)
+    match = re.fullmatch(rf"[^\w{DASHES}]*[A-Za-z]?\s*(\d{{1,6}})\W*", value)
     return int(match[1]) if match else None
 
 
@@ -171,31 +174,47 @@ def sentence_number(value: Any) -> str:
     """
     if isinstance(value, bool) or not isinstance(value, str | float) or len(str(value)) > LONGEST_NUMBER:
         return ""
-    match = re.fullmatch(r"\W*[A-Za-z]?\s*(\d{1,6}\.\d{1,6})\W*", str(value))
+    match = re.fullmatch(rf"[^\w{DASHES}]*[A-Za-z]?\s*(\d{{1,6}}\.\d{{1,6}})\W*", str(value))
     return match[1] if match else ""
 
 
 def places(value: Any, sent: Mapping[str, Any]) -> tuple[str, ...]:
     """The sentence numbers of a list that were sent, such as "2.1"; a bare passage number stands for its first one.
 
-    Numbers that were never sent are dropped, and so are those that stand in prose.
+    Numbers that were never sent are dropped, and so are those that stand in prose or below zero, those of a sentence of
+    the answer, such as "S1", and a range that does not begin and end with what was sent.
 
-    >>> places(["2.1", "[P3]", 9, "one of 2 towers"], {"2.1": 1, "2.2": 1, "3.1": 1})
+    >>> places(["2.1", "[P3]", 9, "one of 2 towers", "[S1]"], {"1.1": 1, "2.1": 1, "2.2": 1, "3.1": 1})
     ('2.1', '3.1')
+    >>> places(["1.1-2.1"], {"1.1": 1, "1.2": 1, "2.1": 1}), places(["1.1-2.9"], {"1.1": 1, "1.2": 1, "2.1": 1})
+    (('1.1', '1.2', '2.1'), ())
     """
-    numbers: dict[str, None] = {}
-    firsts = {number.partition(".")[0]: number for number in reversed([*sent])}
-    for item in value if isinstance(value, list) else [value]:
-        if isinstance(item, bool) or not isinstance(item, str | int | float):
-            continue
-        if not BESIDE.issuperset(WORDS.findall(str(item).lower())):
-            continue
-        for text in DIGITS.findall(str(item)):
-            if text in sent:
-                numbers[text] = None
-            elif text in firsts:
-                numbers[firsts[text]] = None
-    return tuple(numbers)
+    items = value if isinstance(value, list) else [value]
+    known = [item for item in items if isinstance(item, str | int | float) and not isinstance(item, bool)]
+    return tuple(dict.fromkeys(number for item in known for number in _places_of(str(item).lower(), [*sent])))
+
+
+def _places_of(text: str, sent: Sequence[str]) -> list[str]:
+    """The sentence numbers that one text names."""
+    words = {*WORDS.findall(text)}
+    if not words <= BESIDE:
+        return []
+    firsts = {} if words & OF_SENTENCES else {number.partition(".")[0]: number for number in reversed(sent)}
+    named = {**firsts, **dict(zip(sent, sent, strict=True))}
+    found: list[str] = []
+    last, at = None, 0
+    for match in DIGITS.finditer(text):
+        between, number = text[at : match.start()], named.get(match[0])
+        if at and TO.fullmatch(between):
+            if last is None or number is None:
+                return []
+            found += sent[sent.index(last) : sent.index(number) + 1]
+        elif between.endswith(tuple(DASHES)):     # below zero
+            return []
+        elif number is not None:
+            found.append(number)
+        last, at = number, match.end()
+    return found
 
 
 def quoted(value: Any, sent: Mapping[str, str]) -> tuple[str, ...]:
