@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import ragauge as rg
 from ragauge.cli.main import app
+from ragauge.data.object_lookup import load
 from ragauge.engine import execute, pool
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.catalogue import forget_own, parse
@@ -267,3 +268,25 @@ def test_range_that_was_not_declared_is_asked_for() -> None:
     rules = {"gate": {"rules": [{"metric": "words", "max_drop": "3 points"}]}}
     with pytest.raises(rg.ConfigError, match=r"Declare its range: @rg.metric\(range=\(0, 1\)\)"):
         rg.gate("latest", rules=rules, baseline="latest", store=STORE)
+
+
+SAME = """
+def same(answer: str) -> float:
+    return {}
+"""
+
+
+def test_two_metrics_of_one_name_are_refused_together_and_told_apart_later(tmp_path: Path) -> None:
+    """Functions, criteria and columns of one name are never mixed; in a later evaluation the one asked for counts."""
+    (tmp_path / "mod1.py").write_text(SAME.format("1.0"))
+    (tmp_path / "mod2.py").write_text(SAME.format("0.25"))
+    one, two = load("mod1:same"), load("mod2:same")
+    for metrics in ("mod1:same,mod2:same", [one, two], ["mod2:same", one], [one, "mod2:same"]):
+        with pytest.raises(UsageError, match=r"mod[12]:same and mod[12]:same are both named same.*rg.metric\(name="):
+            evaluated(metrics=metrics)
+    with pytest.raises(UsageError, match="mod1:same and the criterion same are both named same"):
+        evaluated(metrics=[one], criteria={"same": "The answer is the same."})
+    with pytest.raises(UsageError, match="mod1:same and the column same are both named same"):
+        rg.evaluate([{**row, "same": 1} for row in rows()], metrics=[one], scores="same", judge="none")
+    means = [evaluated(metrics=asked)["same"].mean for asked in ([one], [two], "mod1:same", [two], [one])]
+    assert means == [1.0, 0.25, 1.0, 0.25, 1.0]

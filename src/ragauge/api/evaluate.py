@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ragauge.api.baseline import baseline_run, check
-from ragauge.api.inputs.sources import named, place_of, stored
+from ragauge.api.inputs.sources import asked_for, named, place_of, stored
 from ragauge.api.inputs.typed import parse_controls, parse_criteria
 from ragauge.api.options import EvaluateOptions
 from ragauge.errors import DataError, JudgeError, RagaugeError, UsageError
@@ -46,13 +46,16 @@ def planner(wanted: EvaluateOptions) -> RunPlanner:
     from ragauge.engine.judges import build_judge, given_judge
     from ragauge.engine.people import is_people
     from ragauge.engine.plan import Selection, plan
-    from ragauge.metrics.catalogue import questions, said_otherwise, select
+    from ragauge.metrics.catalogue import parse, questions, said_otherwise, select
     from ragauge.metrics.criterion import criteria_of
+    from ragauge.metrics.own_class import refuse_one_name
 
-    names, spec = named(wanted.metrics), given_judge(wanted.judge, wanted.judge_name, wanted.prompts)
+    names, spec = asked_for(wanted.metrics), given_judge(wanted.judge, wanted.judge_name, wanted.prompts)
     criteria = parse_criteria(wanted.criteria)
-    metrics = select([*(names or ("default", *map(str, criteria))), *wanted.inputs().scores])
-    for sentence in said_otherwise(names):
+    columns = [parse(name) for name in wanted.inputs().scores]
+    metrics = select([*(names or ("default", *criteria)), *columns])
+    refuse_one_name([*metrics, *criteria])
+    for sentence in said_otherwise([name for name in names if isinstance(name, str)]):
         (wanted.warn or warn_user)(f"{sentence}.")
     if spec in NO_JUDGE:
         metrics = [metric for metric in metrics if not questions([metric])]

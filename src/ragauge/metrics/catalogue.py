@@ -235,14 +235,22 @@ def _families_of(name: str) -> tuple[Family, ...]:
     return ("own",) if load_plug_ins(register_object, head) else FAMILIES
 
 
-def select(names: Sequence[str]) -> list[Metric]:
-    """Metrics of names and presets, in order, each once.
+def select(names: Sequence[str | Metric]) -> list[Metric]:
+    """Metrics of names and presets, in order, each once; a metric stands for itself.
+
+    Raises:
+        UsageError: two metrics have one name.
 
     >>> [str(metric) for metric in select(["triad", "faithfulness"])]
     ['context_precision', 'faithfulness', 'answer_relevance']
     """
+    from ragauge.metrics.own_class import refuse_one_name
+
     chosen: dict[Metric, None] = {}
     for name in names:
+        if isinstance(name, Metric):
+            chosen[register_object(name)] = None
+            continue
         if name in PRESETS:
             chosen.update(dict.fromkeys(parse(part) for part in PRESETS[name]))
             continue
@@ -252,6 +260,7 @@ def select(names: Sequence[str]) -> list[Metric]:
             if error.name == name.strip():
                 raise unknown(name.strip(), classes(), aliases(), PRESETS) from None
             raise
+    refuse_one_name(list(chosen))
     for metric in chosen:
         metric.check()
     return list(chosen)

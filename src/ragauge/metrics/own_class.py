@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cache, partial
@@ -181,6 +181,33 @@ def declaration(metric: Metric) -> Declaration:
         str(metric), metric.version, metric.measures, metric.direction, metric.scale, metric.range,
         dict(metric.needs), sentence, importable(type(metric)),
     )     # fmt: skip
+
+
+def _origin(metric: Metric) -> str:
+    """Where a metric of the user's own comes from, to tell it from another one of its name."""
+    declared = declaration(metric)
+    if "column" in declared.more:
+        return f"the column {declared.more['column']}"
+    if "criterion" in declared.more:
+        return f"the criterion {declared.name}"
+    code = getattr(metric, "function", type(metric))
+    return declared.load or f"{getattr(code, '__module__', '')}:{getattr(code, '__qualname__', declared.name)}"
+
+
+def refuse_one_name(metrics: Sequence[Metric]) -> None:
+    """Refuses two metrics of one name: their scores could not be told apart.
+
+    Raises:
+        UsageError: there are two.
+    """
+    first: dict[str, Metric] = {}
+    for metric in metrics:
+        other = first.setdefault(metric.name(), metric)
+        if type(other) is not type(metric):
+            raise UsageError(
+                f"{_origin(other)} and {_origin(metric)} are both named {metric.name()}. Give one another name, "
+                f'such as @rg.metric(name="other_{metric.name()}").'
+            )
 
 
 def runs_own_code(metric: Metric) -> bool:

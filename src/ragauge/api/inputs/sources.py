@@ -17,6 +17,7 @@ from ragauge.errors import DataError, StoreError, UnknownName, UsageError
 if TYPE_CHECKING:
     from ragauge.api.inputs.imports import Files
     from ragauge.data.response import Record
+    from ragauge.metrics.base import Metric
     from ragauge.store.open import Store
 
 
@@ -238,20 +239,25 @@ def named(given: str | Sequence[object]) -> tuple[str, ...]:
 
     A function, or another object that is a metric of the user's own, is found by its name from then on.
     """
+    return tuple(map(str, asked_for(given)))
+
+
+def asked_for(given: str | Sequence[object]) -> tuple[str | Metric, ...]:
+    """As `named`, where what is a metric is one."""
     if isinstance(given, Mapping) or not isinstance(given, Iterable):
         raise UsageError(
             f"names are a text with commas or a list, got {type(given).__name__}. Write ['recall@5', 'faithfulness']."
         )
     each = given.split(",") if isinstance(given, str) else given
-    return tuple(name for name in (_name_of(part).strip() for part in each) if name)
+    return tuple(name for name in map(_asked, each) if name)
 
 
-def _name_of(part: object) -> str:
+def _asked(part: object) -> str | Metric:
     if isinstance(part, str) or (not callable(part) and not hasattr(part, "needs")):
-        return str(part)
+        return str(part).strip()
     from ragauge.metrics.catalogue import register_object
 
-    return str(register_object(part))
+    return register_object(part)
 
 
 def score_columns(given: str | Sequence[object]) -> dict[str, str]:
