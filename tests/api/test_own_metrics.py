@@ -270,6 +270,17 @@ def test_range_that_was_not_declared_is_asked_for() -> None:
         rg.gate("latest", rules=rules, baseline="latest", store=STORE)
 
 
+def test_explanation_rests_on_what_is_stored() -> None:
+    """`ragauge explain` tells value, reason, range and version of an example's score without the code."""
+    evaluated()
+    version = parse("polite").version
+    in_another_process()
+    told = " ".join(printed("explain", "run", "q0").split())
+    assert "polite = 0.5" in told
+    assert "says 1 of 2" in told
+    assert f"as stored: version {version}, range 0 to 1; its code is not run to explain it" in told
+
+
 SAME = """
 def same(answer: str) -> float:
     return {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import threading
 import time
@@ -15,12 +16,13 @@ from tests.loopback.server import FaultyServer
 
 import ragauge as rg
 from ragauge.api.results.scorecard import Scorecard
+from ragauge.metrics.base import Ratio
 
 
-def scored(function: object, n: int = 4, **options: Any) -> Scorecard:
-    """A small evaluation with one metric, beside a built-in one."""
+def scored(*functions: object, n: int = 4, **options: Any) -> Scorecard:
+    """A small evaluation with some metrics, beside a built-in one."""
     rows = [{"query_id": f"q{i}", "query": f"Question {i}?", "answer": f"answer {i}"} for i in range(n)]
-    return rg.evaluate(rows, metrics=["answer_tokens", function], judge="none", store="sqlite:///own.db", **options)
+    return rg.evaluate(rows, metrics=["answer_tokens", *functions], judge="none", store="sqlite:///own.db", **options)
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +95,7 @@ def test_what_hangs_is_given_up() -> None:
         return 1.0
 
     begun = time.monotonic()
-    card = scored(hangs, 12)
+    card = scored(hangs, n=12)
     assert time.monotonic() - begun < 20
     assert card["hangs"].failed == 12
     assert set(card["hangs"].reasons) == {
@@ -113,10 +115,40 @@ def test_coroutine_that_blocks_its_loop_spoils_no_other() -> None:
         await asyncio.sleep(0)
         return 1.0
 
-    card = scored(blocks, 40)
+    card = scored(blocks, n=40)
     assert card["blocks"].failed < 20
     assert card["blocks"].scored + card["blocks"].failed == 40
     assert set(card["blocks"].reasons) == {"blocks did not return within 0.2 s"}
+
+
+def test_coroutine_that_blocks_spoils_no_other_metric() -> None:
+    """A metric whose coroutines block their loop fails alone: those of another metric have their own."""
+
+    @rg.metric(timeout=0.3)
+    async def blocks(answer: str) -> float:
+        threading.Event().wait(2)
+        return 1.0
+
+    @rg.metric(timeout=0.3)
+    async def healthy(answer: str) -> float:
+        await asyncio.sleep(0.01)
+        return 1.0
+
+    card = scored(blocks, healthy)
+    assert (card["blocks"].failed, card["healthy"].scored) == (4, 4)
+
+
+def test_value_too_large_for_a_mean_fails_that_score() -> None:
+    """Values whose squares overflow are failures with the reason, of numbers as of ratios."""
+    given = {"answer 0": 1e308, "answer 1": -1e200, "answer 2": 2.0, "answer 3": Ratio(1e300, 1e300)}
+
+    def huge(answer: str) -> object:
+        return given[answer]
+
+    card = scored(huge)
+    assert (card["huge"].scored, card["huge"].mean) == (1, 2.0)
+    assert "huge gave 1e+308, which is too large for a mean" in card["huge"].reasons
+    assert json.loads(json.dumps(card.to_dict(), allow_nan=False))
 
 
 def test_coroutines_of_a_batch_run_together() -> None:
@@ -131,7 +163,7 @@ def test_coroutines_of_a_batch_run_together() -> None:
         now -= 1
         return bool(answer)
 
-    assert scored(polite, 40)["polite"].mean == 1.0
+    assert scored(polite, n=40)["polite"].mean == 1.0
     assert 8 <= most <= 16
 
 

@@ -154,6 +154,38 @@ def test_subclass_with_parameters_and_judged_facts() -> None:
     assert [entry["name"] for entry in entries()][-1] == "many_claims"
 
 
+def test_arguments_of_a_subclass_beside_its_needs_are_taken_by_name() -> None:
+    """What `value` takes beyond the facts that needs names comes by its name; an unknown argument is refused."""
+    judged = {"claims": "verify_answer.claims"}
+
+    class ClaimsAWord(rg.Metric):
+        needs = judged
+
+        def value(self, claims: tuple[object, ...], answer: str, least: int = 1) -> float:
+            return len(claims) / len(answer.split())
+
+    class ClaimsAThing(rg.Metric):
+        needs = judged
+
+        def value(self, claims: tuple[object, ...], thing: str) -> float:
+            return 1.0
+
+    assert register_object(ClaimsAWord).needs == {**judged, "answer": "response.answer"}
+    with pytest.raises(UnknownName, match="argument of claims_a_thing"):
+        register_object(ClaimsAThing)
+
+
+def test_what_a_subclass_raises_fails_wherever_it_is_computed() -> None:
+    """An exception of a metric's own code is a failed score, outside of an evaluation too."""
+
+    class Breaks(rg.Metric):
+        def value(self, query: str) -> float:
+            raise RuntimeError(query)
+
+    measured = value_of(Breaks)
+    assert (measured.status, measured.reason[:13]) == ("failed", "RuntimeError:")
+
+
 def test_subclass_whose_parameters_are_no_fields() -> None:
     """A subclass with an __init__ is refused: its name would not show its parameters."""
     with pytest.raises(UsageError, match="a metric's parameters are fields"):

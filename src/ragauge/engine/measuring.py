@@ -19,6 +19,8 @@ from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure, measure_all
 from ragauge.store.responses import Loaded
 
+LARGEST = 1e100     # of a value or its parts: intervals take squares and fourth powers of sums
+
 
 def measure_facts(
     metrics: Sequence[Metric], facts: Facts, judge: Judge | None, item: Loaded, own: Mapping[str, Measured]
@@ -26,7 +28,10 @@ def measure_facts(
     """One result a metric; the judge's own where it gives scores itself, and what metrics of the user's own gave."""
     others = [metric for metric in metrics if str(metric) not in own]
     results = {**own, **{str(metric): one for metric, one in zip(others, _measured(others, facts), strict=True)}}
-    return [said(judge, metric, item) or _explained(metric, results[str(metric)], facts.evidence) for metric in metrics]
+    return [
+        said(judge, metric, item) or _explained(metric, _finite(metric, results[str(metric)]), facts.evidence)
+        for metric in metrics
+    ]
 
 
 def told(error: BaseException) -> str:
@@ -36,10 +41,9 @@ def told(error: BaseException) -> str:
 
 def _measured(metrics: Sequence[Metric], facts: Facts) -> list[Measured]:
     try:
-        results = measure_all(metrics, facts)
+        return measure_all(metrics, facts)
     except Exception:
-        results = [_alone(metric, facts) for metric in metrics]
-    return [_finite(metric, result) for metric, result in zip(metrics, results, strict=True)]
+        return [_alone(metric, facts) for metric in metrics]
 
 
 def _alone(metric: Metric, facts: Facts) -> Measured:
@@ -58,10 +62,14 @@ def _explained(metric: Metric, result: Measured, evidence: Mapping[str, Evidence
 
 
 def _finite(metric: Metric, result: Measured) -> Measured:
-    """A value that is not a number is a failure: a database would keep it as no value with status scored."""
-    if result.value is None or isfinite(result.value):
+    """What is no number is a failure, since a database would keep it as no value, and what overflows when squared."""
+    if result.value is None:
         return result
-    return Measured.failed(f"{metric} gave {result.value}", metric.range)
+    numbers = [abs(one) for one in (result.value, result.numerator, result.denominator) if one is not None]
+    if all(number <= LARGEST for number in numbers):
+        return result
+    too_large = ", which is too large for a mean" if isfinite(result.value) else ""
+    return Measured.failed(f"{metric} gave {result.value:g}{too_large}", metric.range)
 
 
 def decide_response(

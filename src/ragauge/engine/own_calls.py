@@ -1,7 +1,8 @@
 """Calls of metrics of the user's own: whatever they do, only that score fails.
 
-A loop in a daemon thread starts the calls and bounds their time. Functions run in daemon threads, coroutines on a
-second loop, since one that blocks would stop the clock of all the others. Nobody waits for a call that hangs.
+A loop in a daemon thread starts the calls and bounds their time. Functions run in daemon threads, the coroutines of
+each metric on a loop of its own, since one that blocks would stop the clock of all the others. Nobody waits for a call
+that hangs.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class OwnCalls:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._clock: asyncio.AbstractEventLoop | None = None
-        self._user: asyncio.AbstractEventLoop | None = None     # of coroutines; another one where it is blocked
+        self._user: dict[str, asyncio.AbstractEventLoop] = {}     # metric -> of its coroutines, until it is blocked
         self._threads = Threads()
         self._turns: dict[bool, asyncio.Semaphore] = {}
         self._hangs: Counter[str] = Counter()
@@ -91,10 +92,9 @@ class OwnCalls:
     def stop(self) -> None:
         """Gives up the calls under way; the next ones begin anew."""
         with self._lock:
-            for loop in (self._clock, self._user):
-                if loop is not None:
-                    loop.call_soon_threadsafe(loop.stop)
-            self._clock = self._user = None
+            for loop in filter(None, (self._clock, *self._user.values())):
+                loop.call_soon_threadsafe(loop.stop)
+            self._clock, self._user = None, {}
             self._threads.close()
 
     async def _all(self, calls: Sequence[OwnCall]) -> list[Measured]:
@@ -114,7 +114,7 @@ class OwnCalls:
                 return task.result()
             task.cancel()
             reason = f"{metric} did not return within {timeout:g} s"
-            if not awaited or await self._answers():
+            if not awaited or await self._answers(str(metric)):
                 self._hangs[str(metric)] += 1
             return Measured.failed(reason, metric.range)
 
@@ -122,19 +122,20 @@ class OwnCalls:
         return await self._threads.call(lambda: measured(metric, code))
 
     async def _awaited(self, metric: Metric, code: Callable[[], Any]) -> Measured:
-        if self._user is None:
-            self._user = _loop_in_thread()
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_awaited(metric, code), self._user))
+        loop = self._user.get(str(metric))
+        if loop is None:
+            loop = self._user[str(metric)] = _loop_in_thread()
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_awaited(metric, code), loop))
 
-    async def _answers(self) -> bool:
+    async def _answers(self, metric: str) -> bool:
         """Whether a hang is the call's own: of those that waited for a loop that is blocked, only the first is."""
-        loop = self._user
+        loop = self._user.get(metric)
         if loop is None:     # it was blocked, and is given up already
             return False
         ping: Future[None] = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop)
         done, _ = await asyncio.wait([asyncio.wrap_future(ping)], timeout=GRACE_S)
-        if not done and self._user is loop:
-            self._user = None
+        if not done and self._user.get(metric) is loop:
+            del self._user[metric]
             return True
         return bool(done)
 

@@ -237,15 +237,17 @@ def _completed(cls: type[Metric]) -> type[Metric]:
     base.complete(cls)
     says = {name for one in own for name in vars(one)}
     about: dict[str, Any] = {"value": _guarded(cls.value), "__ragauge_metric__": True}
-    if cls.needs is Metric.needs:
-        about["needs"], about["optional"] = _arguments(cls.name(), MethodType(cls.value, cls), {})
+    said: Any = {} if cls.needs is Metric.needs else cls.needs
+    if isinstance(said, Mapping):
+        found, defaults = _arguments(cls.name(), MethodType(cls.value, cls), said)
+        about["needs"], about["optional"] = {**said, **found}, {**defaults, **cls.optional}
     if not hasattr(cls, "measures"):
         needs = about.get("needs", cls.needs)
         about["measures"] = _layer(needs) if isinstance(needs, Mapping) else "generation"
     if "version" not in says:
         about["version"] = source_version(cls)
-    for name, said in about.items():
-        setattr(cls, name, said)
+    for name, fact in about.items():
+        setattr(cls, name, fact)
     return cls
 
 

@@ -277,12 +277,12 @@ def _described(result: Any) -> str:
 
 
 def call_here(metric: Metric, code: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-    """What a metric's code gives, called in this thread; what it raises is raised, but for the end of the program."""
+    """What a metric's code gives, called in this thread; what it raises fails that score, but for Ctrl-C."""
     if inspect.iscoroutinefunction(inspect.unwrap(type(metric).value)) or getattr(metric, "awaited", False):
         return Measured.failed(f"{metric} is a coroutine's: evaluate awaits it, nothing else does", metric.range)
     try:
         return read_result(metric, code(**given))
-    except (Exception, KeyboardInterrupt):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         return Measured.failed(f"{type(error).__name__}: {error}", metric.range)

@@ -84,6 +84,7 @@ def _metric(worked: Worked, focused: bool) -> ReportItem:
     arithmetic = Phrase(f"  {worked.arithmetic}{unit}" if worked.arithmetic else "", "plain")
     heading = f"{worked.metric}{ARROWS[worked.direction]}", Phrase(lacking, "unsure"), arithmetic
     rows: Rows = [("", Phrase(worked.sentence if focused else "", "faint"))]
+    rows.append(("", line(score.reason) if score.value is not None else ""))
     rows += [("", Phrase(re.sub(" {2,}=", " =", formula), "link")) for formula in worked.formula.splitlines()]
     shown = [symbol for symbol in worked.symbols if symbol.value and (focused or symbol.meaning != PARAMETER)]
     if focused:

@@ -22,9 +22,10 @@ from ragauge.analysis.scores.arrays import Columns
 from ragauge.analysis.scores.summarize import NO_ERRORS
 from ragauge.data.score import Score
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import describe, parse
+from ragauge.metrics.catalogue import describe, is_own, is_stored, parse
 from ragauge.metrics.docstring import parts
 from ragauge.metrics.facts import Facts
+from ragauge.metrics.own_class import runs_own_code
 from ragauge.stats.instrument import JudgeMeanError
 
 
@@ -86,6 +87,9 @@ def _note(metric: Metric, score: Score, case: ExampleCase) -> str:
     """Where the facts as they are now would give another result than the stored one."""
     if metric.version != score.metric_version:
         return f"scored by version {score.metric_version} of the metric; this is version {metric.version}"
+    if is_stored(type(metric)) or (is_own(metric) and runs_own_code(metric)):     # which may do anything
+        low, high = metric.range
+        return f"as stored: version {metric.version}, range {low:g} to {high:g}; its code is not run to explain it"
     now = case.result(metric)
     if now.status != score.status or (now.value is not None and abs(now.value - (score.value or 0.0)) > 1e-9):
         value = "" if now.value is None else f" {now.value:.3g}"
