@@ -167,8 +167,10 @@ def test_cases_53_and_55_no_reply_is_no_verdict(store: str, fault: str) -> None:
     with FaultyServer({fault: 1.0}) as server, pytest.MonkeyPatch.context() as patch:
         patch.setattr("ragauge.engine.models.RetryPolicy", lambda **_: quick)
         began = time.monotonic()
-        card = evaluated(server, store, n=2)
+        with pytest.raises(JudgeError, match="gave no verdict on any of 6 questions"):
+            evaluated(server, store, n=2)
         assert time.monotonic() - began < 100     # without a deadline it would never end
+    card = rg.open_run("m", store=store).scorecard()
     assert [card[name].failed for name in NAMES] == [2] * 4
     assert card["faithfulness"].mean is None
     with open_store(store) as opened:
