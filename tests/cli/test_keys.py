@@ -45,7 +45,7 @@ class Echo(FaultyServer):
             return
         message = {"role": "assistant", "content": json.dumps({"sentences": [], "note": self.shown})}
         choices = [{"index": 0, "finish_reason": "stop", "message": message}]
-        used = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
+        used = {"prompt_tokens": 5_000, "completion_tokens": 5, "total_tokens": 5_005}
         body: dict[str, Any] = {"id": "1", "object": "chat.completion", "created": 1, "model": f"m {self.shown}"}
         await _send(writer, 200, {**body, "choices": choices, "usage": used}, {"x-echo": PLAIN})
 

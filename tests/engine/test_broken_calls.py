@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.loopback.answers import answer
 from tests.loopback.caching import PrefixCache
-from tests.loopback.server import FaultyServer
+from tests.loopback.server import FaultyServer, _send
 
 import ragauge as rg
 from ragauge.errors import JudgeError
@@ -194,3 +196,109 @@ def test_a_minute_of_429_changes_no_number(store: str, monkeypatch: pytest.Monke
         card = judged(server, store, rows(2, 1))
         assert server.met["rate_limited"] == 8
     assert {status for status, _ in values(card).values()} == {"scored"}
+
+
+@dataclass
+class Shapeless(FaultyServer):
+    """Answers with the same body whatever is asked."""
+
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+    async def _answer(self, path: str, headers: Mapping[str, str], raw: bytes, writer: asyncio.StreamWriter) -> None:
+        await _send(writer, 200, self.body)
+
+
+NO_CHOICE = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": []}
+
+
+@pytest.mark.parametrize(
+    ("provider", "body", "why"),
+    [
+        ("openai-chat", NO_CHOICE, "the server's reply holds no choices"),
+        ("openai", NO_CHOICE, "the server's reply is not what openai sends: TypeError: "),
+        ("openai-chat", {"choices": "x" * 100_000}, "the server's reply is not what openai-chat sends: AttributeError"),
+    ],
+)
+def test_a_reply_of_another_shape_says_so(store: str, provider: str, body: Mapping[str, Any], why: str,
+                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the library cannot read is told as the server's reply, not in an exception's words alone."""
+    monkeypatch.setattr("ragauge.engine.caller.WAITS", (0.001,))
+    with Shapeless(body=body) as server, pytest.raises(JudgeError, match=re.escape(why)):
+        judged(server, store, rows(1, 1), judge=f"{provider}:any@{server.url}")
+
+
+def test_long_words_of_an_exception_are_cut(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception of 100,000 characters is kept as its first 500."""
+
+    async def fails(*_: Any) -> Any:
+        raise OSError("x" * 100_000)
+
+    monkeypatch.setattr("ragauge.llm.chat.LibraryModel.reply", fails)
+    with FaultyServer() as server, pytest.raises(JudgeError):
+        judged(server, store, rows(1, 1))
+    listed = rg.open_run("r", store=store).scorecard().to_polars()["reason"].to_list()
+    assert {reason for reason in listed if "xxx" in reason}
+    assert max(map(len, listed)) <= 600
+
+
+@pytest.mark.parametrize("tokens", [0, -5])
+def test_no_tokens_are_none_that_were_reported(store: str, tokens: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that counts no token of a prompt, or fewer, reports none: it is neither checked nor priced."""
+    with FaultyServer() as server:
+        counted = server._said
+
+        def said(*given: Any) -> Any:
+            found = counted(*given)
+            object.__setattr__(found, "input_tokens", tokens)
+            return found
+
+        monkeypatch.setattr(server, "_said", said)
+        card = judged(server, store, rows(1, 1))
+    assert {status for status, _ in values(card).values()} == {"scored"}
+
+
+def test_a_short_prompt_that_is_cut_gives_no_number(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that says 100 tokens of every prompt has read none whole: every score fails, with what to raise."""
+    with FaultyServer() as server:
+        counted = server._said
+
+        def said(*given: Any) -> Any:
+            found = counted(*given)
+            object.__setattr__(found, "input_tokens", 100)
+            return found
+
+        monkeypatch.setattr(server, "_said", said)
+        with pytest.raises(JudgeError, match="cut: the server read 100 of at least"):
+            judged(server, store, rows(2, 1))
+
+
+def test_claims_that_could_not_be_had_are_not_compared(store: str) -> None:
+    """Where verify_answer brought no claim, agree is not asked, and its score has failed for the same reason."""
+
+    def only_others(system: str, user: str, schema: Mapping[str, Any]) -> Any:
+        return "I cannot." if "sentences" in schema["properties"] else answer(system, user, schema)
+
+    with FaultyServer(reply=only_others) as server:
+        with pytest.raises(JudgeError):
+            rg.evaluate(rows(2, 1), judge=f"openai-chat:any@{server.url}", metrics="answer_correctness", store=store,
+                        name="r", timeout=60)
+        sent = [request.body["messages"][1]["content"] for request in server.requests]
+    assert [text for text in sent if "answer claims" in text] == []
+    found = rg.open_run("r", store=store).scorecard().to_polars()
+    assert set(found["status"]) == {"failed"}
+    assert all("prose" in reason or "no verdict" in reason for reason in found["reason"])
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_wrong_key_names_its_variable(store: str, named: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refused key is told by the variable that holds it, never by its value."""
+    monkeypatch.setenv("HOUSE_KEY", "a-secret-of-the-house")
+    monkeypatch.setenv("OPENAI_API_KEY", "a-secret-of-the-provider")
+    with FaultyServer(answers=lambda _: (401, {})) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        judge = f"openai-chat:any@{server.url},key_env=HOUSE_KEY" if named else "openai-chat:any"
+        with pytest.raises(JudgeError) as caught:
+            judged(server, store, rows(1, 1), judge=judge)
+    key = "HOUSE_KEY" if named else "OPENAI_API_KEY"
+    assert f"The key that was sent is that of {key}: set {key} to one that holds there." in str(caught.value)
+    assert "a-secret" not in str(caught.value)

@@ -66,7 +66,14 @@ def test_a_cut_text_is_told() -> None:
     for read in (1_024, 2_050, real // 2):
         assert cut_short(text, read).startswith(f"the server read {read:,} of at least {fewest_tokens(text):,} tokens:")
         assert "num_ctx" in cut_short(text, read)
-    assert cut_short("A short text.", 1) == ""     # no server cuts so early: the count is of something else
+    assert cut_short("A short text.", 1) == ""     # the count is of something else
+
+
+@pytest.mark.parametrize("read", [1, 99, 250])
+def test_a_short_prompt_that_is_cut_is_told(read: int) -> None:
+    """A prompt of 2,400 characters of which a server says that it read 250 tokens or fewer was cut."""
+    text = "The harbour of the old town is deep, and boats of seven metres lie there in winter. " * 28
+    assert "num_ctx" in cut_short(text, read)
 
 
 def test_limits_are_told_by_their_look() -> None:

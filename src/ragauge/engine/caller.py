@@ -15,7 +15,8 @@ from ragauge.engine.budget import Budget, BudgetReached, Reservation
 from ragauge.engine.prefixes import Prefix, Prefixes
 from ragauge.engine.reply_writer import ReplyWriter
 from ragauge.errors import JudgeError, RagaugeError
-from ragauge.llm.endpoints import hidden
+from ragauge.llm.endpoints import hidden, key_variable
+from ragauge.llm.errors import LONGEST
 from ragauge.llm.limiter import Limiter
 from ragauge.llm.model import FATAL, PASSING, CallError, ChatModel
 from ragauge.store.calls import Call
@@ -374,14 +375,16 @@ class Caller:
         except (RagaugeError, MemoryError, RecursionError):
             raise
         except Exception as unknown:     # of the library below: one ask fails with its words, not the run
-            return CallError("client", hidden(f"{type(unknown).__name__}: {unknown}"))
+            return CallError("client", hidden(f"{type(unknown).__name__}: {unknown}")[:LONGEST])
         self._answered[order.name] = asyncio.get_running_loop().time()
         return reply
 
     def _check_askable(self, name: ModelName, error: CallError) -> None:
         """Raises where no other ask would be answered either."""
         if error.trouble in FATAL and not (error.status == 403 and name in self._answered):     # one text is forbidden
-            raise JudgeError(f"{name} cannot be asked: {error}.") from error
+            key = key_variable(name) if error.trouble == "auth" and error.status is not None else ""
+            told = f" The key that was sent is that of {key}: set {key} to one that holds there." if key else ""
+            raise JudgeError(f"{name} cannot be asked: {str(error).rstrip('.')}.{told}") from error
         if error.trouble == "rate_limited" and (error.retry_after or 0.0) > self._patience.total:
             raise JudgeError(
                 f"{name} asks to come back in {error.retry_after:,.0f} s: {error}. What was paid for is kept; the same "

@@ -17,7 +17,7 @@ from ragauge.data.ask import Ask, Reply
 from ragauge.data.codec import FACTS
 from ragauge.data.criterion import Criterion
 from ragauge.data.document import IndexListing
-from ragauge.data.facts import Evidence, FactsOf
+from ragauge.data.facts import AnswerFacts, Evidence, FactsOf
 from ragauge.data.identity import digest
 from ragauge.data.label_facts import NO_LABELS, LabelFacts
 from ragauge.data.ranking import Ranking
@@ -29,6 +29,7 @@ from ragauge.engine.own_calls import OwnBatch, OwnCall, OwnCalls, prepare
 from ragauge.errors import MissingFile
 from ragauge.judging.inputs import Inputs, evidence_key, inputs_for
 from ragauge.judging.judge import Asking, Judge, drive
+from ragauge.llm.errors import LONGEST
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.retrieval.ranks import of_responses
@@ -327,7 +328,7 @@ class Questioning:
             return self._failed(question, key, wrong)
         evidence = Evidence(
             key, question, judge.version(question), judge.judge_id, "partial" if outcome.partial else "ok", facts,
-            self._work.judge_repeat, outcome.reply_keys, outcome.reason,
+            self._work.judge_repeat, outcome.reply_keys, outcome.reason[:LONGEST],
         )  # fmt: skip
         try:
             return evidence, PackedEvidence.of(evidence)
@@ -343,14 +344,18 @@ class Questioning:
         self.failed += 1
         judge, repeat = self._judge, self._work.judge_repeat
         version = judge.version(question)
-        evidence = Evidence(key, question, version, judge.judge_id, "failed", None, repeat, reason=reason)
+        evidence = Evidence(key, question, version, judge.judge_id, "failed", None, repeat, reason=reason[:LONGEST])
         return evidence, PackedEvidence.of(evidence)
 
 
 def _blocked(question: str, one: ResponseWork) -> str | None:
-    """Why a question cannot be put: `agree` works on the claims that verify_answer finds."""
+    """Why a question cannot be put: `agree` works on the claims that verify_answer finds, and needs one of them."""
     before = one.evidence.get("verify_answer") if question == "agree" else None
-    return before.reason if before is not None and before.status == "failed" else None
+    if before is None or before.status == "failed":
+        return None if before is None else before.reason
+    claims = before.facts.claims if isinstance(before.facts, AnswerFacts) else ()
+    lost = bool(claims) and all(claim.text is None for claim in claims)
+    return claims[0].reason or before.reason or "no claim of the answer is known" if lost else None
 
 
 def _rankings(items: Sequence[Loaded]) -> list[Ranking | None]:

@@ -13,6 +13,7 @@ from ragauge.data.facts import Evidence
 from ragauge.data.verdict import ExampleVerdict
 from ragauge.engine.label_questions import said
 from ragauge.judging.judge import Judge
+from ragauge.llm.errors import LONGEST
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import questions
 from ragauge.metrics.facts import Facts
@@ -35,8 +36,8 @@ def measure_facts(
 
 
 def told(error: BaseException) -> str:
-    """An exception in its own words."""
-    return f"{type(error).__name__}: {error}"
+    """An exception in its own words, as many as are kept."""
+    return f"{type(error).__name__}: {error}"[:LONGEST]
 
 
 def _measured(metrics: Sequence[Metric], facts: Facts) -> list[Measured]:

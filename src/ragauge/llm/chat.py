@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
@@ -105,6 +106,7 @@ class LibraryModel:
             dialect: how it is asked.
             otherwise: who is asked from then on where the place knows no such API: it speaks another one.
         """
+        warnings.filterwarnings("ignore", "Failed to extract usage")     # tokens below zero: `_usage` has none then
         self._otherwise = otherwise
         self._elsewhere = False     # the place knows no such API
         self._name, self._model, self._close = name, model, close
@@ -151,7 +153,7 @@ class LibraryModel:
         try:
             response = await self._request(ask, mode, params, older)
         except Exception as error:
-            found = call_error(error)
+            found = call_error(error, self._name.provider)
             if isinstance(found, CallError) and self._otherwise is not None and found.status in NO_SUCH_API:
                 self._elsewhere = True
                 raise CallError("refused", str(found), status=found.status, learned=True) from None
@@ -190,7 +192,7 @@ class LibraryModel:
             doubted: tokens read when the same was sent without padding; 0 = it was not.
             may_doubt: whether the padding fits what is asked.
         """
-        if usage is None or not usage.input_tokens:
+        if usage is None:
             return
         read = usage.input_tokens + usage.cached_tokens + usage.written_tokens
         text = cut_short(messages[-1][1], read)
@@ -278,10 +280,11 @@ def _text(response: ModelResponse) -> str:
 
 
 def _usage(response: ModelResponse) -> Usage | None:
-    """Tokens; None where the provider says none."""
+    """Tokens; None where the provider says none, or what cannot be: a prompt of none, or fewer of anything."""
     usage = response.usage
     found = Usage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
-    return found if found != Usage() else None
+    read = found.input_tokens + found.cached_tokens + found.written_tokens
+    return found if read > 0 <= min(found.input_tokens, found.output_tokens) else None
 
 
 def _reply(response: ModelResponse, usage: Usage | None, sent: dict[str, Any]) -> Reply:

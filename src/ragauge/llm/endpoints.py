@@ -86,6 +86,12 @@ def key_for(name: ModelName) -> str | None:
     return key or (NO_KEY if "//" in name.url else None)
 
 
+def key_variable(name: ModelName) -> str:
+    """The variable that holds the key which goes to a model's place; "" where none goes there."""
+    keys = (name.key_env,) if name.key_env else PROVIDERS[name.provider].keys if is_own(name) else ()
+    return next((key for key in keys if os.environ.get(key, "").strip()), "")
+
+
 def headers_of(name: ModelName) -> dict[str, str]:
     """What is sent to a model's place with every call, its variables read from the environment.
 

@@ -24,11 +24,16 @@ FILTERED = re.compile(
 LONGEST = 500     # characters of a provider's message that are kept
 
 
-def call_error(error: Exception) -> CallError | Reply:
+def call_error(error: Exception, provider: str = "the provider") -> CallError | Reply:
     """The trouble that an exception tells of; a failed Reply where the provider refused the text itself.
 
     Anything that is not an error of a call is raised again.
+
+    Args:
+        error: what was raised.
+        provider: who was asked.
     """
+    from pydantic import ValidationError
     from pydantic_ai import exceptions as known
 
     whole = hidden(str(error))
@@ -48,6 +53,10 @@ def call_error(error: Exception) -> CallError | Reply:
         return _without_status(error, text)
     if isinstance(error, known.UnexpectedModelBehavior):
         return CallError("server", f"a reply that cannot be read: {text}")
+    if isinstance(error, IndexError):     # of the first choice
+        return CallError("server", "the server's reply holds no choices")
+    if isinstance(error, LookupError | TypeError | AttributeError | ValidationError):     # the library reads the reply
+        return CallError("server", f"the server's reply is not what {provider} sends: {type(error).__name__}: {text}")
     if isinstance(error, known.UserError):
         return CallError("refused", text)
     raise error

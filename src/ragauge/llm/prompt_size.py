@@ -12,7 +12,8 @@ PIECE = re.compile(
     rf"[{UNSPACED}]{{1,4}}|(?:[^\W_{UNSPACED}]|[^\x00-\x7f\s{UNSPACED}]){{1,24}}|[!-/:-@\[-`{{-~]+(?![^\W\d_])"
 )
 ASCII_PIECE = re.compile(r"[A-Za-z0-9]{1,24}|[!-/:-@\[-`{-~]+(?![A-Za-z])")     # the same, three times as fast
-LEAST = 512     # tokens: no server cuts less
+LEAST = 64     # tokens of a text that is checked: what is judged never has fewer
+LEAST_LIMIT = 512     # tokens: where a server cuts without a word that it read fewer than a text can have
 FAR = 0.85     # of the fewest tokens that a text can have
 STEP, BESIDE = 1_024, (0, 1, 2, 1_023)     # where servers cut: at a multiple, or half of one with a few tokens kept
 CUT = "Raise num_ctx (Ollama: OLLAMA_CONTEXT_LENGTH) or the server's context length"
@@ -42,4 +43,4 @@ def cut_short(text: str, read: int) -> str:
 
 def may_be_cut(read: int) -> bool:
     """Whether a number of tokens looks like a limit; one in 256 does by chance."""
-    return read >= LEAST and read % STEP in BESIDE
+    return read >= LEAST_LIMIT and read % STEP in BESIDE
