@@ -109,8 +109,10 @@ def _yes_or_no(
     word = "met" if name in ("parts", "criteria") else "relevant"
     other = " ".join(blocks.get("answer" if word == "met" else "question", {}).values())
     items = wanted.get(name, {}).items()
-    found: list[dict[str, Any]] = [{"n": _n(n), word: _held(text if word == "met" else other, other if word == "met" else text) >= 0.5}
-             for n, text in items]  # fmt: skip
+    found: list[dict[str, Any]] = [
+        {"n": _n(n), word: _held(text if word == "met" else other, other if word == "met" else text) >= 0.5}
+        for n, text in items
+    ]
     if fields and "reason" in fields[name]["items"]["properties"]:
         found = [{"reason": "By the words.", **one} for one in found]
     return {name: found}
