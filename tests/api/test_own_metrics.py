@@ -258,16 +258,33 @@ def test_configuration_names_them(tmp_path: Path) -> None:
     assert "Share of capital letters." in CliRunner().invoke(app, ["metrics", "manners:shouting"]).output
 
 
-def test_range_that_was_not_declared_is_asked_for() -> None:
-    """A drop in points, and a monitor's test, say how to declare the range that they need."""
+def test_drop_without_a_range_is_in_own_units() -> None:
+    """A gate's drop in points is one in the metric's own units where it has no range, of a column as of a function."""
 
     def words(answer: str) -> float:
         return len(answer.split())
 
-    evaluated(metrics=[words])
-    rules = {"gate": {"rules": [{"metric": "words", "max_drop": "3 points"}]}}
-    with pytest.raises(rg.ConfigError, match=r"Declare its range: @rg.metric\(range=\(0, 1\)\)"):
-        rg.gate("latest", rules=rules, baseline="latest", store=STORE)
+    for name, stars in (("base", 9), ("new", 6)):
+        given = [{**row, "answer": "very " * stars, "stars": stars} for row in rows()]
+        rg.evaluate(given, metrics=[words], scores="stars", segments="kind", judge="none", name=name, store=STORE)
+    for points, passed in (("2 points", False), ("4 points", True)):
+        rules = {"gate": {"rules": [{"metric": one, "max_drop": points} for one in ("words", "stars")]}}
+        gated = rg.gate("new", rules=rules, baseline="base", store=STORE)
+        assert {check.verdict == "pass" for check in gated.checks if check.kind == "max_drop"} == {passed}
+
+
+def test_interval_of_yes_and_no_stays_within_0_and_1() -> None:
+    """Where nothing is declared and all values are 0 or 1, the interval is that of a rate."""
+
+    def starts_low(answer: str) -> Any:
+        return answer[0].islower()
+
+    given = [{**row, "thumbs": n % 2} for n, row in enumerate(rows(n=4))]
+    card = rg.evaluate(given, metrics=[starts_low], scores="thumbs", segments="kind", judge="none", store=STORE)
+    for name in ("starts_low", "thumbs"):
+        found = card[name].interval
+        assert found is not None
+        assert 0 <= found.low < found.high <= 1
 
 
 def test_explanation_rests_on_what_is_stored() -> None:
@@ -279,6 +296,16 @@ def test_explanation_rests_on_what_is_stored() -> None:
     assert "polite = 0.5" in told
     assert "says 1 of 2" in told
     assert f"as stored: version {version}, range 0 to 1; its code is not run to explain it" in told
+
+
+def test_what_a_metric_prints_goes_to_stderr(tmp_path: Path) -> None:
+    """Neither a module that prints nor a function that does breaks the JSON on stdout."""
+    (tmp_path / "loud.py").write_text("print('imported')\ndef loud(answer):\n    print('called')\n    return 1.0\n")
+    (tmp_path / "a.jsonl").write_text('{"query": "Who?", "answer": "me"}\n')
+    command = ["evaluate", "a.jsonl", "-m", "loud:loud", "--judge", "none", "--store", STORE, "--json"]
+    found = CliRunner().invoke(app, command)
+    assert json.loads(found.stdout)
+    assert {"imported", "called"} <= set(found.stderr.split())
 
 
 SAME = """

@@ -53,15 +53,24 @@ class ScoreSample:
         cls, metric: Metric, values: Floats | Sequence[float], weights: Floats | None = None,
         clusters: npt.NDArray[Any] | None = None,
     ) -> ScoreSample:     # fmt: skip
-        """Scores of a metric, whose scale and range say the kind and the bounds."""
-        return cls(values, metric.scale, metric.range, weights, clusters)
+        """Scores of a metric, whose scale and range say the kind and, with the values, the bounds."""
+        return cls(values, metric.scale, bounds_of(metric, values), weights, clusters)
 
     @classmethod
     def pair(
         cls, metric: Metric, new: Floats, base: Floats, weights: Floats | None, clusters: npt.NDArray[Any] | None
     ) -> tuple[ScoreSample, ScoreSample]:
         """Both sides of pairs, which share their weights and clusters: the new run's and the baseline's."""
-        return cls.of(metric, new, weights, clusters), cls.of(metric, base, weights, clusters)
+        bounds = bounds_of(metric, new) if bounds_of(metric, base) == (0.0, 1.0) else metric.range
+        return cls(new, metric.scale, bounds, weights, clusters), cls(base, metric.scale, bounds, weights, clusters)
+
+
+def bounds_of(metric: Metric, values: Floats | Sequence[float]) -> tuple[float, float]:
+    """A metric's range; 0 and 1 where it declares none and has no other values: it says yes or no."""
+    import numpy as np
+
+    undeclared = metric.scale == "mean" and metric.range == (-inf, inf)
+    return (0.0, 1.0) if undeclared and np.isin(values, (0.0, 1.0)).all() else metric.range
 
 
 def interval_of_mean(sample: ScoreSample, level: float = 0.95) -> Interval | None:

@@ -11,7 +11,16 @@ import typer
 
 from ragauge.api.options import EvaluateOptions
 from ragauge.cli import options
-from ragauge.cli.output import expected_calls, kept_on_interrupt, progress_line, same_command, show, show_json, warn
+from ragauge.cli.output import (
+    expected_calls,
+    kept_on_interrupt,
+    prints_apart,
+    progress_line,
+    same_command,
+    show,
+    show_json,
+    warn,
+)
 from ragauge.errors import Interrupted
 from ragauge.text.messages import plural
 
@@ -33,9 +42,11 @@ def evaluate(
         files.check(path)
     wanted = replace(wanted, warn=warn)
     if only_plan:
-        show_plan(finish(lambda: dry_run(wanted)), as_json)
+        with prints_apart():
+            planned = finish(lambda: dry_run(wanted))
+        show_plan(planned, as_json)
         return
-    with kept_on_interrupt(), progress_line(quiet) as progress:
+    with kept_on_interrupt(), prints_apart(), progress_line(quiet) as progress:
         card = finish(lambda: evaluated(replace(wanted, progress=progress)))
     page = next((path for path in outputs or () if path.suffix.lower() == ".html"), None)
     show_json(card.to_dict()) if as_json else show(card.to_terminal(page))

@@ -105,7 +105,7 @@ def warnings_in_a_line() -> Iterator[None]:
 
 @contextmanager
 def prints_apart() -> Iterator[None]:
-    """What a user's system prints within goes to stderr: stdout is for results, which a program may read."""
+    """What a user's system or metric prints within goes to stderr: stdout is for results, which a program may read."""
     with redirect_stdout(sys.stderr):
         yield
 

@@ -10,6 +10,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -80,7 +81,8 @@ def find(text: str) -> Any:
 
 def _module(name: str, text: str) -> ModuleType:
     try:
-        return importlib.import_module(name)
+        with redirect_stdout(sys.stderr):     # results go to stdout, which a program may read
+            return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             near = nearest(name, _modules())

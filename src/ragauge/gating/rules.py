@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from ragauge.analysis.scores.segments import FEWEST, NONE, Segments, tidy
 from ragauge.errors import ConfigError, DataError, UsageError
 from ragauge.metrics.base import Metric
-from ragauge.metrics.catalogue import range_hint
+from ragauge.metrics.catalogue import in_own_units
 from ragauge.metrics.configured import register_criteria
 from ragauge.text.messages import UNITS
 
@@ -251,10 +251,10 @@ class _Rule:
             self._drop(metric, rule.max_drop)
             kind: Kind = "max_drop"
             amount, relative, text = rule.max_drop.amount, rule.max_drop.relative, rule.max_drop.text
+            amount *= 100 if in_own_units(metric) and not relative else 1
         else:
             kind = "min" if key == "min" else "max"
-            amount, relative = float(getattr(rule, key)), False
-            text = level(metric, amount)
+            relative, text = False, level(metric, amount := float(getattr(rule, key)))
             self._possible(metric, key, amount, point=rule.decide == "point")
         if rule.rectified:
             self._labelled(metric, relative=relative)
@@ -282,11 +282,11 @@ class _Rule:
         return given or ("p95" if metric.name() == "latency" else "mean")
 
     def _drop(self, metric: Metric, drop: Drop) -> None:
-        (low, high), hint = metric.range, range_hint(metric) or " Write a share: 10%."
+        low, high = metric.range
         if metric.direction == "neither":
             self._wrong("max_drop", f"{metric} has no better direction. Give it min or max.")
-        elif not drop.relative and drop.amount and not isfinite(high - low):
-            self._wrong("max_drop", f"points are hundredths of a score; {metric} is an amount.{hint}")
+        elif not drop.relative and drop.amount and not (isfinite(high - low) or in_own_units(metric)):
+            self._wrong("max_drop", f"points are hundredths of a score; {metric} is an amount. Write a share: 10%.")
         elif drop.relative and metric.direction == "higher" and low >= 0 and drop.amount >= 1:
             self._wrong("max_drop", f"{drop.text} of the baseline can never be lost: the rule can never fail.")
         elif drop.relative and low < 0:

@@ -174,10 +174,9 @@ def typed_name(metric: Metric) -> str:
     return code if code and re.fullmatch("[a-z0-9_]+", str(metric)) else ",".join(filter(None, (code, str(metric))))
 
 
-def range_hint(metric: Metric) -> str:
-    """What to do where something needs a range that a metric of the user's own does not declare; else ""."""
-    open_ended = is_own(metric) and not all(map(isfinite, metric.range))
-    return " Declare its range: @rg.metric(range=(0, 1))." if open_ended else ""
+def in_own_units(metric: Metric) -> bool:
+    """Whether a metric of the user's own has no range: then a point of it is 1 in its own units, not a hundredth."""
+    return is_own(metric) and not all(map(isfinite, metric.range))
 
 
 def forget_own() -> None:

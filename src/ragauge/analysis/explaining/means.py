@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from ragauge.analysis.estimating import bounds_of
 from ragauge.analysis.explaining.case import ExampleCase, number
 from ragauge.analysis.explaining.ranks import WORKED as OF_RANKS
 from ragauge.analysis.results.explanation import MeanWorked
@@ -112,6 +113,7 @@ def _interval(summary: Summary, scored: Columns, metric: Metric) -> str:
     interval = summary.interval
     if interval is None:
         return ""
+    bounds = bounds_of(metric, scored.value)
     method, ends = interval.method, f"[{number(interval.low)}, {number(interval.high)}]"
     if method == "wilson":
         return f"{_wilson(summary, scored, interval.level)} = {ends}  (Wilson's score interval of a rate)"
@@ -126,8 +128,8 @@ def _interval(summary: Summary, scored: Columns, metric: Metric) -> str:
                 f"value itself = {ends}"
             )
         return (
-            f"all {alike} {number(summary.mean or 0.0)}: a score within [{number(metric.range[0])}, "
-            f"{number(metric.range[1])}] varies at most as a 0/1 score of the same mean, so Wilson's interval of "
+            f"all {alike} {number(summary.mean or 0.0)}: a score within [{number(bounds[0])}, "
+            f"{number(bounds[1])}] varies at most as a 0/1 score of the same mean, so Wilson's interval of "
             f"n = {number(n)} = {ends}"
         )
     df, error, what = _spread(summary, scored)
@@ -135,16 +137,16 @@ def _interval(summary: Summary, scored: Columns, metric: Metric) -> str:
     half = quantile * error
     mean = summary.mean or 0.0
     if method.endswith("scaled wilson"):
-        return f"{_scaled(mean, half, metric.range)} = {ends}  (Wilson's score interval with the data's own spread, " \
+        return f"{_scaled(mean, half, bounds)} = {ends}  (Wilson's score interval with the data's own spread, " \
             f"t = {quantile:.3f} of {number(df)} degrees of freedom; {what})"
     skewness, kurtosis = _shape(scored)
     against = "what it is under random signs of the values" if BY_SIGNS in method else \
         f"Student's, {quantile:.3f} of {number(df)} degrees of freedom"
-    return f"{_corrected(scored, interval, metric)} = {ends}  (t corrected for a skewness of {skewness:.2f} and an " \
+    return f"{_corrected(scored, interval, bounds)} = {ends}  (t corrected for a skewness of {skewness:.2f} and an " \
         f"excess kurtosis of {kurtosis:.2f}, held against {against}; {what})"
 
 
-def _corrected(scored: Columns, interval: Interval, metric: Metric) -> str:
+def _corrected(scored: Columns, interval: Interval, bounds: tuple[float, float]) -> str:
     """The mean and its standard error times what the corrected t reaches to either side."""
     clusters = estimate(scored.value, scored.weight, scored.cluster)
     whole = skew_corrected_t(scored.value, scored.weight, scored.cluster, interval.level)
@@ -152,7 +154,7 @@ def _corrected(scored: Columns, interval: Interval, metric: Metric) -> str:
         return ""
     below, above = ((end - clusters.mean) / clusters.error for end in (whole.low, whole.high))
     clipped = whole.low < interval.low - 1e-12 or whole.high > interval.high + 1e-12
-    within = f", cut to [{number(metric.range[0])}, {number(metric.range[1])}]" if clipped else ""
+    within = f", cut to [{number(bounds[0])}, {number(bounds[1])}]" if clipped else ""
     return f"{number(clusters.mean)} + {clusters.error:.3g} · [{below:.3f}, {above:.3f}]{within}"
 
 

@@ -215,7 +215,8 @@ def _signal(section: WatchSection) -> SignalWatch:
 
 
 def _watch(section: WatchSection) -> Watch:
-    from ragauge.metrics.catalogue import parse, range_hint
+    from ragauge.metrics.catalogue import in_own_units, parse
+    from ragauge.metrics.own_class import ColumnMetric
 
     metric = parse(section.metric or "")
     metric.check()
@@ -227,7 +228,8 @@ def _watch(section: WatchSection) -> Watch:
     if section.share_above is None and (low < 0 or high > 1):
         what = "from 0 on, without an end" if low == 0 and not isfinite(high) else f"from {low:g} to {high:g}"
         hint = "Write share_above: 4000 and max: 5%." if lower else "Choose a metric in [0, 1]."
-        hint = range_hint(metric).strip() or hint
+        if in_own_units(metric) and not isinstance(metric, ColumnMetric):
+            hint = "Declare its range: @rg.metric(range=(0, 1))."
         raise UsageError(f"the test needs values in [0, 1], and {metric} has values {what}. {hint}")
     level = section.max if lower else section.min
     if section.max_drop is None and level is None:
