@@ -308,6 +308,17 @@ def test_what_a_metric_prints_goes_to_stderr(tmp_path: Path) -> None:
     assert {"imported", "called"} <= set(found.stderr.split())
 
 
+def test_advice_names_the_run_and_the_code_so_that_the_command_does_it() -> None:
+    """Of two runs with one name the older one is called by its id, and an own metric by module:name."""
+    older = evaluated("wild", metrics=["manners:shouting"]).run.run_id
+    evaluated("wild", shift=1, metrics=["manners:polite"])
+    rules = {"gate": {"rules": [{"metric": "polite", "min": 0.1}]}}
+    with pytest.raises(rg.ConfigError, match=f"Measure it with: ragauge evaluate {older} -m manners:polite"):
+        rg.gate(older, rules=rules, store=STORE)
+    with pytest.raises(UsageError, match=f"ragauge evaluate {older} -m manners:polite"):
+        rg.compare(older, "wild", metrics=["polite"], store=STORE)
+
+
 SAME = """
 def same(answer: str) -> float:
     return {}

@@ -93,10 +93,24 @@ def judged(store: Store, run: Run, judge: str | None) -> str | None:
                 f"run {run.name} has not been evaluated: {run.done:,} of {run.planned:,} questions are answered. "
                 + ("The others are being asked; when that is over: " if asked else "Nothing asks the others now: give "
                    "its `ragauge run` once more, which asks the rest alone; then: ")
-                + command("evaluate", run.name)
+                + command("evaluate", store.runs.word(run))
             )     # fmt: skip
-        raise UsageError(f"run {run.name} has not been evaluated. Do it with: {command('evaluate', run.name)}")
+        how = command("evaluate", store.runs.word(run))
+        raise UsageError(f"run {run.name} has not been evaluated. Do it with: {how}")
     return judge_id
+
+
+def measure_command(store: Store, run: Run, metric: str) -> str:
+    """The command that measures a metric on a run."""
+    from ragauge.metrics.catalogue import parse, typed_name
+
+    return command("evaluate", store.runs.word(run), "-m", typed_name(parse(metric)))
+
+
+def unmeasured(store: Store, run: Run, metric: str, judge_id: str | None) -> UsageError:
+    """That a run has no scores of a metric by this judge, with the command that measures it."""
+    judge, again = f" by {judge_id}" if judge_id else "", measure_command(store, run, metric)
+    return UsageError(f"{metric} was not measured in {run.name}{judge}. Measure it with: {again}")
 
 
 def asked_for(store: Store, run: Run, judge: str | None) -> str | None:

@@ -198,7 +198,7 @@ def _judge(wanted: ConfirmOptions, run: Run, store: Store) -> tuple[str, str]:
     if judge_id is None:
         raise UsageError(
             f"{run.name} was not judged: nothing tells a right answer. Evaluate it with the preset prompt and a judge "
-            f"first: {command('evaluate', run.name, '-m', 'prompt')}"
+            f"first: {command('evaluate', store.runs.word(run), '-m', 'prompt')}"
         )
     if not spec:
         raise UsageError(f"it is not known how the judge {judge_id} is built. Name it with --judge.")

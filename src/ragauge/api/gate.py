@@ -18,7 +18,7 @@ from ragauge.api.verbs import aside
 from ragauge.data.config.reading import ConfigFile, read_config
 from ragauge.data.response import Run
 from ragauge.errors import ConfigError, DataError, UnknownName, UsageError
-from ragauge.text.messages import command, plural
+from ragauge.text.messages import plural
 
 if TYPE_CHECKING:
     from ragauge.analysis.comparison.pairs import Pairs
@@ -341,9 +341,9 @@ class _Gate:
             )     # fmt: skip
 
     def _unmeasured(self, run: Run, metric: str) -> UsageError:
-        judge = f" by {self._judge_id}" if self._judge_id else ""
-        again = command("evaluate", run.name, "-m", metric)
-        return UsageError(f"{metric} was not measured in {run.name}{judge}. Measure it with: {again}")
+        from ragauge.api.cards import unmeasured
+
+        return unmeasured(self._store, run, metric, self._judge_id)
 
     def _problem(self, rule: int, key: str, text: str) -> DataError:
         gate = self._file.config.gate

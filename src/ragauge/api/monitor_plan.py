@@ -10,7 +10,6 @@ from ragauge.api.inputs.typed import keywords
 from ragauge.api.monitor_options import MonitorPlanOptions
 from ragauge.api.results.shown import Found, PageResult
 from ragauge.errors import UnknownName, UsageError
-from ragauge.text.messages import command
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,7 +101,7 @@ def share_of_mean(name: str, text: str) -> float:
 def _scores(wanted: MonitorPlanOptions) -> tuple[npt.NDArray[np.float64], float | None]:
     """The scores of a run, higher better, and what judging one request cost."""
     from ragauge.analysis.scores.arrays import SCORED, by_example
-    from ragauge.api.cards import judged
+    from ragauge.api.cards import judged, measure_command
     from ragauge.api.queries.columns import StoredColumns
     from ragauge.api.queries.costs import asked_of
     from ragauge.metrics.catalogue import parse, questions
@@ -117,7 +116,7 @@ def _scores(wanted: MonitorPlanOptions) -> tuple[npt.NDArray[np.float64], float 
         judge_id = judged(store, run, wanted.judge)
         known = store.scores.metrics(run.run_id, judge_id)
         if str(metric) not in known:
-            how = f"Evaluate it: {command('evaluate', run.name, '-m', str(metric))}"
+            how = f"Evaluate it: {measure_command(store, run, str(metric))}"
             raise UnknownName("metric evaluated on this run", str(metric), known, how)
         numbers = store.scores.evaluated(run.run_id, judge_id, [str(metric)])
         columns = StoredColumns(store, run.run_id, judge_id, store.runs.index(run.run_id, numbers)).column(str(metric))

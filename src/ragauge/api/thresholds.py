@@ -13,7 +13,6 @@ from ragauge.api.queries.columns import StoredColumns, visits
 from ragauge.api.queries.options import ThresholdsOptions
 from ragauge.api.results.shown import Found
 from ragauge.errors import UnknownName, UsageError
-from ragauge.text.messages import command
 
 if TYPE_CHECKING:
     from ragauge.analysis.history.outcomes import Value
@@ -95,13 +94,13 @@ def _read(store: Store, run: Run, metric: Metric, wanted: ThresholdsOptions) -> 
     from ragauge.analysis.history.thresholds import Thresholds, reached
     from ragauge.analysis.scores.arrays import SCORED, by_example
     from ragauge.analysis.scores.summarize import summary
-    from ragauge.api.cards import judged
+    from ragauge.api.cards import judged, measure_command
     from ragauge.engine.judge_error import judge_errors
 
     judge_id = judged(store, run, wanted.judge)
     known = store.scores.metrics(run.run_id, judge_id)
     if str(metric) not in known:
-        how = f"Evaluate it: {command('evaluate', run.name, '-m', str(metric))}"
+        how = f"Evaluate it: {measure_command(store, run, str(metric))}"
         raise UnknownName("metric evaluated on this run", str(metric), known, how)
     index = store.runs.index(run.run_id, store.scores.evaluated(run.run_id, judge_id, [str(metric)]))
     columns = StoredColumns(store, run.run_id, judge_id, index).column(str(metric))

@@ -115,6 +115,10 @@ class Runs:
                 raise UnknownName("run", which, {*known_runs(connection), LATEST}, "ragauge runs lists them.")
             return found
 
+    def word(self, run: Run) -> str:
+        """What a command calls a run: its name where that finds it, else its id."""
+        return run.name if self.find(run.name).run_id == run.run_id else run.run_id
+
     def list(
         self, limit: int | None = None, *, study: str | None = None, after: str = "", sort: str = "newest",
         highest: bool = False, filter: Mapping[str, str] | None = None,

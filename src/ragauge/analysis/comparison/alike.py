@@ -141,6 +141,7 @@ class MeasurementSpec:
         questions: question -> its versions, of what this judge was asked.
         spec: the text that the judge is built from; "" where it is not known.
         planned: nothing is stored of the run yet, so it cannot be judged again.
+        called: what a command calls the run; "" = its name.
     """
 
     name: str
@@ -149,6 +150,7 @@ class MeasurementSpec:
     questions: Mapping[str, tuple[int, ...]]
     spec: str = ""
     planned: bool = False
+    called: str = ""
 
 
 def comparable(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> list[Metric]:
@@ -205,7 +207,8 @@ def _again(sides: Sequence[MeasurementSpec], by: MeasurementSpec, metrics: Seque
     """The commands that judge the stored responses of some runs as one was; what is judged alike costs nothing."""
     judge = ("--judge", by.spec) if by.spec not in ("", "local") else ()
     names = ",".join(map(typed_name, metrics))
-    commands = [command("evaluate", side.name, "-m", names, *judge) for side in sides if not side.planned]
+    called = [side.called or side.name for side in sides if not side.planned]
+    commands = [command("evaluate", name, "-m", names, *judge) for name in called]
     return f"Judge the stored responses alike: {' and then '.join(commands)}"
 
 

@@ -35,7 +35,8 @@ def measuring(store: Store, run: Run, judge_id: str | None, specs: dict[str, str
     if by is not None and by not in known:
         known[by] = store.judges.spec(by) or ""
     spec = known[by] if by is not None else ""
-    return MeasurementSpec(run.name, by, store.scores.versions(run.run_id, by), asked, spec)
+    called = store.runs.word(run) if specs is None else run.name
+    return MeasurementSpec(run.name, by, store.scores.versions(run.run_id, by), asked, spec, called=called)
 
 
 class PairedRuns(NamedTuple):
