@@ -75,7 +75,8 @@ def test_a_run_is_exported_to_a_path_as_text(found: tuple[rg.Scorecard, rg.OpenR
 @pytest.mark.parametrize("judge", [5, ["local"], {"judge": "local"}, True, object()], ids=lambda it: type(it).__name__)
 def test_what_is_no_judge_is_refused(found: tuple[rg.Scorecard, rg.OpenRun], do: Do, judge: Any) -> None:
     """Wherever a judge is named, what is neither a text nor can be asked is refused with what came."""
-    with pytest.raises(rg.UsageError, match=rf"judge must be .*got {type(judge).__name__}\."):
+    mapping = "|judge: expected model: provider:model" if isinstance(judge, dict) else ""
+    with pytest.raises(rg.UsageError, match=rf"judge must be .*got {type(judge).__name__}\.{mapping}"):
         do(*found, judge)
 
 

@@ -50,4 +50,4 @@ def test_scores_without_pyarrow(tmp_path: Path) -> None:
         f"store={store!r}, metrics='recall@5')\nprint(card.to_pandas().shape, len(card.to_pandas(wide=True)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "(3, 13) 3", done.stderr
+    assert done.stdout.strip() == "(3, 16) 3", done.stderr

@@ -304,8 +304,7 @@ class Questioning:
         }
 
     def _key(self, question: str, inputs: Inputs) -> str:
-        judge = self._judge
-        return evidence_key(judge.judge_id, judge.version(question), inputs, self._work.judge_repeat)
+        return evidence_key(self._judge.judge_id, self._judge.version(question), inputs, self._work.judge_repeat)
 
     @property
     def _judge(self) -> Judge:
@@ -342,8 +341,7 @@ class Questioning:
 
     def _failed(self, question: str, key: str, reason: str) -> tuple[Evidence, PackedEvidence]:
         self.failed += 1
-        judge, repeat = self._judge, self._work.judge_repeat
-        version = judge.version(question)
+        judge, repeat, version = self._judge, self._work.judge_repeat, self._judge.version(question)
         evidence = Evidence(key, question, version, judge.judge_id, "failed", None, repeat, reason=reason[:LONGEST])
         return evidence, PackedEvidence.of(evidence)
 
@@ -354,8 +352,8 @@ def _blocked(question: str, one: ResponseWork) -> str | None:
     if before is None or before.status == "failed":
         return None if before is None else before.reason
     claims = before.facts.claims if isinstance(before.facts, AnswerFacts) else ()
-    lost = bool(claims) and all(claim.text is None for claim in claims)
-    return claims[0].reason or before.reason or "no claim of the answer is known" if lost else None
+    known = not claims or any(claim.text is not None for claim in claims)
+    return None if known else claims[0].reason or before.reason or "no claim of the answer is known"
 
 
 def _rankings(items: Sequence[Loaded]) -> list[Ranking | None]:
@@ -395,9 +393,6 @@ def _scored(one: ResponseWork, facts: Facts, own: Mapping[str, Measured], work: 
 
 
 def overtaken(store: Store, judged: Sequence[JudgedResponse]) -> set[int]:
-    """Numbers of the responses in whose place another stands since they were loaded: of their trace more came.
-
-    What was found about them is about what is no longer there.
-    """
+    """Numbers of the responses in whose place another stands since they were loaded: of their trace more came."""
     marks = {one.response_no: one.mark for one in judged if one.mark is not None}
     return marks.keys() - store.runs.unchanged(marks)
