@@ -27,6 +27,7 @@ from ragauge.data.facts import (
     AnswerFacts,
     Claim,
     CoverFacts,
+    CriteriaFacts,
     Evidence,
     FactsOf,
     GuessedFacts,
@@ -234,6 +235,8 @@ def _question(found: FactsOf) -> str:
             return "guess_questions"
         case SimilarityFacts():
             return "similarity"
+        case CriteriaFacts():
+            return "meet_criteria"
 
 
 def metric_change(

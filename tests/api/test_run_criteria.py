@@ -81,7 +81,7 @@ def test_levels_are_shares_and_pass_from_says_which_is_met(evaluate: Callable[..
     card = evaluate(Scripted(), metrics="tone", criteria=[TONE])
     assert [card.example(f"q{n}")["scores"]["tone"] for n in range(4)] == [1.0, 0.5, 1.0, 0.0]
     facts = [view.evidence["meet_criteria"].facts for view in card.examples()]
-    assert [(one.verdicts[0].level, one.verdicts[0].met) for one in facts] == [  # type: ignore[union-attr]
+    assert [(one.verdicts[0].level, one.verdicts[0].met) for one in facts] == [
         (3, True), (2, True), (3, True), (1, False),
     ]  # fmt: skip
 

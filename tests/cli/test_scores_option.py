@@ -16,7 +16,7 @@ from ragauge.metrics.catalogue import parse
 Row = dict[str, Any]
 
 
-def rows(n: int = 24, **columns: Any) -> list[Row]:
+def rows(n: Any = 24, **columns: Any) -> list[Row]:
     """Answers with a rating from 1 to 5, minutes, and a column in two values."""
     return [
         {
@@ -33,7 +33,8 @@ def saved(path: Path, found: list[Row]) -> Path:
 
 
 def measured(cli: Cli, *words: Any) -> dict[str, Any]:
-    return cli("evaluate", *words, "--judge", "none", "-m", "tokens", "--json").json()
+    found: dict[str, Any] = cli("evaluate", *words, "--judge", "none", "-m", "tokens", "--json").json()
+    return found
 
 
 def test_columns_become_metrics(cli: Cli, tmp_path: Path) -> None:
@@ -136,6 +137,6 @@ def test_columns_in_worker_processes(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path = saved(tmp_path / "a.jsonl", rows())
     monkeypatch.setattr("ragauge.engine.execute.WORTH_COUNTING", 1)
     started: list[int] = []
-    monkeypatch.setattr("ragauge.engine.execute.Worker", lambda: started.append(1) or Worker())
+    monkeypatch.setattr("ragauge.engine.execute.Worker", lambda: started.append(1) or Worker())     # type: ignore[func-returns-value]
     card = rg.evaluate(path, metrics="tokens", scores="minutes", judge=None, workers=2, segments="lang,User Rating")
     assert (len(started), card["minutes"].mean) == (2, 5.75)

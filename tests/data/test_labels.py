@@ -40,8 +40,8 @@ def test_key_is_what_the_question_sees() -> None:
     same = label_key("relevance", "Who?", ["Ada did."], "another answer")
     assert same == label_key("relevance", "Who?", ["Ada did."], "Ada. Bob too.")
     assert same != label_key("relevance", "Who?", ["Ada did not."], "another answer")
-    seen = {"support": VerifyAnswer, "relevance": RatePassages, "refuse": RateAnswer}
-    for question, inputs in seen.items():
+    kinds: dict[str, type] = {"support": VerifyAnswer, "relevance": RatePassages, "refuse": RateAnswer}
+    for question, inputs in kinds.items():
         assert {*SEEN[question], "history"} == {one.name for one in fields(inputs)}
         seen = question, "Who?", ["Ada did."], "Ada did."
         keys = {label_key(*seen, history=turns) for turns in ((), (Turn("user", "a"),), (Turn("assistant", "a"),))}

@@ -119,7 +119,7 @@ def test_deepeval_conversations(tmp_path: Any) -> None:
         ("ferry-t1", "What does it cost?", "12 euros.", ["The ferry costs 12 euros."], "ferry"),
         ("ferry-t2", "How long is it?", "An hour.", ["The crossing takes an hour."], "ferry"),
     ]
-    quiet = {"warn": lambda _: None}
+    quiet: dict[str, Any] = {"warn": lambda _: None}
     for found in (read(case, **quiet), read({**case, "turns": json.dumps(turns)}, **quiet), [*records(path, **quiet)]):
         assert [told(one) for one in found] == wanted
     assert [bool(one.example.relevant) for one in read(case, **quiet)] == [False, True]     # its context is no passage

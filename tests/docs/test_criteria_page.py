@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.api.test_run_criteria import ROWS, Scripted
@@ -19,7 +20,7 @@ def test_two_lines_are_a_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     Path("ragauge.yaml").write_text(SHORT)
     assert len(SHORT.splitlines()) == 2
-    how = {"judge": Scripted(), "judge_name": "m", "store": "sqlite:///s.db", "segments": "kind"}
+    how: dict[str, Any] = {"judge": Scripted(), "judge_name": "m", "store": "sqlite:///s.db", "segments": "kind"}
     card = rg.evaluate(ROWS, metrics="polite", **how)
     assert card["polite"].mean == 0.5
 

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.engine.test_models import judge, rows
+from tests.engine.model_rows import rows
+from tests.engine.test_models import judge
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg

@@ -92,7 +92,7 @@ def test_a_conversation_end_to_end(tmp_path: object) -> None:
     values = {row.query_id: row.values for row in run.examples()}
     assert card.card.n == len(values) == 8
     assert values["c1-t2"]["fabricated_specifics"] == 0.0
-    assert values["c1-t2"]["faithfulness"] > 0.7
+    assert (values["c1-t2"]["faithfulness"] or 0.0) > 0.7
     interval = card["faithfulness"].interval
     assert interval is not None
     assert "cluster" in interval.method     # all alike here

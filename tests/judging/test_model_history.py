@@ -38,7 +38,8 @@ def test_every_request_holds_the_earlier_turns(inputs: Any, spec: str) -> None:
 
 def test_every_question_is_handed_the_earlier_turns() -> None:
     """A recorder of all calls about one answer: each of them holds the user's earlier turn."""
-    judge, calls, known = ModelJudge.of("openai:any"), [], {}
+    judge, calls = ModelJudge.of("openai:any"), []
+    known: dict[str, Any] = {}
     for question in ASKED:
         inputs = inputs_for(question, EXAMPLE, RESPONSE, known, (Criterion("kind", "It is kind."),))
         if inputs is None or question == "similarity":

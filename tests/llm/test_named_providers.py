@@ -330,7 +330,7 @@ def test_an_evaluation_by_name_gives_the_same_numbers(judge: str, path: str, tmp
 def test_a_server_with_chat_completions_alone_is_asked_there(tmp_path: Path) -> None:
     """openai: at such a server goes over to chat completions, learns it once, and every reply and the run say so."""
     said: list[str] = []
-    only = lambda path: (404, {}) if path.endswith("/responses") else None  # noqa: E731 - the server's one rule
+    only: Any = lambda path: (404, {}) if path.endswith("/responses") else None  # noqa: E731 - the server's one rule
     with FaultyServer(answers=only) as server:
         expected = evaluated(f"openai-chat:any@{server.url}", tmp_path / "a.db")
         server.requests.clear()

@@ -76,7 +76,7 @@ def litellm() -> ModuleType:
 class AsyncClient(Client):
     """The same, awaited."""
 
-    async def create(self, *, model: str, messages: list[dict[str, str]], **more: Any) -> Any:  # type: ignore[override]
+    async def create(self, *, model: str, messages: list[dict[str, str]], **more: Any) -> Any:
         return Client.create(self, model=model, messages=messages, **more)
 
 

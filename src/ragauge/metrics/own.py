@@ -14,7 +14,7 @@ from functools import partial, wraps
 from math import inf
 from numbers import Real
 from types import FunctionType, MethodType
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, overload
 
 from ragauge.data.object_lookup import package_of, registered
 from ragauge.errors import UnknownName, UsageError
@@ -58,6 +58,14 @@ class _Said:
 _NOTHING_SAID = _Said(None, "higher", None, {}, None, None, TIMEOUT_S)
 
 
+@overload
+def metric(function: F, /) -> F: ...
+@overload
+def metric(
+    *, name: str | None = None, direction: Direction = "higher", range: tuple[float, float] | None = None,
+    needs: Needs | None = None, measures: Measures | None = None, version: int | None = None,
+    timeout: float = TIMEOUT_S,
+) -> Callable[[F], F]: ...     # fmt: skip
 def metric(
     function: F | None = None, /, *, name: str | None = None, direction: Direction = "higher",
     range: tuple[float, float] | None = None,

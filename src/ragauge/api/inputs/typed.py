@@ -54,8 +54,7 @@ class Typed:
 STORE = Typed("Where results are kept; sqlite:///.ragauge/ragauge.db.", variable="RAGAUGE_STORE")
 METRICS = Typed("Metrics or presets, comma-separated; ragauge metrics lists them.", "-m --metrics")
 
-Metrics = Annotated[str | Sequence[str], METRICS]
-MoreMetrics = Annotated[str | Sequence[object], METRICS]
+Metrics = Annotated[str | Sequence[object], METRICS]
 LastJudge = Annotated[str | None, Typed("Whose verdicts, as given to `evaluate --judge`; the last judge by default.")]
 Store = Annotated[str | None, STORE]
 Segments = Annotated[str | Sequence[str], Typed("Columns of the file to report by, comma-separated.")]

@@ -11,7 +11,7 @@ from ragauge.api.inputs.typed import (
     Columns,
     Filter,
     LastJudge,
-    MoreMetrics,
+    Metrics,
     Segments,
     Store,
     StoredRun,
@@ -26,7 +26,7 @@ LATEST = "latest"
 class CompareOptions:
     """How runs are compared. Each field is an argument of `compare`, whose documentation explains it."""
 
-    metrics: MoreMetrics = ()
+    metrics: Metrics = ()
     judge: Annotated[
         str | None, Typed("Whose verdicts, as given to `evaluate --judge`; the last judge of both by default.")
     ] = None
@@ -99,7 +99,7 @@ class ExplainOptions:
 
     run: StoredRun
     example: Annotated[str, Typed("One example's query_id; the whole run when left out.", argument=True)] = ""
-    metrics: MoreMetrics = ()
+    metrics: Metrics = ()
     repeat: Annotated[int, Typed("Which of the system's answers to the example.", least=0)] = 0
     judge: LastJudge = None
     baseline: Baseline = None
