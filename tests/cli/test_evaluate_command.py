@@ -160,7 +160,7 @@ def test_wrong_options_are_refused_before_work(cli: Cli, small: Path, options: l
     assert listed(cli) == []
 
 
-@pytest.mark.parametrize(("judge", "code"), [("openai:gpt-x", 1), ("os:getcwd", 1), ("no.such.module:judge", 2)])
+@pytest.mark.parametrize(("judge", "code"), [("openai:gpt-x", 1), ("os:getpid", 1), ("no.such.module:judge", 2)])
 def test_judge_that_cannot_be_built(
     cli: Cli, small: Path, judge: str, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,7 +113,7 @@ def _yes_or_no(
         {"n": _n(n), word: _held(text if word == "met" else other, other if word == "met" else text) >= 0.5}
         for n, text in items
     ]
-    if fields and "reason" in fields[name]["items"]["properties"]:
+    if "reason" in fields.get(name, {}).get("items", {}).get("properties", {}):
         found = [{"reason": "By the words.", **one} for one in found]
     return {name: found}
 
