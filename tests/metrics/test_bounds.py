@@ -315,7 +315,8 @@ def test_metric_that_is_not_separable(passages: int, bounded: bool) -> None:
 def test_every_judged_fact_says_what_it_may_lack() -> None:
     """A fact that a judge gives is known to the bounds, so that a missing verdict is never read as a verdict."""
     known = {*bounds.SCALARS, *bounds.MARKS, *bounds.ITEMS}
-    assert {*ASKED} - known == {"verify_answer.claims"}      # whole, or failed as a whole
+    whole = {"verify_answer.claims", "meet_criteria.verdicts", "meet_criteria.required"}     # or failed as a whole
+    assert {*ASKED} - known == whole
 
 
 def test_unbounded_range_has_no_bounds() -> None:

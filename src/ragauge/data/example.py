@@ -9,7 +9,6 @@ from typing import Literal
 
 from ragauge.data.identity import digest, plain
 from ragauge.errors import DataError
-from ragauge.text.messages import plural
 
 # what a set may know of its examples' answers, as its repr counts it
 LABELS = (
@@ -45,7 +44,8 @@ def seen_turns(history: Sequence[Turn]) -> tuple[Turn, ...]:
         shown.insert(0, Turn(turn.role, cut))
         room -= len(cut)
     lost = len(said) - len(shown)
-    return (*([Turn("system", f"… {plural(lost, 'earlier turn')} left out")] if lost else ()), *shown)
+    left_out = f"… {lost:,} earlier turn{'' if lost == 1 else 's'} left out"
+    return (*([Turn("system", left_out)] if lost else ()), *shown)
 
 
 @dataclass(frozen=True, slots=True)
