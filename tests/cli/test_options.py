@@ -35,7 +35,8 @@ PASSED = {"progress", "warn", "say"}                                       # wha
 # verb -> (typed, in Python): options of the same meaning that are called otherwise on each side
 OTHERWISE: dict[str, tuple[set[str], set[str]]] = {
     "compare": ({"runs"}, {"base", "new", "more", "segments"}),     # segments: in the report anyway
-    "evaluate": (set(), {"set", "judge_name", "prompts", "config"}),      # objects; two files are typed as sources
+    # objects; two files are typed as sources; criteria stand in ragauge.yaml
+    "evaluate": (set(), {"set", "judge_name", "prompts", "config", "criteria"}),
     "run": ({"oracle", "closed_book", "evaluate", "metrics", "judge", "max_cost"}, {"variant"}),
     "sweep": ({"file", "dry_run"}, {"base", "index", "keep_open", "leave_out"}),     # the file has them
     "ui": ({"export", "run", "limit"}, set()),     # which write files instead
