@@ -137,6 +137,11 @@ def test_columns_in_worker_processes(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path = saved(tmp_path / "a.jsonl", rows())
     monkeypatch.setattr("ragauge.engine.execute.WORTH_COUNTING", 1)
     started: list[int] = []
-    monkeypatch.setattr("ragauge.engine.execute.Worker", lambda: started.append(1) or Worker())     # type: ignore[func-returns-value]
+
+    def starting() -> Worker:
+        started.append(1)
+        return Worker()
+
+    monkeypatch.setattr("ragauge.engine.execute.Worker", starting)
     card = rg.evaluate(path, metrics="tokens", scores="minutes", judge=None, workers=2, segments="lang,User Rating")
     assert (len(started), card["minutes"].mean) == (2, 5.75)

@@ -156,10 +156,11 @@ def test_orders_in_texts_change_no_verdict(forgery: str, place: str) -> None:
     more = {
         "text": Criterion("other", evil, sees), "level": Criterion("other", "x", sees, ("rude", evil, "kind"), 2),
     }.get(place, Criterion("other", "x", sees))  # fmt: skip
+    role: Any = place
     attacked = MeetCriteria(
         (formal, more, Criterion("tone", "Tone", sees, ("rude", "plain", "kind"), 2)), QUERY,
         evil if place == "answer" else ANSWER, None, (evil if place == "reference" else "A day.",),
-        (Turn(place, evil),) if place in ("user", "assistant") else (Turn("user", "Hi."),),  # type: ignore[arg-type]
+        (Turn(role, evil),) if place in ("user", "assistant") else (Turn("user", "Hi."),),
     )  # fmt: skip
     found, asked = always(JUDGE.ask(attacked), obedient)
     assert [(one.met, one.level) for one in verdicts(found).values()][::2] == [(False, None), (False, 1)]

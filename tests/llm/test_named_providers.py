@@ -46,6 +46,7 @@ KEY = "fake-{}-0123456789abcdef"
 
 
 def _lacks(name: str) -> bool:
+    """Whether a provider's client is an extra that the test group leaves out, being large; MissingExtra is tested then."""
     try:
         return name in SDKS and importlib.util.find_spec(SDKS[name]) is None
     except ModuleNotFoundError:
@@ -330,7 +331,10 @@ def test_an_evaluation_by_name_gives_the_same_numbers(judge: str, path: str, tmp
 def test_a_server_with_chat_completions_alone_is_asked_there(tmp_path: Path) -> None:
     """openai: at such a server goes over to chat completions, learns it once, and every reply and the run say so."""
     said: list[str] = []
-    only: Any = lambda path: (404, {}) if path.endswith("/responses") else None  # noqa: E731 - the server's one rule
+
+    def only(path: str) -> Any:
+        return (404, {}) if path.endswith("/responses") else None
+
     with FaultyServer(answers=only) as server:
         expected = evaluated(f"openai-chat:any@{server.url}", tmp_path / "a.db")
         server.requests.clear()
