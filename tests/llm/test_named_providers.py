@@ -46,7 +46,7 @@ KEY = "fake-{}-0123456789abcdef"
 
 
 def _lacks(name: str) -> bool:
-    """Whether a provider's client is an extra that the test group leaves out, being large; MissingExtra is tested then."""
+    """Whether a client is an extra that the test group leaves out for its size; MissingExtra is tested then."""
     try:
         return name in SDKS and importlib.util.find_spec(SDKS[name]) is None
     except ModuleNotFoundError:
