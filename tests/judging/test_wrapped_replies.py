@@ -13,6 +13,7 @@ from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
 from ragauge.data.ask import Ask, ModelName, Reply
+from ragauge.data.criterion import Criterion
 from ragauge.data.labelled import AnswerPair
 from ragauge.judging.inputs import (
     Agree,
@@ -20,6 +21,7 @@ from ragauge.judging.inputs import (
     CoverCriteria,
     GuessQuestions,
     Inputs,
+    MeetCriteria,
     RateAnswer,
     RatePassages,
     RateSentences,
@@ -44,6 +46,7 @@ INPUTS: list[Inputs] = [
     CoverAspects(QUERY, ("the trial", "the weather in winter"), SAID),
     CoverCriteria(QUERY, ("It costs 5 dollars.", "names a city"), SAID),
     GuessQuestions(QUERY, SAID),
+    MeetCriteria((Criterion("polite", "Is polite"),), query=QUERY, answer=SAID),
 ]
 Asking = Generator[list[Ask], list[Reply], Any]
 STARTS: Mapping[str, Callable[[], Asking]] = {

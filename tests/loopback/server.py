@@ -28,6 +28,7 @@ from tests.loopback.caching import Looked, PrefixCache
 from tests.loopback.protocols import Asked, Refusal, Said, embeddings, protocol_of
 
 from ragauge.errors import UnknownName, UsageError
+from ragauge.llm.prompt_size import fewest_tokens
 
 FAULTS: Mapping[str, str] = {
     "rate_limited": "429 with Retry-After",
@@ -50,7 +51,6 @@ FAULTS: Mapping[str, str] = {
     "content_filter": "the provider's filter stops the answer",
     "length": "the answer is cut off at the most tokens",
 }
-LONG = 250     # tokens
 TOKEN = re.compile(r"\w{1,6}|[^\w\s]")     # as a tokenizer that knows few words counts them
 Answerer = Callable[[str, str, Mapping[str, Any]], Mapping[str, Any] | str]
 
@@ -251,8 +251,8 @@ class FaultyServer:
         cached, written = looked.kept // 4, (len(looked.text) - looked.kept) // 4
         text, finish = _as_text(shown, "prose" if talks else fault)
         as_tool = asked.mode == "tool" and not talks
-        by_size = (looked.schema + len(asked.system) + len(asked.user)) // 4     # of prose; long texts are counted
-        tokens = read if cut else max(by_size, read * (by_size > LONG)), len(text) // 4 + 1
+        by_size = (looked.schema + len(asked.system) + len(asked.user)) // 4
+        tokens = read if self.context else max(by_size, fewest_tokens(asked.user)), len(text) // 4 + 1
         served = f"{body.get('model', 'any')}-served"
         return Said(text, as_tool, finish, served, *tokens, int(body.get("n") or 1), cached, written)
 

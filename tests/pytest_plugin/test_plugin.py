@@ -242,13 +242,13 @@ def test_an_error_is_said_once(project: pytest.Pytester) -> None:
     project.makepyfile(test_it="""
         import pytest
 
-        @pytest.mark.ragauge("answers.jsonl", judge="cohere:x")
+        @pytest.mark.ragauge("answers.jsonl", judge="coherent:x")
         def test_it(ragauge_example):
             ragauge_example.check()
     """)
     done = project.runpytest("-k", "q2")
     done.assert_outcomes(errors=1, deselected=5)
-    done.stdout.fnmatch_lines(["no provider or module 'cohere'. Known: *"])
+    done.stdout.fnmatch_lines(["no provider or module 'coherent'; nearest: *"])
     assert "During handling" not in done.stdout.str()
 
 

@@ -166,7 +166,8 @@ class LibraryModel:
         finally:
             _sent.reset(token)
         usage = _usage(response)
-        self._check_read(messages, usage, doubted, may_doubt=mode is not None)
+        if response.finish_reason != "content_filter":     # a prompt that is refused was not read
+            self._check_read(messages, usage, doubted, may_doubt=mode is not None)
         if self._talks(response, mode):
             self._fall(mode)
             text = f"no structure in the reply ({mode}): {hidden(_text(response))[:80]!r}"

@@ -74,7 +74,11 @@ class ChatRows:
     def _messages(self, value: Any, name: str) -> Any:
         """The messages of a chat or of a request; turns are opened where they stand in a text: deepeval's JSON does."""
         cells = self._notes.cells or snake(name) in COLUMNS
-        value = opened(value, name, Notes(cells=cells)) if isinstance(value, str) and value[:1] in "[{" else value
+        if isinstance(value, str) and value[:1] in "[{":
+            try:
+                value = opened(value, name, Notes(cells=cells))
+            except BadValue:     # the reader of its field says what is wrong
+                return value
         if not isinstance(value, Mapping):
             return value
         return body_of(value).get("messages", body_of(value).get("input"))
