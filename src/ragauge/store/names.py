@@ -31,11 +31,17 @@ def run_no(connection: Connection, run_id: str) -> int:
 
 def prime(connection: Connection, run_ids: Collection[str]) -> None:
     """Asks at once for what a page will ask of several runs one by one: their numbers, and counts of their writes."""
-    known: dict[tuple[str, ...], int | None] | None = connection.info.get(NUMBERS)
-    if known is None:
+    if connection.info.get(NUMBERS) is None:
         return
     query = select(runs.c.run_id, runs.c.run_no, runs.c.writes)
     for run_id, number, writes in rows_among(connection, query, runs.c.run_id, run_ids):
+        keep_run_numbers(connection, run_id, number, writes)
+
+
+def keep_run_numbers(connection: Connection, run_id: str, number: int, writes: int) -> None:
+    """Keeps a run's number and count of writes for the rest of a page."""
+    known: dict[tuple[str, ...], int | None] | None = connection.info.get(NUMBERS)
+    if known is not None:
         known["run", run_id] = number
         known.setdefault(("writes", str(number)), writes)
 

@@ -16,7 +16,7 @@ from ragauge.errors import UnknownName
 from ragauge.store import importing
 from ragauge.store.database import MOST_IN, Database, chunks, raw_among, raw_rows
 from ragauge.store.importing import run_of_row
-from ragauge.store.names import known_runs, run_no
+from ragauge.store.names import keep_run_numbers, known_runs, run_no
 from ragauge.store.packing import framed, unescape, unpack
 from ragauge.store.responses import (
     Loaded,
@@ -353,6 +353,7 @@ def _called(connection: Connection, which: str) -> Run | None:
     for meant in (runs.c.run_id == which, (runs.c.name == which) | runs.c.run_no.in_(named)):
         found = connection.execute(newest.where(meant)).first()
         if found is not None:
+            keep_run_numbers(connection, found.run_id, found.run_no, found.writes)
             return run_of_row(found)
     return None
 
