@@ -18,6 +18,8 @@ RagaugeError                    everything below; its text is one sentence and w
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from ragauge.origin import install_command
+
 
 def nearest(name: str, known: Iterable[str], n: int = 3, least: float = 0.5) -> list[str]:
     """The known names most like a name, in any case; of dotted names the last part counts by itself too.
@@ -114,12 +116,12 @@ class StoreError(RagaugeError):
 class MissingExtra(RagaugeError):  # noqa: N818 - reads as a sentence in "except MissingExtra"
     """An optional package is needed.
 
-    >>> str(MissingExtra("The PostgreSQL store", "psycopg", "postgres"))
-    "The PostgreSQL store needs psycopg. Install it with: pip install 'ragauge[postgres]'"
+    >>> print(str(MissingExtra("The PostgreSQL store", "psycopg", "postgres")).split(":")[0])
+    The PostgreSQL store needs psycopg. Install it with
     """
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
-        super().__init__(f"{feature} needs {package}. Install it with: pip install 'ragauge[{extra}]'")
+        super().__init__(f"{feature} needs {package}. Install it with: {install_command(extra)}")
 
 
 class MissingFile(RagaugeError):  # noqa: N818 - reads as a sentence in "except MissingFile"

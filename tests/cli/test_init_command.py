@@ -143,7 +143,7 @@ def test_a_working_project_is_evaluated(cli: Cli, project: Path) -> None:
     assert "3 questions decide nothing" in begun["notes"][0]
     steps = yaml.safe_load((project / ".github/workflows/ragauge.yml").read_text())["jobs"]["evaluate"]["steps"]
     assert any("ragauge gate change --baseline base" in step.get("run", "") for step in steps)
-    assert any(step.get("run", "") == "pip install ragauge" for step in steps)     # it imports nothing else
+    assert any(step.get("run", "").startswith("pip install ") for step in steps)     # it imports nothing else
     assert (project / ".gitignore").read_text() == ".ragauge/\n"
 
 

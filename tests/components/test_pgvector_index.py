@@ -15,7 +15,7 @@ from ragauge.components.ann.index import grid_of, index_of, name_of
 from ragauge.components.ann.pgvector_index import DSN, SCHEMA, PgvectorIndex
 from ragauge.errors import UnknownName, UsageError
 
-pytest.importorskip("psycopg", reason="the client of PostgreSQL is an extra: pip install ragauge[postgres]")
+pytest.importorskip("psycopg", reason="the client of PostgreSQL is an extra: postgres")
 RNG = np.random.default_rng(0)
 VECTORS = RNG.standard_normal((2_000, 24), dtype=np.float32)
 QUERIES = RNG.standard_normal((40, 24), dtype=np.float32)

@@ -86,7 +86,7 @@ def test_every_failure_is_a_record_of_its_example(store: Store) -> None:
         "q2": "timeout: no response within 3 s",
         "q3": "exception: RuntimeError: SystemExit: 3",
         "q4": "unreadable: it returned number 42. Return a text, (answer, passages), a list of passages, a dictionary "
-              "with answer and passages, or a ragauge Response (docs/systems.md).",
+              "with answer and passages, or a ragauge Response (ragauge docs systems).",
         "q5": "unreadable: passages[0] must be an object with doc_id or text, got an object with score.",
     }     # fmt: skip
     assert found["q0"].latency_ms["total"] > 0

@@ -179,7 +179,7 @@ def test_a_metric_that_applies_to_nothing_is_named_with_the_reason() -> None:
     assert (check.verdict, check.stops, check.inapplicable) == ("not_enough_data", True, 40)
     assert reason(check) == "mrr applies to none of 40 examples: no relevance labels."
     told = what_next(gated(check))
-    assert told.startswith("Label or record what mrr needs (see ragauge metrics mrr, docs/data.md), or leave rule 1")
+    assert told.startswith("Label or record what mrr needs (see ragauge metrics mrr, ragauge docs data), or drop rule")
     assert "More examples" not in told
 
 

@@ -31,7 +31,7 @@ SETTINGS: Mapping[str, Any] = {
 def test_without_psycopg(monkeypatch: pytest.MonkeyPatch) -> None:
     """Case 61: where psycopg is missing, the error names what needs it and the pip line."""
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(MissingExtra, match=r"Retrieval with pgvector needs psycopg.*pip install 'ragauge\[postgres\]'"):
+    with pytest.raises(MissingExtra, match=r"Retrieval with pgvector needs psycopg.*pip install .*\[postgres\]'"):
         system_of("postgresql://me:secret@db/docs", {"table": "chunks", "embed": embed_one})
 
 

@@ -15,6 +15,7 @@ from ragauge.api.queries.options import DoctorOptions
 from ragauge.data.config.reading import DEFAULT
 from ragauge.data.providers import PROVIDERS
 from ragauge.errors import RagaugeError
+from ragauge.origin import install_command
 from ragauge.text.messages import plural
 from ragauge.version import __version__
 
@@ -74,7 +75,8 @@ async def examine(wanted: DoctorOptions) -> Diagnosis:
     """
     from ragauge.engine.doctor import try_local_judge, try_models, try_system
 
-    looked = [_python(), *_packages(), _tried(try_local_judge(), "Reinstall it: pip install --force-reinstall ragauge")]
+    again = install_command("", "--force-reinstall")
+    looked = [_python(), *_packages(), _tried(try_local_judge(), f"Reinstall it: {again}")]
     looked += [_store(wanted.store), _config(wanted.config, wanted.eval_set), *_keys(), _git()]
     if wanted.eval_set:
         looked.append(_eval_set(wanted.eval_set))
@@ -83,7 +85,7 @@ async def examine(wanted: DoctorOptions) -> Diagnosis:
     if wanted.judge and wanted.judge not in ("local", "none"):
         try:
             tried = await try_models(wanted.judge)
-            looked += [_tried(part, "docs/model-judges.md says how each is named.") for part in tried]
+            looked += [_tried(part, "ragauge docs model-judges says how each is named.") for part in tried]
         except RagaugeError as error:
             looked.append(Looked(f"judge {wanted.judge}", "wrong", str(error)))
     return Diagnosis(tuple(looked))
@@ -120,7 +122,7 @@ def _packages() -> Iterator[Looked]:
     if there:
         yield Looked("extras", "ok", f"installed: {', '.join(there)}")
     if absent:
-        yield Looked("extras", "note", f"not installed: {', '.join(absent)}", f"pip install 'ragauge[{absent[0]}]'")
+        yield Looked("extras", "note", f"not installed: {', '.join(absent)}", install_command(absent[0]))
 
 
 def _store(url: str | None) -> Looked:
@@ -201,7 +203,7 @@ def _eval_set(source: str) -> Looked:
         return Looked("eval set", "wrong", str(error))
     labels = [f"{count:,} with {words}" for field, words in LABELS.items() if (count := _with(eval_set, field))]
     if not labels:
-        hint = "Add reference_answer or relevant to tell whether answers are right and evidence is found: docs/data.md."
+        hint = "Add reference_answer or relevant to measure right answers and retrieval: ragauge docs data"
         return Looked("eval set", "note", f"{source}: {plural(len(eval_set), 'question')} without any label", hint)
     return Looked("eval set", "ok", f"{source}: {plural(len(eval_set), 'question')}, {', '.join(labels)}")
 

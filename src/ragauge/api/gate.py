@@ -39,7 +39,7 @@ __all__ = ["GateResult", "gate", "gate_async"]
 def gate(wanted: GateOptions) -> GateResult:
     """Whether a run meets the rules of the section `gate` of ragauge.yaml.
 
-    Nothing is judged and no score changes: the rules are read against what is stored. docs/gates.md says how each
+    Nothing is judged and no score changes: the rules are read against what is stored. ragauge docs gates says how each
     verdict is reached.
 
     Options:

@@ -59,8 +59,8 @@ async def calibrate_judge_async(wanted: CalibrateJudgeOptions) -> CalibrationRes
     that another is better by a standard error.
 
     Options:
-        source: answers or claims with passages and labels: a path or a table (docs/model-judges.md); or a stored run,
-            and what people labelled of it.
+        source: answers or claims with passages and labels: a path or a table (ragauge docs model-judges); or a stored
+            run, and what people labelled of it.
         judge: who is calibrated: "local", "openai:gpt-5-mini", "hybrid:openai:gpt-5-mini", a function or object (text
             in, text out).
         output: the file to write, ending in .json.

@@ -111,8 +111,8 @@ async def check_judge_async(wanted: CheckJudgeOptions) -> JudgeCheck:
     """How far a judge agrees with people; how far it is off is kept, and from then on in the intervals of its scores.
 
     Options:
-        source: answers or claims with passages and labels: a path or a table (docs/model-judges.md); or a stored run,
-            and what people labelled of it.
+        source: answers or claims with passages and labels: a path or a table (ragauge docs model-judges); or a stored
+            run, and what people labelled of it.
         judge: "openai:gpt-5-mini", a function or object (text in, text out), or several; the local one comes along.
         judge_name: what identifies such a function or object in reports and stored replies.
         verdict: columns of the source with verdicts of judges that were asked elsewhere, as labels or as probabilities

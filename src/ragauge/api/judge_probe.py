@@ -139,7 +139,7 @@ async def probe_judge_async(wanted: ProbeOptions) -> ProbeResult:
 
     Options:
         source: a stored run; or a path or table of answers with passages, with labels where there are some, or of pairs
-            of answers (docs/model-judges.md).
+            of answers (ragauge docs model-judges).
         judge: "local", "openai:gpt-5-mini", "hybrid:…", or a function or object (text in, text out).
         judge_name: what identifies such a function or object in reports and stored replies.
         prompts: a model's own wording, as for `evaluate`.

@@ -16,7 +16,9 @@ from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING, Any
 
+from ragauge.api.inputs.git import remote_commit
 from ragauge.gating.decide import LEAST, USUAL, examples_for, points
+from ragauge.origin import requirement, source
 
 if TYPE_CHECKING:
     from ragauge.engine.project import Candidate
@@ -26,6 +28,8 @@ FILES = (
     "requirements/requirements.txt",
 )  # fmt: skip
 NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+VARIABLE = "RAGAUGE"     # of a repository: what pip installs where only this machine has this ragauge
+IN_VARIABLE = f"${{{{ vars.{VARIABLE} }}}}"
 LISTED = "ragauge-needs.txt"     # in the runner's temporary folder
 FROM_PYPROJECT = (
     "python -c \"import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], "
@@ -149,14 +153,14 @@ def _normal(name: str) -> str:
 SYSTEM = '''"""What `ragauge run` asks. Found by `ragauge init`; change the import to name another.
 
 It takes the question and returns text, or a dict such as {{"answer": …, "passages": [{{"doc_id": …, "text": …}}]}}.
-docs/systems.md lists all that may be returned. Without passages, only the answer can be judged.
+ragauge docs systems lists all that may be returned. Without passages, only the answer can be judged.
 """
 {path}
 from {module} import {name} as system
 '''
 MADE = '''"""What `ragauge run` asks, made as the project makes it. Found by `ragauge init`; change it to ask another.
 
-What it may return: docs/systems.md. Without passages, only the answer can be judged.
+What it may return: ragauge docs systems. Without passages, only the answer can be judged.
 """
 {path}
 import {module}
@@ -166,7 +170,7 @@ import {module}
 CALLED = '''"""What `ragauge run` asks: a function of the project, called in this process. Found by `ragauge init`.
 
 A route is called without its server. To ask the running service instead: ragauge run http://localhost:8000/PATH SET
-(docs/systems.md).
+(ragauge docs systems).
 """
 {path}
 import {module}
@@ -183,7 +187,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent / "{root}"))
 '''
 CONFIG = """# yaml-language-server: $schema=.ragauge/ragauge.schema.json
-# What a change must not break. Drops are held against a baseline, with intervals: docs/gates.md explains every word.
+# What a change must not break. Drops are measured from a baseline, with intervals: see ragauge docs gates.
 {size}{columns}
 gate:
   max_failed: {failed}%                    # of the examples may lack a verdict because calls failed
@@ -333,7 +337,19 @@ def _install(needs: Needs) -> str:
     lines = [f"      # what the system imports, {origin}"] if needs.install else []
     lines += [f"      # ADD what brings the module {module} (imported by {path}): it is not installed here"
               for module, path in needs.unknown]     # fmt: skip
-    command = f"pip install ragauge {needs.install}".rstrip()
+    wanted = _published()
+    if not wanted:
+        lines.append(f"      # ADD {VARIABLE} to the repository's variables: what pip installs, git+https://HOST/ragauge@TAG")
+    command = f'pip install "{wanted or IN_VARIABLE}" {needs.install}'.rstrip()
     if needs.before:
         return "\n".join([*lines, "      - run: |", f"          {needs.before}", f"          {command}"])
     return "\n".join([*lines, f"      - run: {command}"])
+
+
+def _published() -> str:
+    """What pip takes for this ragauge on another machine; "" where only this one has it."""
+    folder = source().removeprefix("file://")
+    if not Path(folder).exists():
+        return requirement()
+    address = remote_commit(folder)
+    return f"ragauge @ {address}" if address else ""

@@ -247,7 +247,7 @@ async def run_async(wanted: RunOptions) -> SystemRun:
             `generate`, "module:name", a URL, a path of recorded responses, or a System.
         set: the questions: an EvalSet, a path, a table, the name of a stored set.
         name: of the run; the system's name by default.
-        settings: of the system: a mapping, or a YAML file with a section `system`; see docs/systems.md.
+        settings: of the system: a mapping, or a YAML file with a section `system`; see ragauge docs systems.
         repeat: ask every question so many times.
         concurrency: questions under way, at most; 1 for a system that is not safe to call from several threads.
         timeout: seconds for one attempt at a question, slow drips included.

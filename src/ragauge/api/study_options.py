@@ -248,7 +248,7 @@ class SweepOptions:
         if section is None:
             if {"system", "set"} <= set(given):
                 return cls(**given)
-            raise UsageError(f"{source} has no section sweep. docs/sweeps.md shows one.")
+            raise UsageError(f"{source} has no section sweep. ragauge docs sweeps shows one.")
         typed = given.pop("parameters", None) or {}
         parameters = {**section.parameters, **PRESETS.get(given.get("preset", ""), {}), **typed}
         return cls(**{**dict(section), **given, "parameters": parameters})

@@ -179,7 +179,7 @@ def _undecided(rules: Rules, examples: Sequence[Example], absent: Absent) -> Ite
             yield (
                 f"rule {limit.rule}: {plural(n, 'example')} of the set seldom decide a drop of {limit.text}: where one "
                 f"score in ten differs, for better and for worse alike, the verdict is not enough data. So many "
-                f"decide {100 * least_drop(n):g} points; {limit.text} take {those} examples. docs/gates.md says more."
+                f"decide {100 * least_drop(n):g} points; {limit.text} take {those} examples. See ragauge docs gates."
             )
         if limit.kind == "max" and limit.statistic != "mean" and n < (least := examples_for_quantile(limit.statistic)):
             yield (

@@ -123,9 +123,9 @@ async def evaluate_async(wanted: EvaluateOptions) -> Scorecard:
             a tuple of two paths is the eval set and the responses.
         set: the eval set, where the questions are apart: an EvalSet, a path or a table; joined on query_id.
         metrics: names and presets, such as ["recall@5", "prompt"] or "recall@5,prompt"; the default preset when empty.
-        judge: "local", "openai:gpt-5-mini" (docs/model-judges.md), a function or object (text in, text out), None.
+        judge: "local", "openai:gpt-5-mini" (ragauge docs model-judges), a function or object (text in, text out), None.
         judge_name: what identifies such a function or object in reports and stored replies.
-        prompts: a model judge's own wording: {prompt: template}, or a YAML file of them (docs/model-judges.md).
+        prompts: a model judge's own wording: {prompt: template}, or a YAML file of them (ragauge docs model-judges).
         judge_repeats: ask the judge so many times and say how far the means lie apart; the first asking is scored.
         store: URL of the store; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
         name: of the run; the file's name by default.
@@ -143,7 +143,7 @@ async def evaluate_async(wanted: EvaluateOptions) -> Scorecard:
             "none" asks the local judge about pairs that come with the package alone, and a model about none. By
             default 200 for the local judge and none for models.
         criteria: what each answer is held against, such as {"polite": "Addresses the reader formally"}; each is a
-            metric (docs/criteria.md). None = what ragauge.yaml says.
+            metric (ragauge docs criteria). None = what ragauge.yaml says.
         retry_failed: evaluate again what failed before.
         index: ids, table or path: what the system's index holds. Tells what was never ingested from what search misses.
         baseline: a stored run to hold this one against, its id or name; it must have been judged alike.

@@ -104,6 +104,10 @@ COMMANDS = {
         "ragauge.cli.metrics", "metrics",
         "List the metrics, or show how one is defined.",
     ),
+    "docs": Listed(
+        "ragauge.cli.docs", "docs",
+        "Print a page of the documentation, or list the pages.",
+    ),
     "thresholds": Listed(
         "ragauge.cli.thresholds", "thresholds",
         "Say from which level of a metric on answers turn out well often enough.",

@@ -42,7 +42,7 @@ def gate(
 ) -> None:
     """Hold a run to the rules of ragauge.yaml. Exit 0: pass, 3: fail, 4: not enough data; 1 and 2 are errors.
 
-    Nothing is judged again. docs/gates.md says how each verdict is reached and what to do about it.
+    Nothing is judged again. ragauge docs gates says how each verdict is reached and what to do about it.
     """
     from ragauge.api.gate import gate as decide
     from ragauge.api.results.gate_result import GateResult

@@ -121,9 +121,9 @@ def _baseline() -> tuple[str, tuple[str, ...]]:
 def _show_next(begun: Begun, *, ran: bool) -> None:
     if ran and begun.example:
         show("Next: the same with your own: ragauge init --force --system module:name --set questions.jsonl "
-             "(docs/systems.md, docs/data.md)")     # fmt: skip
+             "(ragauge docs systems, ragauge docs data)")     # fmt: skip
     elif ran and begun.made_up:
-        show(f"Next: write questions of your users into {begun.eval_set} (docs/data.md), then:")
+        show(f"Next: write questions of your users into {begun.eval_set} (ragauge docs data), then:")
         show_command(begun.command)
     elif ran:
         name, more = _baseline()

@@ -34,7 +34,7 @@ def sweep(
     context: typer.Context,
     wanted: SweepOptions,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The configuration, with a section sweep: docs/sweeps.md."),
+        Path, typer.Argument(metavar="FILE", help="The configuration, with a section sweep: ragauge docs sweeps."),
         options.Before("system"),
     ] = Path("ragauge.yaml"),
     outputs: options.StudyOutputs = None, dry_run: options.DryRun = False, as_json: options.Json = False,

@@ -319,7 +319,7 @@ def _more_data(stopped: Sequence[Check], run_name: str, n: int) -> Iterator[str]
     unlabelled = {check.metric: check for check in stopped if check.because == "few" and check.inapplicable}
     for name, check in unlabelled.items():
         needs = command("metrics", safe(name))
-        yield f"Label or record what {safe(name)} needs (see {needs}, docs/data.md), or leave rule {check.rule} out."
+        yield f"Label or record what {safe(name)} needs (see {needs}, ragauge docs data), or drop rule {check.rule}."
     if any(check.kind == "must_pass" and _unexplained(check) for check in stopped):
         yield "An example without a value cannot pass: label or evaluate what is named, or take its tag off."
     if any(check.because == "itself" for check in stopped):
@@ -330,14 +330,14 @@ def _more_data(stopped: Sequence[Check], run_name: str, n: int) -> Iterator[str]
     if any(check.because == "few" and check.rectified for check in rest):
         yield advise_draw(run_name, n)
     elif {check.because for check in rest} == {"few"}:
-        yield "More examples; or a smaller min_n, if so few are meant to decide. See docs/gates.md."
+        yield "More examples; or a smaller min_n, if so few are meant to decide. See ragauge docs gates."
     elif any(check.kind == "max_drop" and check.amount == 0 for check in rest):
         yield (
             "max_drop: 0 passes only what is shown to be better. Allow a small drop (max_drop: 2 points), "
             "or look at the estimate alone (decide: point)."
         )
     else:
-        yield "More examples narrow the interval; a larger limit, or decide: point, asks for less. See docs/gates.md."
+        yield "More examples narrow the interval; a larger limit, or decide: point, asks for less: ragauge docs gates."
 
 
 def _unexplained(check: Check) -> bool:

@@ -177,7 +177,7 @@ class HttpSystem(System):
 
     Args:
         url: http or https, with placeholders; a user and password in it are sent, and neither stored nor shown.
-        settings: as in `SETTINGS`; see docs/systems.md.
+        settings: as in `SETTINGS`; see ragauge docs systems.
 
     Raises:
         UsageError: a setting, placeholder or path that is not known, an environment variable that is not set.

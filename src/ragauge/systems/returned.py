@@ -156,7 +156,7 @@ def _counts(usage: Any) -> Iterator[tuple[str, int]]:
 
 ACCEPTED = (
     "a text, (answer, passages), a list of passages, a dictionary with answer and passages, or a ragauge Response "
-    "(docs/systems.md)"
+    "(ragauge docs systems)"
 )
 OURS = frozenset({"query_id", "repeat", "weight"})     # ours to say, whatever the system's own ids and counts are
 SPENT = ("latency_ms", "latency_s", "tokens", "cost")     # what a reply may say that is no response otherwise

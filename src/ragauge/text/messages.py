@@ -71,7 +71,7 @@ def plural(count: int, noun: str, many: str = "") -> str:
 PASSWORD = re.compile(r"(postgres\w*(?:\+\w+)?://[^:/@\s]*):\S*@")     # up to the last @: it may hold anything
 _STORE: ContextVar[str] = ContextVar("store of commands", default="")
 STORELESS = frozenset({     # commands that read and write no store
-    ("metrics",), ("retrieval",), ("validate",),
+    ("docs",), ("metrics",), ("retrieval",), ("validate",),
     ("testset", "diff"), ("testset", "export"), ("testset", "freeze"), ("testset", "mark"), ("testset", "vary"),
 })     # fmt: skip
 

@@ -15,6 +15,7 @@ from starlette.convertors import StringConvertor, register_url_convertor
 
 from ragauge.api.results.tables import TYPES, table_parts
 from ragauge.errors import RagaugeError
+from ragauge.origin import install_command
 from ragauge.reporting.encoder import encode, json_text
 from ragauge.version import __version__
 from ragauge.web.pages import (
@@ -203,7 +204,7 @@ def _add_files(app: FastAPI, site: Site) -> None:
         try:
             from ragauge.monitoring.exposition import TYPE, exposition
         except ImportError:
-            raise NoSuchPage("metrics need an extra. Install it with: pip install 'ragauge[monitor]'") from None
+            raise NoSuchPage(f"metrics need an extra. Install it with: {install_command('monitor')}") from None
         with site.served.reading():
             return Response(exposition(site.store, site.config), headers={"content-type": TYPE})
 

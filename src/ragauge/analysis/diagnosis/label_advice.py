@@ -27,7 +27,7 @@ def advise_draw(run_name: str, n: int) -> str:
     """What a mean that labels are to correct lacks, of a run of n answers."""
     if n < LEAST_LABELS:
         return f"More examples: labels correct a mean from {LEAST_LABELS} on."
-    return f"Draw answers and label them (docs/labels.md): {draw_command(run_name, n)}"
+    return f"Draw answers and label them (ragauge docs labels): {draw_command(run_name, n)}"
 
 
 def describe_labels(n: int) -> str:

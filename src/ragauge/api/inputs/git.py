@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import getpass
+import re
 import shutil
 import subprocess
+
+ADDRESS = re.compile(r"(https|ssh)://(?:[^/@\s]*@)?([^/@\s]+/\S+)")     # of a remote; a password is left out
 
 
 def state() -> str:
@@ -30,6 +33,13 @@ def user() -> str:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):     # an account without a name, as containers have
         return ""
+
+
+def remote_commit(folder: str) -> str:
+    """Where others get the commit of a checkout, as pip takes it; "" where it has no remote that others reach."""
+    address = ADDRESS.fullmatch(_asked("-C", folder, "config", "--get", "remote.origin.url"))
+    commit = _asked("-C", folder, "rev-parse", "HEAD")
+    return f"git+{address[1]}://{address[2]}@{commit}" if address and commit else ""
 
 
 def _asked(*words: str) -> str:

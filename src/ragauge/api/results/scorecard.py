@@ -132,7 +132,7 @@ class Scorecard(PageResult):
         return self._shown.wide() if wide else self._shown.scores()
 
     def to_pandas(self, *, wide: bool = False) -> pd.DataFrame:
-        """The same as a pandas frame; needs pandas (pip install 'ragauge[pandas]')."""
+        """The same as a pandas frame; needs the extra `pandas`."""
         from ragauge.errors import MissingExtra
 
         try:

@@ -20,21 +20,21 @@ class Config(Section):
 
     controls: Annotated[int, Field(ge=0)] | Literal["none"] | None = Field(
         default=None, description="Pairs of known truth that show what a judge can read, as for "
-        "ragauge evaluate --controls: so many, or none. docs/local-judge.md.",
+        "ragauge evaluate --controls: so many, or none. ragauge docs local-judge.",
     )     # fmt: skip
     criteria: Annotated[tuple[CriterionSection, ...], BeforeValidator(read_items)] = Field(
-        default=(), description="What each answer of a run is held against; a list, or name: text. docs/criteria.md.",
+        default=(), description="What each answer must meet; a list, or name: text. See ragauge docs criteria.",
         json_schema_extra=with_mapping,
     )
-    gate: GateSection | None = Field(default=None, description="Rules that a run must meet: docs/gates.md.")
+    gate: GateSection | None = Field(default=None, description="Rules that a run must meet: ragauge docs gates.")
     monitor: MonitorSection | None = Field(
-        default=None, description="What is watched in production: docs/monitoring.md."
+        default=None, description="What is watched in production: ragauge docs monitoring."
     )
     system: dict[str, Any] | None = Field(
-        default=None, description="Settings of the system under test, for ragauge run --system-config: docs/systems.md."
+        default=None, description="Settings of the system that ragauge run --system-config runs: ragauge docs systems."
     )
-    sweep: SweepSection | None = Field(default=None, description="Configurations to try: docs/sweeps.md.")
-    ui: UiSection | None = Field(default=None, description="What the dashboard does: docs/dashboard.md.")
+    sweep: SweepSection | None = Field(default=None, description="Configurations to try: ragauge docs sweeps.")
+    ui: UiSection | None = Field(default=None, description="What the dashboard does: ragauge docs dashboard.")
 
     @field_validator("controls", mode="before")
     @classmethod

@@ -28,7 +28,7 @@ def read_prompts(source: Path | Mapping[str, Any], check: Check) -> dict[str, st
     """
     name, folder = ("prompts", Path()) if isinstance(source, Mapping) else (str(source), source.parent)
     if isinstance(source, Path) and not source.exists():
-        raise DataError("there is no such file.", source=name, hint="docs/model-judges.md shows what it may say.")
+        raise DataError("there is no such file.", source=name, hint="ragauge docs model-judges shows what it may say.")
     tree = source if isinstance(source, Mapping) else read_tree(source)
     if not isinstance(tree, Mapping) or not tree:
         raise DataError(f"{SHAPE}, got {described(tree) if tree else 'nothing'}.", source=name)

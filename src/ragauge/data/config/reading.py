@@ -71,7 +71,7 @@ def read_config(source: str | Path | Mapping[str, Any] = DEFAULT, name: str = "r
         raise DataError("is a folder.", source=str(path), hint=f"Give the path of a file: {path / DEFAULT}.")
     tree = read_tree(path)
     if tree is None:
-        raise DataError("is empty.", source=str(path), hint="docs/gates.md shows what it may say.")
+        raise DataError("is empty.", source=str(path), hint="ragauge docs gates shows what it may say.")
     return _read(tree, str(path))
 
 

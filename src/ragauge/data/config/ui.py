@@ -14,7 +14,7 @@ class UiSection(Section):
 
     regression_set: str = Field(
         min_length=1,
-        description=f"The set that pages add examples to, a file that ends in {ENDING}: docs/dashboard.md.",
+        description=f"The set that pages add examples to, a file that ends in {ENDING}: ragauge docs dashboard.",
     )
 
     @field_validator("regression_set")

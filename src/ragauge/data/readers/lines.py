@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from ragauge.errors import DataError
+from ragauge.origin import install_command
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,7 +55,7 @@ def _unzstd(path: Path) -> IO[bytes]:
         raise DataError(
             "the file is packed with zstandard, which needs Python 3.14 or pyarrow.",
             source=str(path),
-            hint="Unpack it with: zstd -d FILE. Or install: pip install 'ragauge[pandas]'",
+            hint=f"Unpack it with: zstd -d FILE. Or install: {install_command('pandas')}",
         ) from None
     return cast(IO[bytes], io.BufferedReader(pyarrow.input_stream(str(path), compression="zstd")))
 

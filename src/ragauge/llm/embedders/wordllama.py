@@ -10,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragauge.errors import MissingFile, UsageError
+from ragauge.origin import install_command
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,8 +24,8 @@ WEIGHTS = Path(__file__).parent / "weights"     # what tools/embedder_files.py p
 MATRIX, TOKENIZER = "l2_supercat_256.safetensors", "l2_supercat_tokenizer_config.json"
 LOADING = Lock()
 NEXT = (
-    "A wheel of ragauge has it: install it anew with pip install --force-reinstall --no-deps ragauge. "
-    "In a source tree run python tools/embedder_files.py, or pip install -e . as make does."
+    f"An installation brings it: {install_command('', '--force-reinstall', '--no-deps')}. "
+    "In a source tree, python tools/embedder_files.py does."
 )
 
 

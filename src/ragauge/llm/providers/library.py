@@ -66,7 +66,7 @@ def _told(name: ModelName, kind: str = "judge") -> Iterator[None]:
         raise MissingExtra(f"The {kind} {name}", PACKAGES.get(extra, extra), extra) from None
     except Exception as error:
         said = hidden(str(error)).partition(" To try Pydantic")[0].rstrip(".") or type(error).__name__
-        hint = "docs/model-judges.md lists what each provider needs."
+        hint = "ragauge docs model-judges lists what each provider needs."
         raise JudgeError(f"{name} cannot be built: {said}. {hint}") from None
 
 

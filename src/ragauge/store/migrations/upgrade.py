@@ -63,7 +63,7 @@ def version_of(connection: Connection, url: str) -> str | None:
     if found not in VERSIONS:
         raise StoreError(
             f"{url} was written by a newer ragauge: its version is {found}, this program knows up to {HEAD}. "
-            "Upgrade with: pip install -U ragauge, or choose another store with --store."
+            "Install that version, or choose another store with --store."
         )
     return found
 

@@ -312,7 +312,7 @@ def adapt(target: str, settings: Mapping[str, Any], embed: Embed, open_model: Op
         of_model = {key: value for key, value in settings.items() if key in MODEL}
         asked = ModelConfig(**of_model) if name == "model" else None
     except TypeError as error:
-        raise UsageError(f"{target}: {error}. docs/reference-rag.md lists its settings.") from None
+        raise UsageError(f"{target}: {error}. ragauge docs reference-rag lists its settings.") from None
     rag = ReferenceRag(config, read_corpus(target.removeprefix(PREFIX) or "."), embed)
     return ReferenceSystem(rag, target, None if asked is None else ModelGenerator(asked, open_model(asked)))
 
