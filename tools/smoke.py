@@ -70,6 +70,8 @@ def main() -> None:
         help_text = run(ragauge, "--help", cwd=work, env=env)
         if "evaluate" not in help_text:
             sys.exit(f"--help does not name evaluate:\n{help_text}")
+        if "ragauge.yaml" not in run(ragauge, "docs", "gates", cwd=work, env=env):
+            sys.exit("the wheel does not contain the documentation that messages point to")
         blocked = env | {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
         shown = json.loads(run(ragauge, "demo", "-q", "--json", "-o", "report.html", cwd=work, env=blocked))
         reports = [work / found["report"] for found in shown.values()]
