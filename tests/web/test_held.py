@@ -65,6 +65,17 @@ def test_what_a_run_is_held_against(opened: Opened, copied: str, stored: Stored)
     assert "baseline" not in client.get(f"/runs/{third}?baseline=good").text.partition("what changed</a>")[0][-200:]
 
 
+def test_a_run_without_passages_is_no_baseline(opened: Opened, copied: str, stored: Stored) -> None:
+    """A run is compared with the newest run before it that measures the same layers."""
+    bare = [{key: value for key, value in row.items() if key not in ("passages", "relevant")} for row in rows(0)]
+    without = rg.evaluate(bare, name="bare", store=copied).run.run_id
+    third = rg.evaluate(rows(0), name="third", store=copied).run.run_id
+    assert f'href="/compare?base={stored.ids["bad"]}&amp;new={third}"' in opened(copied).get("/runs").text
+    bare[0]["answer"] = "It is not known."
+    fourth = rg.evaluate(bare, name="fourth", store=copied).run.run_id
+    assert f'href="/compare?base={without}&amp;new={fourth}"' in opened(copied).get("/runs").text
+
+
 def test_verdicts_that_a_list_went_without_are_made_when_it_is_sent(
     opened: Opened, copied: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:     # fmt: skip

@@ -390,11 +390,15 @@ def runs_table(rows: Sequence[RunRow], *, study: str = "", studies: Sequence[str
     for row in rows:
         means = (number(row.means.get(metric)) for metric in shown)
         there = f"{row.responses:,}" + (f" of {row.planned:,}, {row.state}" if row.state != "finished" else "")
-        texts = [safe(", ".join(row.tags))] * tagged + [count_words(row.counts) or "–"] * counted
+        verdicts = [count_words(row.counts) or "–"] * counted
         when = row.created_at[:16].replace("T", " ")
-        listed.append((safe(row.name), row.run_id, when, *texts, there, *means))
-    texts = ["tags"] * tagged + ["examples"] * counted
-    name, run, *heads = columns("name", "run", "created", *texts, numbers=("responses", *shown))
-    heads = [replace(head, room=n if n > len(heads) + 1 - len(shown) else 0) for n, head in enumerate(heads, 1)]
-    table = ReportTable((replace(name, fold=True), replace(run, whole=True), *heads), tuple(listed))
+        tags = [safe(", ".join(row.tags))] * tagged
+        listed.append((safe(row.name), *verdicts, row.run_id, when, *tags, there, *means))
+    texts = [*["examples"] * counted, "run", "created", *["tags"] * tagged]
+    name, *heads = columns("name", *texts, numbers=("responses", *shown))
+    heads = [
+        replace(head, whole=head.head == "run", room=n if n > len(heads) - len(shown) else 0)
+        for n, head in enumerate(heads, 1)
+    ]
+    table = ReportTable((replace(name, fold=True), *heads), tuple(listed))
     return terminal([ReportSection(table=table, notes=older_counts((row.name, row.counts) for row in rows))])

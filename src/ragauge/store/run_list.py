@@ -32,6 +32,7 @@ OF_SETS = {"set": sets.c.name, "version": sets.c.version}
 OTHER_FILTERS = ("state", "tag", "metric.NAME.lt", "metric.NAME.gt")
 Condition = ColumnElement[bool]
 _before, _earlier = runs.alias(), runs.alias()
+_means, _earlier_means = summary_values.alias(), summary_values.alias()
 N_MEAN = 9     # columns that make a mean; those behind them count the verdicts of the same run and judge
 # what `_facts` asks of some runs; the first column is the run's number
 MEANS = select(
@@ -65,14 +66,23 @@ EVALUATED = select(
 
 
 def _last_before(same: ColumnElement[bool]) -> ScalarSelect[int]:
-    """The newest evaluated run before a run, of its variant, that has the same set; of traffic, the same project."""
-    e = _earlier.c
+    """The newest evaluated run before a run, of its variant, that has the same set; of traffic, the same project.
+
+    It measures every layer that the run measures: answers without passages are no baseline of answers with them.
+    """
+    e, mine, theirs = _earlier.c, _means.c, _earlier_means.c
+    has_layer = exists().where(
+        theirs.run_no == e.run_no, theirs.shown == 1, theirs.measures == mine.measures, theirs.mean.is_not(None)
+    ).correlate(_earlier, _means)     # fmt: skip
+    lacks_layer = exists().where(
+        mine.run_no == runs.c.run_no, mine.shown == 1, mine.mean.is_not(None), ~has_layer
+    ).correlate(runs, _earlier)     # fmt: skip
     return (
         select(func.max(e.run_no)).where(
             same, e.run_no < runs.c.run_no, e.variant == runs.c.variant, e.kind == runs.c.kind, e.confirms == "",
             e.state == "finished", exists().where(summary_values.c.run_no == e.run_no),
             or_(runs.c.kind != "traffic", e.system == runs.c.system),
-            ~exists().where(trials.c.run_no == e.run_no),
+            ~exists().where(trials.c.run_no == e.run_no), ~lacks_layer,
         ).correlate(runs).scalar_subquery()
     )     # fmt: skip
 
@@ -146,7 +156,7 @@ class RunFacts:
         study: that it is a trial of; "" for none.
         cost: US dollars of the calls to models that were made for it; None where the price of one is unknown.
         evaluation: how far its last one is; None where none was seen.
-        before: id of the run before it over the same set, of the same variant and evaluated; "" for none.
+        before: id of the run before it over the same set, of the same variant, that measures its layers; "" for none.
         counts: of the verdicts on its examples, of the judge whose means these are; None where none were counted.
     """
 
