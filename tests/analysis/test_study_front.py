@@ -13,7 +13,9 @@ from ragauge.analysis.scores.arrays import ScoreArrays
 from ragauge.analysis.studies.figures import StudyFigures, StudyKind, StudyTable
 from ragauge.analysis.studies.front import knee, knee_of, pareto_front
 from ragauge.analysis.studies.kinds import kind_of
-from ragauge.analysis.studies.reading import StudyTarget, read_trials, trial_means
+from ragauge.analysis.studies.means import trial_means
+from ragauge.analysis.studies.reading import read_trials
+from ragauge.analysis.studies.recommendation import StudyTarget
 from ragauge.data.study import Measurement, Study, Trial
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.catalogue import parse

@@ -280,3 +280,97 @@ def test_milliseconds_that_nobody_notices_decide_nothing(apart: float) -> None:
     assert set(again.reading.best_set) == {"k=1", "k=2"}
     assert taken.trial == (best if apart < 50 else other)
     assert ("cost about the same" in taken.reason) is (apart < 50)
+
+
+def with_base(found: StudyFigures, base: Mapping[str, Any], *, raced: bool = False, **asked: Any) -> StudyFigures:
+    """The same sweep, read with a base."""
+    fixed = {**found.study.fixed, "base": dict(base), "base_trial": called(base), "raced": raced}
+    study = Study("s", "sweep", fixed=fixed, trials=found.study.trials)
+    again = StudyFigures(study, kind_of("sweep"), found.scores, list(found.names), {})
+    again.fallen = found.fallen
+    return again.ask(metric=found.metric, base=called(base), **asked)
+
+
+def effect_rows(found: StudyFigures) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Rows of the table of effects, by parameter and value."""
+    (table,) = (one for one in found.told if isinstance(one, StudyTable) and one.heading == "What each value changes")
+    return {(row[0], row[1]): row for row in table.rows}
+
+
+@pytest.mark.parametrize(("asked", "size"), [(30, 0.6), (45, 0.4), (101, 0.2)])
+def test_effect_of_what_was_dropped_is_shown(asked: int, size: float) -> None:
+    """A value whose trials all fell has its effect on the questions that both trials of a pair were asked."""
+    def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
+        return np.clip(rng.normal(0.8 - size * (parameters["retriever"] == "dense"), 0.1, N), 0, 1)
+
+    fell = {f"k={k},retriever=dense": asked for k in (1, 2)}
+    found = swept({"retriever": ["hybrid", "dense"], "k": [1, 2]}, {"recall": planted}, fell=fell)
+    row = effect_rows(with_base(found, {"retriever": "hybrid", "k": 1}))["retriever", "dense"]
+    assert row[3] == "2 (2 dropped)"
+    assert float(row[4]) == pytest.approx(-100 * size, abs=6)
+    assert row[-1] == "matters"
+
+
+def test_ties_fall_to_the_base_whatever_the_clock_says() -> None:
+    """Of trials with equal scores the base is taken, though others took fewer milliseconds, which make no front."""
+    equal: Planted = lambda p, rng: np.resize([1.0, 0.0, 1.0], N) if p["k"] < 9 else np.zeros(N)     # noqa: E731
+    found = swept({"k": [1, 2, 3, 9, 10, 11]}, {"recall": equal})
+    for trial, ms in zip(found.study.trials, (40.0, 3.0, 9.0, 8.0, 1.0, 2.0), strict=True):
+        object.__setattr__(trial, "measurements", (*trial.measurements, Measurement("latency", ms, "ms")))
+    for base in (1, 2, 3):
+        again = with_base(found, {"k": base})
+        assert again.reading.recommendation.trial == f"k={base}"
+        assert "it is the base" in again.reading.recommendation.reason
+    from ragauge.reporting.studies import study_sections
+
+    lead = " ".join(map(str, next(iter(study_sections(again))).lead))
+    assert "By latency the trials cost about the same." in lead
+    assert "Not beaten at their latency" not in lead
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_p_value_and_decision_agree(seed: int) -> None:
+    """P lies below .05 only where the worse of the trial and the base is out of the set that may be the best."""
+    rng = np.random.default_rng(seed)
+    means = rng.uniform(0.5, 0.62, 6)
+    found = swept({"k": [0, 1, 2, 3, 4, 5]}, {"recall": lambda p, r: np.clip(r.normal(means[p["k"]], 0.2, N), 0, 1)})
+    again = with_base(found, {"k": 0}, raced=False)
+    best, base = again.reading.best_set, again.mean("k=0")
+    assert base is not None
+    for one in again.means:
+        if one.p_value is not None and one.p_value < 0.05 and one.difference is not None:
+            assert ("k=0" if one.difference > 0 else one.trial) not in best
+    said = " ".join(one for one in again.told if isinstance(one, str))
+    sure = any(m.p_value is not None and m.p_value < 0.05 and (m.difference or 0) > 0 for m in again.means)
+    assert ("Leave the base" in said) >= sure
+    assert again.reading.recommendation.trial != "k=0" or "Leave the base" not in said
+
+
+def test_what_all_pairs_refute_is_not_recommended() -> None:
+    """The cheaper value that loses over all pairs together is not taken, though one pair alone does not show it."""
+    def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
+        return np.clip(rng.normal({5: 0.64, 1: 0.6, 0: 0.2}[parameters["k"]], 0.2, N), 0, 1)
+
+    found = swept({"k": [5, 1, 0], "shape": ["a", "b", "c", "d"]}, {"recall": planted})
+    for trial in found.study.trials:
+        price = Measurement("context_tokens", 100.0 * trial.parameters["k"], "tokens")
+        object.__setattr__(trial, "measurements", (*trial.measurements, price))
+    again = with_base(found, {"k": 5, "shape": "a"})
+    assert effect_rows(again)["k", "1"][-1] == "matters"
+    assert any(name.startswith("k=1") for name in again.reading.best_set)
+    taken = again.reading.recommendation
+    assert taken.trial == "k=5,shape=a"
+    assert "is not taken: k=5 is better than 1 by" in taken.reason
+
+
+def test_what_held_back_questions_refute_is_not_recommended() -> None:
+    """A trial that is surely worse than the base on questions held back is not what to take."""
+    better: Planted = lambda p, rng: np.clip(rng.normal(0.2 + 0.3 * (p["k"] == 2), 0.1, N), 0, 1)     # noqa: E731
+    found = with_base(swept({"k": [1, 2]}, {"recall": better}), {"k": 1})
+    assert found.reading.recommendation.trial == "k=2"
+    held_back = Measurement("confirmed_difference", -0.2, "", -0.3, -0.1, 50)
+    trial = found.study.trials[1]
+    object.__setattr__(trial, "measurements", (*trial.measurements, held_back))
+    refuted = with_base(found, {"k": 1})
+    assert refuted.reading.recommendation.trial is None
+    assert "held back refute it: keep the base" in refuted.reading.recommendation.reason

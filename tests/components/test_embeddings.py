@@ -333,3 +333,55 @@ def test_documents_of_gold_spans_are_relevant(tmp_path: Path) -> None:
     quotes = [{"query": one.query, "gold_spans": [{"doc_id": f"d{n}", "quote": "the"}]} for n, one in enumerate(SET)]
     third = rg.embeddings(quotes, TEXTS, {"letters": Letters()}, store=f"sqlite:///{tmp_path / 'q.db'}")
     assert one.trials["ndcg@10"].to_list() == third.trials["ndcg@10"].to_list()
+
+
+def priced(
+    rows: dict[str, tuple[float, float | None, float]], n: int, *, spread: float = 0.1, **asked: Any
+) -> Any:
+    """A study of embedders: name -> mean ndcg@10, price, bytes."""
+    from tests.analysis.test_sweep_told import scores
+
+    from ragauge.analysis.studies.figures import StudyFigures
+    from ragauge.analysis.studies.kinds import kind_of
+    from ragauge.data.study import Measurement, Study, Trial
+
+    held, trials = {}, []
+    noise = np.random.default_rng(4).normal(0, spread, n)
+    for number, (name, (mean, price, size)) in enumerate(rows.items()):
+        own = np.random.default_rng(number).normal(0, 0.01, n)
+        held[name] = scores({"ndcg@10": np.clip(mean + noise + own - own.mean() - noise.mean(), 0, 1)}, range(n))
+        costs = (Measurement("embedding_price", price, "USD"), Measurement("index_bytes", size, "bytes"))
+        trials.append(Trial(name, {"embedder": name}, "complete", "", f"run {name}", costs))
+    study = Study("e", "embeddings", trials=tuple(trials))
+    return StudyFigures(study, kind_of("embeddings"), held, ["ndcg@10"], {}).ask(**asked)
+
+
+@pytest.mark.parametrize(
+    ("rows", "taken"),
+    [
+        ({"bm25": (0.8, 0.0, 100), "dear": (0.805, 9.0, 900)}, "bm25"),
+        ({"bm25": (0.5, 0.0, 100), "dear": (0.8, 9.0, 900)}, "dear"),
+        ({"dear": (0.8, 9.0, 900), "mid": (0.79, 2.0, 500), "bm25": (0.5, 0.0, 100)}, "mid"),
+        ({"one": (0.70, 0.0, 500), "other": (0.72, 0.0, 500), "bm25": (0.4, 0.0, 100)}, "other"),
+        ({"other": (0.72, 0.0, 505), "one": (0.70, 0.0, 500), "bm25": (0.4, 0.0, 100)}, "other"),
+    ],
+)
+def test_headline_follows_the_rule_of_the_table(rows: dict[str, Any], taken: str) -> None:
+    """What is taken is what no row of the table decides against, BM25 counted; of one price it is the better mean."""
+    found = priced(rows, 400)
+    assert found.reading.recommendation.trial == taken
+    (table,) = (one for one in found.told if getattr(one, "heading", "") == "Worth its price")
+    for cheaper, dearer, _, _, verdict in table.rows:
+        if taken in (cheaper, dearer):
+            assert taken in verdict
+
+
+@pytest.mark.parametrize("n", [12, 49, 50])
+def test_few_queries_are_said(n: int) -> None:
+    """Below 50 queries the headline and a sentence say so; what the table does not decide is not recommended."""
+    found = priced({"bm25": (0.6, 0.0, 100), "dear": (0.62, 9.0, 900)}, n, spread=0.2)
+    said = " ".join(one for one in found.told if isinstance(one, str))
+    assert (f"{n} queries are few" in said) is (n < 50)
+    assert ("fewer than 50" in found.reading.recommendation.reason) is (n < 50)
+    assert found.reading.recommendation.trial is None
+    assert "not decided between bm25, dear" in found.reading.recommendation.reason

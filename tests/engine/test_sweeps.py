@@ -109,10 +109,10 @@ def test_trials_are_runs(tmp_path: Path) -> None:
     assert "What each value changes" in told
     assert "matters" in told
     change = result.confirmed.metrics["exact_match"].difference
-    assert f"On {change.n} questions held back it is" in told
+    assert f"On {change.n} questions held back model=good is" in told
     assert "beside the base: confirmed." in told
     kept = rg.open_study(result.study.name, store=url(tmp_path))
-    assert "questions held back it is" in kept.to_markdown()
+    assert "questions held back model=good is" in kept.to_markdown()
 
 
 def test_nothing_is_confirmed_where_the_base_is_taken(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_nothing_is_confirmed_where_the_base_is_taken(tmp_path: Path) -> None:
     assert result.recommendation.trial == "model=good"
     assert result.confirmed is None
     assert "nothing was confirmed on toy-held-back: the base is what is recommended" in result.log.notes
-    assert "What each value changes" not in result.to_markdown()     # no pair of trials was asked everything
+    assert "(1 dropped)" in result.to_markdown()     # what the dropped value changes is shown all the same
 
 
 def test_index_is_made_once_a_setting(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_designs_and_failures(tmp_path: Path) -> None:
         store=url(tmp_path),
     )     # fmt: skip
     assert states(odd)["model=good"] == "complete"
-    assert states(odd)["model=absent"] == "complete"     # it answers, wrongly: the system raises, not the factory
+    assert states(odd)["model=absent"] == "failed"     # not the factory raises: the system does, at every question
     with pytest.raises(UsageError, match="no trial could be asked"):
         rg.sweep(lambda model: 1 / 0, questions(), parameters={"model": [1, 2]}, name="z", objective="exact_match",
                  store=url(tmp_path))     # fmt: skip
@@ -281,3 +281,53 @@ def test_share_to_confirm_on_is_exact_and_keeps_clusters(tmp_path: Path) -> None
     rest, back = halves(grouped, "0.25")
     assert abs(len(back) - 50) <= 4
     assert not {one.cluster for one in rest} & {one.cluster for one in back}
+
+
+@pytest.mark.parametrize(("good_after", "state"), [(999, "failed"), (25, "failed"), (15, "complete")])
+def test_a_trial_whose_first_calls_all_fail_is_stopped(tmp_path: Path, good_after: int, state: str) -> None:
+    """After 20 calls that all failed a trial is asked nothing more, also by the same command again; others go on."""
+    calls: Counter[str] = Counter()
+
+    def failing(model: str) -> Any:
+        def answer(question: str) -> dict[str, Any]:
+            calls[model] += 1
+            if model == "weak" and calls[model] <= good_after:
+                raise RuntimeError("no such model")
+            return {"answer": question.replace("question", "answer")}
+
+        return answer
+
+    space: dict[str, Any] = {"parameters": {"model": ["good", "weak"]}, "objective": "exact_match", "race": False}
+    for _ in range(2):
+        result = rg.sweep(failing, questions(60), **space, concurrency=1, store=url(tmp_path))
+        assert states(result) == {"model=good": "complete", "model=weak": state}
+    assert calls == {"good": 60, "weak": 20 if state == "failed" else 60}
+    if state == "failed":
+        reason = next(one.reason for one in result.study.trials if one.state == "failed")
+        assert "all of its first 20 calls failed" in reason
+        assert "no such model" in reason
+
+
+def test_index_parameters_reach_a_build_that_takes_them(tmp_path: Path) -> None:
+    """What the index is made of is given to build too where it takes that by name, or takes any keyword."""
+    seen: list[tuple[int, int | None]] = []
+
+    def named(held: int, model: str, size: int) -> Any:
+        seen.append((held, size))
+        return build(model)
+
+    def any_keyword(held: int, **rest: Any) -> Any:
+        seen.append((held, rest.get("size")))
+        return build(rest["model"])
+
+    def without(held: int, model: str) -> Any:
+        seen.append((held, None))
+        return build(model)
+
+    for n, (function, given) in enumerate(((named, True), (any_keyword, True), (without, False))):
+        seen.clear()
+        rg.sweep(
+            {"index": index, "build": function}, questions(5), parameters={"size": [1, 2], "model": ["good", "weak"]},
+            index=["size"], objective="exact_match", store=url(tmp_path), name=f"s{n}",
+        )     # fmt: skip
+        assert set(seen) == ({(1, 1), (2, 2)} if given else {(1, None), (2, None)})

@@ -128,3 +128,22 @@ def test_expected_on_new_of_nothing() -> None:
     assert expected_on_new([[0.5, 0.6]]) is None
     x = np.random.default_rng(6).normal(0.5, 0.1, (100, 3))
     assert expected_on_new(x, lambda means: 1) == pytest.approx(x[:, 1].mean(), abs=0.002)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_p_values_against_one_agree_with_who_is_beaten(seed: int) -> None:
+    """P of a pair is below .05 just where the better beats the worse by the test of the set that may be best."""
+    from ragauge.stats.families import p_values_against, rivalries
+
+    rng = np.random.default_rng(seed)
+    values = np.clip(rng.normal(0.5, 0.15, (80, 1)) + rng.uniform(-0.05, 0.05, 5) + rng.normal(0, 0.1, (80, 5)), 0, 1)
+    beaten = [one.beaten for one in rivalries(values)]
+    p_values = p_values_against(values, 0)
+    assert p_values[0] is None
+    worse_than_base = [j for j in range(1, 5) if values[:, j].mean() < values[:, 0].mean()]
+    others = [p for j, p in enumerate(p_values) if p is not None and j not in worse_than_base]
+    assert beaten[0] == any(p < 0.05 for p in others)
+    assert all(beaten[j] for j in worse_than_base if (p_values[j] or 0.0) < 0.05)
+    assert p_values_against(np.full((20, 2), 0.5), 0) == [None, 1.0]
+    assert p_values_against(np.array([[0.1, 0.2]] * 20), 0) == [None, 0.0]
+    assert p_values_against(np.ones((1, 2)), 0) == [None, None]

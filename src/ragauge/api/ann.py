@@ -114,7 +114,7 @@ def _made(wanted: AnnOptions) -> StudyResult:
 
 def _not_needed(study: str, wanted: AnnOptions, parameters: Mapping[str, Any]) -> str:
     """Why a setting of the portfolio is not needed: one before it, under the same filter, meets the target."""
-    from ragauge.analysis.studies.reading import surely_meets
+    from ragauge.analysis.studies.recommendation import surely_meets
     from ragauge.api.studies import open_study
     from ragauge.components.ann.index import portfolio_place, series_of
 

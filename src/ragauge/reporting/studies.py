@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.results.chart import ChartPoint, ReportChart
 from ragauge.analysis.studies.figures import StudyTable
+from ragauge.analysis.studies.front import tells_apart
 from ragauge.errors import UsageError
 from ragauge.metrics.catalogue import parse
 from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable, Wording, columns
@@ -18,13 +19,14 @@ from ragauge.text.messages import number, plural, signed
 if TYPE_CHECKING:
     from ragauge.analysis.studies.figures import StudyFigures
     from ragauge.analysis.studies.front import Knee
-    from ragauge.analysis.studies.reading import StudyReading, TrialMean
+    from ragauge.analysis.studies.means import TrialMean
+    from ragauge.analysis.studies.reading import StudyReading
     from ragauge.data.study import Study
 
 OPEN_IT = "on its page"     # what came of a study that was not opened for the list
 NONE = "No studies yet. Start with: ragauge chunking SET --corpus PATH --chunker token:size=200,400"
 KEY = "May be the best: no other is better by more than chance, all comparisons held at 95 % together."
-VERSUS = "vs base: the paired difference to {}, with its 95 % interval; p is corrected by Holm over the trials."
+VERSUS = "vs base: the paired difference to {}, with its 95 % interval; {}"
 BY_SEGMENT = "p is corrected over all trials and segments by Benjamini and Hochberg: look at these anew on other data."
 THIS_PAGE = "ragauge study report"     # the command that makes it is no next step on it
 FEW = 10     # examples: smaller segments are counted together
@@ -63,7 +65,7 @@ def study_sections(found: StudyFigures, *, whole: bool = False) -> Iterator[Repo
     searched = (f"All trials are searched by {retriever}.",) if retriever else ()
     lead = tuple(map(safe, (*searched, *_sentences(found))))
     key = [KEY] if found.complete and found.metric else []
-    notes = (*key, safe(VERSUS.format(found.base))) if found.base else tuple(key)
+    notes = (*key, safe(VERSUS.format(found.base, found.kind.tested))) if found.base else tuple(key)
     yield ReportSection(found.kind.name, safe(found.study.name), lead, _trials(found), rest, notes)
     for one in found.told:
         if isinstance(one, StudyTable):
@@ -94,7 +96,7 @@ def study_charts(found: StudyFigures) -> Iterator[ReportChart]:
         return
     for cost, reading in found.readings.items():
         prices = {trial: price for trial, price in found.costs(cost).items() if trial in reading.trials}
-        if not cost or len(set(prices.values())) < 2:     # of one price there is nothing to weigh
+        if not cost or len(set(prices.values())) < 2 or not tells_apart(prices, cost):     # nothing to weigh
             continue
         bend = reading.trials[reading.knee.trial] if reading.knee.trial is not None else ""
         points = []
@@ -183,7 +185,9 @@ def _sentences(found: StudyFigures) -> Iterator[str]:
         yield f"May be the best by {reading.metric} (95 %): {named}."
     for cost, one in found.readings.items():
         if cost:
-            if one.front:
+            if not tells_apart(found.costs(cost), cost):
+                yield f"By {cost} the trials cost about the same."
+            elif one.front:
                 yield f"Not beaten at their {cost}: {', '.join(one.front)}. {_knee(one)}"
             if absent := [trial for trial in reading.trials if trial not in found.costs(cost)]:
                 yield f"No {cost} is known of: {', '.join(absent)}."

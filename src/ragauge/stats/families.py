@@ -169,28 +169,100 @@ def rivalries(
     return tuple([_rivalry(i, (least, most), groups, noise, alpha, span) for i in range(least.shape[1])])
 
 
+def p_values_against(
+    low: npt.ArrayLike, column: int, high: npt.ArrayLike | None = None, *, clusters: Clusters | None = None,
+    span: float = 0.0, draws: int = 2_000, seed: int = 0,
+) -> list[float | None]:     # fmt: skip
+    """How surely each setting is better or worse than one of them, by the test of `rivalries`.
+
+    p_j = the chance, were all rivals equal, of a greatest t above that of the pair, whose better one is the rival
+
+    Args:
+        low: shape (n, m), the least that each score may be, as of `rivalries`.
+        column: the setting that others are compared with.
+        high: shape (n, m), the most that it may be; None = scores are known exactly.
+        clusters: shape (n,), labels; drawn whole.
+        span: greatest less least possible score, as of `rivalries`.
+        draws: of the multiplier bootstrap.
+        seed: of the draws.
+
+    Returns:
+        One a column, one-sided: below alpha where the better of the pair beats the other at alpha. None for the column
+        itself and where nothing can be compared.
+    """
+    import numpy as np
+    from scipy.special import ndtr, ndtri, stdtr
+
+    least = np.asarray(low, dtype=float)
+    most = least if high is None else np.asarray(high, dtype=float)
+    groups = np.arange(len(least)) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    size = int(groups.max()) + 1 if len(groups) else 0
+    found: list[float | None] = [None] * least.shape[1]
+    if size < 2:
+        return found
+    noise = np.random.default_rng(seed).standard_normal((draws, size + 1))
+    own = _Standing((least, most), column, groups, size + 1, span)
+    for j in range(least.shape[1]):
+        if j == column or not own.units[j]:
+            continue
+        standing, rival = own, j
+        if own.means[j] <= 0:
+            standing, rival = _Standing((least, most), j, groups, size + 1, span), column
+        if standing.units[rival] < 2:
+            continue
+        if standing.errors[rival] <= 1e-12:     # alike everywhere, or apart by the same everywhere
+            found[j] = 0.0 if standing.means[rival] > 1e-9 else 1.0
+            continue
+        usable = np.flatnonzero((standing.units > 1) & (standing.errors > 1e-12))
+        freedom = int(standing.units[usable].min()) - 1
+        z = float(-ndtri(stdtr(freedom, -standing.means[rival] / standing.errors[rival])))
+        null = (noise @ (standing.sums[:, usable] / standing.errors[usable])).max(axis=1)
+        found[j] = min(1.0, max(float((null >= z).mean()), float(ndtr(-z))))
+    return found
+
+
+class _Standing:
+    """The differences of all settings to one of them.
+
+    Attributes:
+        means: shape (m,), over the examples that both have.
+        sums: shape (clusters + 1, m), what each cluster adds to the mean's error; the last row is of the added pair.
+        units: shape (m,), clusters that both have.
+        errors: shape (m,), standard errors of the means.
+    """
+
+    def __init__(
+        self, bounds: tuple[Array, Array], i: int, groups: npt.NDArray[np.intp], rows: int, span: float
+    ) -> None:
+        import numpy as np
+
+        low, high = bounds
+        gaps = low - high[:, [i]]
+        both = ~np.isnan(gaps)
+        pairs = both.sum(axis=0)
+        self.means: Array = np.where(both, gaps, 0).sum(axis=0) / np.maximum(pairs, 1)
+        self.sums: Array = np.zeros((rows, low.shape[1]))     # a row a cluster, and one for the added pair
+        np.add.at(self.sums, groups, np.where(both, gaps - self.means, 0) / np.maximum(pairs, 1))
+        held = np.zeros((rows, low.shape[1]), dtype=bool)
+        np.logical_or.at(held, groups, both)
+        self.units: npt.NDArray[Any] = held.sum(axis=0)
+        self.units[i] = 0
+        self.sums *= np.sqrt(self.units / np.maximum(self.units - 1, 1))     # the multipliers' variance is the sample's
+        if span:
+            self.sums[-1] = (span + self.means) / np.maximum(pairs, 1)
+        self.errors: npt.NDArray[Any] = np.sqrt((self.sums**2).sum(axis=0))
+
+
 def _rivalry(
     i: int, bounds: tuple[Array, Array], groups: npt.NDArray[np.intp], noise: Array, alpha: float, span: float
 ) -> Rivalry:
     import numpy as np
     from scipy.special import ndtr, ndtri, stdtrit
 
-    low, high = bounds
-    gaps = low - high[:, [i]]
-    both = ~np.isnan(gaps)
-    pairs = both.sum(axis=0)
-    means = np.where(both, gaps, 0).sum(axis=0) / np.maximum(pairs, 1)
-    sums = np.zeros((noise.shape[1], low.shape[1]))     # a row a cluster, and one for the added pair
-    np.add.at(sums, groups, np.where(both, gaps - means, 0) / np.maximum(pairs, 1))
-    held = np.zeros((noise.shape[1], low.shape[1]), dtype=bool)
-    np.logical_or.at(held, groups, both)
-    units = held.sum(axis=0)
-    sums *= np.sqrt(units / np.maximum(units - 1, 1))     # so that the multipliers' variance is the sample's
-    if span:
-        sums[-1] = (span + means) / np.maximum(pairs, 1)
-    errors: npt.NDArray[Any] = np.sqrt((sums**2).sum(axis=0))
+    standing = _Standing(bounds, i, groups, noise.shape[1], span)
+    means, errors, units = standing.means, standing.errors, standing.units
     alike = errors <= 1e-12 * max(1.0, float(np.abs(means).max()))
-    usable = (units > 1) & (units >= -np.log2(alpha)) & (np.arange(low.shape[1]) != i)
+    usable = (units > 1) & (units >= -np.log2(alpha))
     constant = np.flatnonzero(usable & alike & (means > 1e-9))     # only where no pair was added
     if constant.size:
         j = int(constant[means[constant].argmax()])
@@ -204,7 +276,7 @@ def _rivalry(
     least = float(-stdtrit(freedom, alpha))     # of one rival alone: the maximum over more is never below it
     if t <= least:
         return Rivalry(j, float(means[j]), t, least)
-    null = (noise @ (sums[:, rivals] / errors[rivals])).max(axis=1)
+    null = (noise @ (standing.sums[:, rivals] / errors[rivals])).max(axis=1)
     normal = max(float(np.quantile(null, 1 - alpha)), float(ndtri(1 - alpha)))
     return Rivalry(j, float(means[j]), t, float(-stdtrit(freedom, ndtr(-normal))))
 

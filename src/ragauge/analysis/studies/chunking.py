@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ragauge.analysis.results.chart import ChartPoint, ReportChart
 from ragauge.analysis.studies.figures import StudyFigures, StudyKind, StudyTable, Told
-from ragauge.analysis.studies.reading import trial_means
+from ragauge.analysis.studies.means import trial_means
 from ragauge.data.study import Trial
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse

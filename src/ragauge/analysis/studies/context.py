@@ -7,11 +7,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.estimating import judged_difference, judged_mean
+from ragauge.analysis.scores.arrays import by_example
 from ragauge.analysis.studies.effects import ParameterEffect, parameter_effects
 from ragauge.analysis.studies.figures import StudyFigures, StudyTable, Told
 from ragauge.data.identity import canonical
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import parse
+from ragauge.stats.families import looks
 from ragauge.text.messages import number, signed
 
 if TYPE_CHECKING:
@@ -54,9 +56,43 @@ class TrialValues:
         self.parameters = [parameters[name] for name in self.names]
 
 
+class AskedTrials:
+    """All trials of a race that were asked something: the complete ones as in `TrialValues`, then those that fell.
+
+    Attributes:
+        names: of the trials.
+        own: shape (examples, trials); NaN where there is no score, or where a trial was no longer asked.
+        parameters: of each trial.
+        dropped: numbers of those that fell.
+        n_looks: looks at which they could.
+    """
+
+    def __init__(self, found: StudyFigures, values: TrialValues) -> None:
+        import numpy as np
+
+        self._trials = {trial.name: trial for trial in found.study.trials}
+        ids = next(iter(found.scores.values())).index.query_ids
+        place = {query_id: n for n, query_id in enumerate(ids)}
+        self.names, columns = list(values.names), [values.own]
+        for name, scores in found.fallen.items():
+            if (held := scores.column(str(values.metric))) is not None:
+                merged, column = by_example(held), np.full(len(ids), np.nan)
+                column[[place[scores.index.query_ids[query]] for query in merged.query]] = merged.value
+                self.names.append(name)
+                columns.append(column)
+        self.own: Floats = np.column_stack(columns)
+        self.parameters = [self._trials[name].parameters for name in self.names]
+        self.dropped = range(len(values.names), len(self.names))
+        self.n_looks = len(looks(len(ids) if values.clusters is None else len(np.unique(values.clusters))))
+
+    def costs(self, name: str) -> list[float | None]:
+        """What was measured of each trial."""
+        return [self._trials[trial].measured(name) for trial in self.names]
+
+
 def column_of(found: StudyFigures, trial: str, metric: str) -> Columns:
     """The scores of a complete trial by one metric, an entry an example."""
-    from ragauge.analysis.studies.reading import score_column
+    from ragauge.analysis.studies.means import score_column
 
     return score_column(found.scores[trial], metric)
 

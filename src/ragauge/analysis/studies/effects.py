@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,7 +31,8 @@ class ParameterEffect:
         parameter: its name.
         value: the value.
         base: the base's value.
-        pairs: of complete trials that differ in this alone.
+        pairs: of trials that differ in this alone.
+        dropped: of these pairs, those of which a trial was not asked everything.
         examples: that have a score in both trials of a pair.
         difference: mean score at the value less that at the base's, over pairs and examples; None where there is none.
         interval: of the difference.
@@ -44,6 +45,7 @@ class ParameterEffect:
     value: Any
     base: Any
     pairs: int
+    dropped: int = 0
     examples: int = 0
     difference: float | None = None
     interval: Interval | None = None
@@ -74,25 +76,30 @@ class Interaction:
 def parameter_effects(
     trials: Sequence[Parameters], values: Floats, metric: Metric, base: Parameters, *,
     clusters: npt.NDArray[Any] | None = None, costs: Mapping[str, Sequence[float | None]] | None = None,
-    noise: float = 0.03,
+    noise: float = 0.03, dropped: Collection[int] = (), n_looks: int = 1,
 ) -> list[ParameterEffect]:     # fmt: skip
-    """Each value of each parameter against the base's value.
+    """Each value of each parameter against the base's value, on the examples that both trials of a pair have.
 
     Args:
-        trials: the parameters of each complete trial.
+        trials: the parameters of each trial.
         values: shape (examples, trials), scores of the metric; NaN where there is none.
         metric: whose scores; says the kind of interval.
         base: parameter -> the base's value.
         clusters: shape (examples,), labels of what examples depend on.
         costs: cost -> its value in each trial.
         noise: differences within ± this are no bottleneck.
+        dropped: trials that a race stopped asking, by their number.
+        n_looks: looks at which it could; p-values of what was dropped are multiplied by it, since they are those of a
+            look that was chosen by the scores.
 
     Returns:
         Those of parameters that vary, in the order of the base and of the trials.
     """
-    index = _index(trials)
+    grid = _Grid(
+        trials, _index(trials), values, metric, clusters, costs or {}, frozenset(dropped), n_looks
+    )     # fmt: skip
     found = [
-        _effect(name, value, base[name], _Grid(trials, index, values, metric, clusters, costs or {}))
+        _effect(name, value, base[name], grid)
         for name in base
         for value in _values(trials, name)
         if canonical(value) != canonical(base[name])
@@ -147,7 +154,7 @@ def _values(trials: Sequence[Parameters], name: str) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """The complete trials with their scores and costs."""
+    """The trials with their scores and costs, and which of them a race dropped."""
 
     trials: Sequence[Parameters]
     index: Mapping[str, int]
@@ -155,6 +162,8 @@ class _Grid:
     metric: Metric
     clusters: npt.NDArray[Any] | None
     costs: Mapping[str, Sequence[float | None]]
+    dropped: frozenset[int]
+    n_looks: int
 
 
 def _effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
@@ -164,7 +173,8 @@ def _effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
             here = grid.index.get(canonical({**parameters, name: base}))
             if here is not None:
                 pairs.append((there, here))
-    found = ParameterEffect(name, value, base, len(pairs))
+    n_dropped = sum(not grid.dropped.isdisjoint(pair) for pair in pairs)
+    found = ParameterEffect(name, value, base, len(pairs), n_dropped)
     if not pairs:
         return found
     changes = {}
@@ -179,10 +189,11 @@ def _effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
     if (new == old).all():     # not one example differs: the parameter is idle here
         return replace(found, examples=int(rows.sum()), difference=0.0, costs=changes, verdict="inside the noise")
     sides = ScoreSample.pair(grid.metric, new, old, None, None if grid.clusters is None else grid.clusters[rows])
-    tested = difference_test(*sides)
+    tested, looked = difference_test(*sides), grid.n_looks if n_dropped else 1
     return replace(
         found, examples=int(rows.sum()), difference=float((new - old).mean()), costs=changes,
-        interval=interval_of_difference(*sides), p_value=None if tested is None else tested.p_value,
+        interval=interval_of_difference(*sides),
+        p_value=None if tested is None else min(1.0, looked * tested.p_value),
     )     # fmt: skip
 
 

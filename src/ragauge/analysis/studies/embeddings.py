@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragauge.analysis.estimating import examples_to_decide, ratio_of_means
 from ragauge.analysis.results.chart import ChartPoint, ReportChart
-from ragauge.analysis.scores.arrays import by_example
 from ragauge.analysis.studies.figures import StudyFigures, StudyKind, StudyTable, Told
+from ragauge.analysis.studies.front import alike_in_cost
+from ragauge.analysis.studies.means import score_column
+from ragauge.analysis.studies.reading import StudyReading
+from ragauge.analysis.studies.recommendation import MAX_FAILED, Recommendation
+from ragauge.data.score import STATUSES
 from ragauge.data.study import Trial
 from ragauge.metrics.catalogue import parse
 from ragauge.text.messages import number
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 DECIDES = "ndcg@10"
+FEW_QUERIES = 50     # below which a study says that its queries are few
 ALIKE, WORTH = 0.03, 0.05     # relative gains: below, the cheaper will do; above, more quality pays
 GENERIC = 0.75     # ndcg@10 below which an embedder made for all texts is worth tuning to these
 MOST_PAIRS = 10     # that are listed: all pairs of five trials
@@ -91,11 +96,78 @@ def price_verdict(
     return PriceVerdict("not decided", gain, low, high, n, needed)
 
 
+@dataclass(frozen=True, slots=True)
+class PricedPair:
+    """Two trials of a study, the cheaper first, and which to take.
+
+    Attributes:
+        cheaper: its name; of two of one price the one of the lower mean.
+        dearer: the other.
+        cost: by which measurement it is dearer; "" = they cost the same.
+        verdict: of the gain.
+    """
+
+    cheaper: str
+    dearer: str
+    cost: str
+    verdict: PriceVerdict
+
+    @property
+    def taken(self) -> str:
+        """The trial to take of the two; "" = not decided. Of two of one price it is the one of the better mean."""
+        if not self.cost:
+            return self.dearer
+        return {"cheaper": self.cheaper, "dearer": self.dearer, "not decided": ""}[self.verdict.verdict]
+
+
 def _tells(found: StudyFigures) -> Iterable[Told]:
+    yield from _few(found)
     yield from _generic(found)
     if DECIDES in found.names and len(found.scores) > 1:
         yield _worth(found)
     yield from _depths(found)
+
+
+def _few(found: StudyFigures) -> Iterator[str]:
+    """That the queries are few, where they are."""
+    scored = max((one.counts["scored"] for one in found.means if one.metric == DECIDES), default=0)
+    if 0 < scored < FEW_QUERIES:
+        yield (
+            f"{scored} queries are few: below {FEW_QUERIES} most differences between embedders cannot be told from "
+            "chance. Add queries before you pay for one."
+        )
+
+
+def _rules(found: StudyFigures, reading: StudyReading) -> StudyReading:
+    """What to take by the rule of the table Worth its price: the trial that no pair of it decides against.
+
+    Applies where what decides is ndcg@10 without a target; a trial with more than 5 % failed calls is left out.
+    """
+    if found.metric != DECIDES or found.target is not None or len(reading.trials) < 2:
+        return reading
+    trials = [trial for trial in found.complete if trial.name in reading.trials and not _fails(found, trial.name)]
+    pairs = [_priced_pair(found, *pair) for pair in combinations(trials, 2)]
+    lost = {name for pair in pairs if pair.taken for name in (pair.cheaper, pair.dearer) if name != pair.taken}
+    left = [trial.name for trial in trials if trial.name not in lost]
+    n = max((pair.verdict.n for pair in pairs), default=0)
+    few = f", fewer than {FEW_QUERIES}" if n < FEW_QUERIES else ""
+    on = f"on {n:,} queries{few}"
+    if len(left) == 1:
+        told = f"no cheaper one does as well, and no dearer one is worth its price, {on}"
+        return replace(reading, recommendation=Recommendation(left[0], told))
+    if not left:
+        told = f"each loses to another by price and gain, {on}; --target names what has to be reached"
+        return replace(reading, recommendation=Recommendation(None, told))
+    undecided = [pair for pair in pairs if pair.cheaper in left and pair.dearer in left]
+    queries = [pair.verdict.queries for pair in undecided]
+    needed = None if None in queries else max((one for one in queries if one is not None), default=None)
+    told = f"not decided between {', '.join(left)} by price and gain, {on}"
+    return replace(reading, recommendation=Recommendation(None, told, needed))
+
+
+def _fails(found: StudyFigures, trial: str) -> bool:
+    failed = score_column(found.scores[trial], DECIDES).status == STATUSES.index("failed")
+    return bool(failed.mean() > MAX_FAILED)
 
 
 def _generic(found: StudyFigures) -> Iterator[str]:
@@ -121,34 +193,46 @@ def _dense_mean(found: StudyFigures, trial: Trial) -> tuple[str, float, float | 
 def _worth(found: StudyFigures) -> StudyTable:
     """Each pair of trials, the cheaper first."""
     trials = [trial for trial in found.complete if trial.name in found.scores]
-    pairs = list(combinations(trials, 2))
+    pairs = [_priced_pair(found, *pair) for pair in combinations(trials, 2)]
     notes = [
         f"Gain: how much more {DECIDES} the dearer has, as a share of the cheaper's, with its 95 % interval. All of it "
-        f"below {ALIKE:.0%}: take the cheaper; all of it above {WORTH:.0%}: worth its price; else not decided. "
+        f"below {ALIKE:.0%}: take the cheaper; all of it above {WORTH:.0%}: worth its price; else not decided. Of two "
+        "that cost the same the better mean is taken. "
         + ("--decide point takes the estimate alone." if found.decide == "interval" else "Here by the estimate alone.")
     ]
     if len(pairs) > MOST_PAIRS:
-        held = found.base or found.reading.recommendation.trial or trials[0].name
+        held = found.base or found.reading.recommendation.trial or _best_mean(found, trials)
         notes.append(f"Of {len(pairs):,} pairs those with {held}; --base names another trial.")
-        pairs = [pair for pair in pairs if held in (pair[0].name, pair[1].name)]
-    rows = []
-    for pair in pairs:
-        cheap, dear, by = _by_price(found, *pair)
-        values = {one: by_example(column) for one in (cheap, dear) if (column := found.scores[one].column(DECIDES))}
-        verdict = price_verdict(values[cheap].value, values[dear].value, values[cheap].cluster, decide=found.decide)
-        rows.append((cheap, dear, by, _gain(verdict), _told(verdict, cheap, dear)))
+        pairs = [pair for pair in pairs if held in (pair.cheaper, pair.dearer)]
+    rows = [
+        (pair.cheaper, pair.dearer, pair.cost or "neither", _gain(pair.verdict), _told(pair)) for pair in pairs
+    ]     # fmt: skip
     heads = ("cheaper", "dearer", "by", "gain", "verdict")
     return StudyTable("Worth its price", heads, tuple(rows), (), (), tuple(notes))
 
 
-def _by_price(found: StudyFigures, one: Trial, other: Trial) -> tuple[str, str, str]:
-    """The cheaper, the dearer, and by what: the cost asked for, else the first that is known of both and differs."""
+def _best_mean(found: StudyFigures, trials: Sequence[Trial]) -> str:
+    means = {trial.name: one.mean for trial in trials if (one := found.mean(trial.name, DECIDES)) is not None}
+    return max(means, key=lambda name: means[name] or 0.0)
+
+
+def _priced_pair(found: StudyFigures, one: Trial, other: Trial) -> PricedPair:
+    """The cheaper, the dearer, by what, and the verdict; of two that cost the same the lower mean stands first."""
+    values = {trial.name: score_column(found.scores[trial.name], DECIDES) for trial in (one, other)}
     usual = ("embedding_price", "index_bytes")
     for cost in usual if found.cost in ("", found.kind.costs[0]) else (found.cost, *usual):
-        a, b = one.measured(cost), other.measured(cost)
-        if a is not None and b is not None and a != b:
-            return (one.name, other.name, cost) if a < b else (other.name, one.name, cost)
-    return one.name, other.name, "neither"
+        prices = {trial.name: trial.measured(cost) for trial in (one, other)}
+        known = {name: price for name, price in prices.items() if price is not None}
+        if len(known) == 2 and len(alike_in_cost(known, cost)[0]) < 2:
+            cheap, dear = sorted(known, key=lambda name: known[name])
+            break
+    else:
+        cheap, dear, cost = one.name, other.name, ""
+    verdict = price_verdict(values[cheap].value, values[dear].value, values[cheap].cluster, decide=found.decide)
+    if not cost and verdict.gain is not None and verdict.gain <= 0:
+        cheap, dear = dear, cheap
+        verdict = price_verdict(values[cheap].value, values[dear].value, values[cheap].cluster, decide=found.decide)
+    return PricedPair(cheap, dear, cost, verdict)
 
 
 def _gain(one: PriceVerdict) -> str:
@@ -158,7 +242,10 @@ def _gain(one: PriceVerdict) -> str:
     return f"{100 * one.gain:+.1f} %{ends}".replace("-", "−")
 
 
-def _told(one: PriceVerdict, cheap: str, dear: str) -> str:
+def _told(pair: PricedPair) -> str:
+    one, cheap, dear = pair.verdict, pair.cheaper, pair.dearer
+    if not pair.cost:
+        return f"same price: {dear} has the better mean" if one.gain else "same price, same mean"
     if one.verdict != "not decided":
         return f"take {cheap}" if one.verdict == "cheaper" else f"{dear} is worth it"
     if one.n < FEWEST:
@@ -191,5 +278,5 @@ def _depths(found: StudyFigures) -> Iterator[Told]:
 
 EMBEDDINGS = StudyKind(
     "embeddings", (DECIDES, "ndcg@*"), ("index_bytes", "embedding_price"),
-    ("texts_per_second", "top_heaviness", "dimensions"), _tells,
+    ("texts_per_second", "top_heaviness", "dimensions"), _tells, rules=_rules,
 )     # fmt: skip

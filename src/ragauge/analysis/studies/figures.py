@@ -11,24 +11,17 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from ragauge.analysis.results.chart import ReportChart
-from ragauge.analysis.studies.reading import (
-    ALL,
-    RaceOutcome,
-    StudyReading,
-    StudyTarget,
-    TrialMean,
-    measured_means,
-    read_measured,
-    read_trials,
-    trial_means,
-)
+from ragauge.analysis.studies.front import tells_apart
+from ragauge.analysis.studies.means import ALL, TrialMean, measured_means, trial_means
+from ragauge.analysis.studies.reading import StudyReading, read_measured, read_trials
+from ragauge.analysis.studies.recommendation import RaceOutcome, StudyTarget
 from ragauge.data.study import Study, Trial
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.catalogue import parse
 
 if TYPE_CHECKING:
     from ragauge.analysis.scores.arrays import ScoreColumns
-    from ragauge.analysis.studies.reading import Mask
+    from ragauge.analysis.studies.means import Mask
     from ragauge.stats.instrument import JudgeMeanError
 
 
@@ -69,6 +62,14 @@ def _nothing(_: StudyFigures) -> Iterable[Told]:
     return ()
 
 
+def _as_read(_: StudyFigures, reading: StudyReading) -> StudyReading:
+    return reading
+
+
+def _as_tested(_: StudyFigures, means: tuple[TrialMean, ...]) -> tuple[TrialMean, ...]:
+    return means
+
+
 def _alike(_: Trial) -> str:
     return ""
 
@@ -94,6 +95,9 @@ class StudyKind:
         tells: sentences, tables and charts that the kind adds, in order.
         stratum: what a trial was made under, such as a filter: only trials of one stratum are rivals. "" decides.
         rival: whether a trial is one at all; what is not stands in tables alone.
+        rules: what the kind decides by a rule of its own, in place of the general one.
+        tests: the means of what decides with the kind's own tests of differences to the base.
+        tested: what their p-values are.
     """
 
     name: str
@@ -105,6 +109,11 @@ class StudyKind:
     ranked: bool = False
     stratum: Callable[[Trial], str] = field(default=_alike, compare=False)
     rival: Callable[[Trial], bool] = field(default=_rival, compare=False)
+    rules: Callable[[StudyFigures, StudyReading], StudyReading] = field(default=_as_read, compare=False)
+    tests: Callable[[StudyFigures, tuple[TrialMean, ...]], tuple[TrialMean, ...]] = field(
+        default=_as_tested, compare=False
+    )
+    tested: str = "p is corrected by Holm over the trials."
 
 
 def target_of(target: str | float | None) -> tuple[str, float | None]:
@@ -159,7 +168,8 @@ class StudyFigures:
         wanted = [name for pattern in kind.decides for name in (*self.names, *held) if fnmatchcase(name, pattern)]
         self.metric = next(iter([*wanted, *self.names]), "")
         self.scored = self.metric in self.names
-        self.cost = next((name for name in kind.costs if name in self.measured), "")
+        priced = [name for name in kind.costs if name in self.measured]
+        self.cost = next((name for name in priced if tells_apart(self.costs(name), name)), next(iter(priced), ""))
         self.base, self.logarithmic = "", False
         self.errors: Mapping[str, JudgeMeanError] = {}
         self.fallen: Mapping[str, ScoreColumns] = {}
@@ -215,7 +225,8 @@ class StudyFigures:
         if not self.scored:
             return measured_means(self.complete, self.metric) if self.metric else ()
         base = self.base if self.base in self.scores else ""
-        return tuple(trial_means(self.scores, parse(self.metric), base=base, segments=self.masks))
+        found = tuple(trial_means(self.scores, parse(self.metric), base=base, segments=self.masks))
+        return self.kind.tests(self, found) if base else found
 
     @cached_property
     def means(self) -> tuple[TrialMean, ...]:
@@ -325,16 +336,22 @@ class StudyFigures:
         """What is decided between some trials."""
         race = None
         if self.kind.name == "sweep":
-            raced = self.study.fixed.get("raced") and self.metric == self.study.fixed.get("objective")
-            left = {trial.name for trial in trials if not trial.reason} if raced else None
-            race = RaceOutcome(left, len(self.study.trials))
+            left = {trial.name for trial in trials if not trial.reason} if self.raced else None
+            asked = [trial for trial in self.study.trials if trial.state != "failed"]
+            race = RaceOutcome(left, len(asked), str(self.study.fixed.get("base_trial", "")))
         costs = {name: value for name, value in self.costs(cost).items() if name in {trial.name for trial in trials}}
         if not self.scored:
             return read_measured(trials, self.metric, cost, costs, target=self.target)
         scores = {trial.name: self.scores[trial.name] for trial in trials if trial.name in self.scores}
-        return read_trials(
+        found = read_trials(
             scores, parse(self.metric), cost, costs, target=self.target, logarithmic=self.logarithmic, race=race
         )
+        return self.kind.rules(self, found)
+
+    @property
+    def raced(self) -> bool:
+        """Whether trials were dropped on the way by what decides here."""
+        return bool(self.study.fixed.get("raced")) and self.metric == self.study.fixed.get("objective")
 
     @cached_property
     def cautions(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from math import exp, log
 
 from ragauge.analysis.results.chart import ChartPoint, ReportChart
 from ragauge.analysis.studies.figures import StudyFigures, StudyTable, Told
-from ragauge.analysis.studies.reading import trial_means
+from ragauge.analysis.studies.means import trial_means
 from ragauge.data.study import Trial
 from ragauge.metrics.catalogue import parse
 from ragauge.text.messages import number, three_digits

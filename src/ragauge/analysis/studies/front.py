@@ -90,6 +90,28 @@ def alike_in_cost(costs: Mapping[str, float], cost: str) -> tuple[list[str], str
     return sorted((name for name in costs if costs[name] <= limit), key=lambda name: costs[name]), told
 
 
+def tells_apart(costs: Mapping[str, float], cost: str) -> bool:
+    """Whether a cost tells settings apart at all: seconds that nobody notices do not.
+
+    >>> tells_apart({"a": 2.0, "b": 41.0}, "latency"), tells_apart({"a": 2.0, "b": 90.0}, "latency")
+    (False, True)
+    """
+    return cost not in UNNOTICED or (bool(costs) and len(alike_in_cost(costs, cost)[0]) < len(costs))
+
+
+def noticed(costs: Sequence[float], cost: str) -> list[float]:
+    """The costs in order, those that nobody tells from the least raised to the greatest of them.
+
+    >>> noticed([2.0, 90.0, 41.0], "latency"), noticed([2.0, 90.0, 41.0], "context_tokens")
+    ([41.0, 90.0, 41.0], [2.0, 90.0, 41.0])
+    """
+    if cost not in UNNOTICED or not costs:
+        return list(costs)
+    alike, _ = alike_in_cost({str(n): value for n, value in enumerate(costs)}, cost)
+    most = max(costs[int(n)] for n in alike)
+    return [max(value, most) for value in costs]
+
+
 def knee_of(quality: Sequence[float], cost: Sequence[float], *, logarithmic: bool = False) -> tuple[int, float] | None:
     """The point of the front that lies farthest above the line between its ends, and by how much.
 

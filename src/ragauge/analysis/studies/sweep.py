@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from ragauge.analysis.scores.arrays import by_example
-from ragauge.analysis.studies.context import TrialValues, column_of, context_told
+from ragauge.analysis.studies.base_tests import with_base_tests
+from ragauge.analysis.studies.context import AskedTrials, TrialValues, column_of, context_told
 from ragauge.analysis.studies.effects import ParameterEffect, interactions, parameter_effects
 from ragauge.analysis.studies.figures import StudyFigures, StudyKind, StudyTable, Told
+from ragauge.analysis.studies.means import TrialMean
 from ragauge.analysis.studies.objective import score_span
+from ragauge.analysis.studies.reading import StudyReading
+from ragauge.analysis.studies.recommendation import Recommendation, cheapest_of_best
 from ragauge.analysis.studies.sweep_charts import forest_chart, heat_map, precision_recall, race_chart
 from ragauge.data.identity import canonical
 from ragauge.data.score import STATUSES
+from ragauge.data.search_space import called
+from ragauge.data.study import Measurement
 from ragauge.metrics.catalogue import parse
 from ragauge.stats.families import rivalries
 from ragauge.stats.selection import expected_on_new
 from ragauge.text.messages import command, number, plural, signed
 
 NOISE = 0.03
+DROPPED_PAIRS = (
+    "dropped: pairs of which the race stopped asking a trial, on the questions asked by then; what was unlucky there "
+    "looks worse than it is, so the p of these rows is multiplied by the number of looks."
+)
 CONFIRMED = "confirmed_difference"     # a measurement of the trial that was asked what had been held back
 COSTS = ("cost", "latency", "context_tokens")
 
@@ -95,28 +105,92 @@ def _base(found: StudyFigures) -> Iterator[str]:
     trial = next((one for one in found.study.trials if base and dict(one.parameters) == dict(base)), None)
     if trial is None:
         return
-    if trial.state == "pruned":
+    rest = "" if found.reading.recommendation.trial else "; which other to take is not decided yet"
+    if trial.state == "pruned" and "cannot be better" in trial.reason:
+        yield f"The base, {found.short(trial.name)}, was dropped: {_why_dropped(trial.reason)}."
+    elif trial.state == "pruned":
         rival, by = _fell(trial.reason)
-        yield f"Leave the base, {found.short(trial.name)}: it surely loses, to {rival} by {by}."
+        yield f"Leave the base, {found.short(trial.name)}: it surely loses, to {rival} by {by}{rest}."
     elif trial.state == "complete" and trial.name not in found.reading.best_set:
-        yield f"Leave the base, {found.short(trial.name)}: another trial is better by more than chance."
+        yield f"Leave the base, {found.short(trial.name)}: another trial is better by more than chance{rest}."
+
+
+def _why_dropped(reason: str) -> str:
+    return reason.partition(": ")[2] or reason
+
+
+def _confirmed(found: StudyFigures) -> tuple[str, Measurement, str] | None:
+    """The trial that was asked the questions held back, its difference to the base there, and what that shows."""
+    for trial in found.study.trials:
+        kept = next((one for one in trial.measurements if one.name == CONFIRMED), None)
+        if kept is not None and kept.value is not None:
+            sign = -1 if parse(found.metric).direction == "lower" else 1
+            low, high = sorted(sign * (kept.value if end is None else end) for end in (kept.low, kept.high))
+            verdict = "confirmed" if low > 0 else "refuted" if high < 0 else "neither confirmed nor refuted"
+            return trial.name, kept, verdict
+    return None
+
+
+def _rules(found: StudyFigures, reading: StudyReading) -> StudyReading:
+    """Nothing is recommended that questions held back refute, or whose value all pairs of trials together refute."""
+    taken = reading.recommendation.trial
+    confirmed = _confirmed(found) if found.study.fixed.get("base_trial") else None
+    if confirmed is not None and confirmed[2] == "refuted" and taken == confirmed[0]:
+        told = f"{taken} was chosen, and questions held back refute it: keep the base"
+        return replace(reading, recommendation=Recommendation(None, told))
+    if taken is None or found.target is not None or reading.cost != found.cost:
+        return reading
+    return replace(reading, recommendation=_not_refuted(found, reading, reading.recommendation))
+
+
+def _not_refuted(found: StudyFigures, reading: StudyReading, taken: Recommendation) -> Recommendation:
+    """The recommendation, made among the trials that may be best and that have no value which surely loses.
+
+    A value surely loses where the effect over all pairs of trials matters, and the trial that differs in it alone may
+    be the best too, with no lower mean.
+    """
+    import numpy as np
+
+    values = TrialValues(found, parse(found.metric))
+    means = dict(zip(values.names, np.nanmean(values.sign * values.own, axis=0).tolist(), strict=True))
+    parameters = dict(zip(values.names, values.parameters, strict=True))
+    out: dict[str, str] = {}
+    for one in _effects_of(found, values, AskedTrials(found, values)):
+        if one.verdict != "matters" or one.difference is None:
+            continue
+        better, worse = (one.value, one.base) if values.sign * one.difference > 0 else (one.base, one.value)
+        for name in reading.best_set:
+            other = called({**parameters[name], one.parameter: better})
+            has_worse = canonical(parameters[name].get(one.parameter)) == canonical(worse)
+            if has_worse and other in reading.best_set and means[other] >= means[name]:
+                points = f"{100 * abs(one.difference):.1f} points over {plural(one.pairs, 'pair')} of trials together"
+                out[name] = f"{one.parameter}={better} is better than {worse} by {points}"
+    if taken.trial not in out:
+        return taken
+    left = [name for name in reading.best_set if name not in out]
+    base, costs = str(found.study.fixed.get("base_trial", "")), found.costs(reading.cost)
+    chosen = cheapest_of_best(found.scores, values.metric, left, costs, reading.cost, means, base=base)
+    return replace(chosen, reason=f"{chosen.reason}; {taken.trial} is not taken: {out[taken.trial]}")
+
+
+def _tests(found: StudyFigures, means: tuple[TrialMean, ...]) -> tuple[TrialMean, ...]:
+    """The p-values of the test that says which trials may be the best."""
+    return with_base_tests(
+        means, found.scores, parse(found.metric), found.base, found.reading, raced=found.raced
+    )     # fmt: skip
 
 
 def _confirmation(found: StudyFigures) -> Iterator[str]:
-    """What questions that had no part in the choice say of the recommended trial."""
-    taken = found.reading.recommendation.trial
-    trial = next((one for one in found.study.trials if one.name == taken), None)
-    kept = next((one for one in (trial.measurements if trial else ()) if one.name == CONFIRMED), None)
-    if kept is None or kept.value is None:
+    """What questions that had no part in the choice say of the trial that was chosen."""
+    confirmed = _confirmed(found)
+    if confirmed is None or confirmed[1].value is None:
         return
-    sign = -1 if parse(found.metric).direction == "lower" else 1
+    trial, kept, verdict = confirmed
     ends = "" if kept.low is None or kept.high is None else f" [{signed(kept.low)}, {signed(kept.high)}]"
-    low, high = sorted(sign * (kept.value if end is None else end) for end in (kept.low, kept.high))
-    verdict = "confirmed" if low > 0 else "refuted" if high < 0 else "neither confirmed nor refuted"
-    name = found.study.name
+    runs = [f"{found.study.name}-confirm-{one}" for one in (found.study.fixed["base_trial"], trial)]
     yield (
-        f"On {kept.n:,} questions held back it is {signed(kept.value)}{ends} beside the base: {verdict}. The two runs: "
-        f"{command('compare', *(f'{name}-confirm-{one}' for one in (found.study.fixed['base_trial'], taken)))}"
+        f"On {kept.n:,} questions held back {trial} is {signed(confirmed[1].value)}{ends} beside the base: {verdict}. "
+        f"The two runs: {command('compare', *runs)}"
     )
 
 
@@ -152,13 +226,11 @@ def _effects(found: StudyFigures, values: TrialValues) -> Iterator[Told]:
     base = found.study.fixed.get("base") or {}
     if not base:
         return
-    costs = {name: [found.costs(name).get(trial) for trial in values.names] for name in COSTS if name in found.measured}
-    noise = float(found.study.fixed.get("noise", NOISE))
-    effects = parameter_effects(
-        values.parameters, values.own, values.metric, base, clusters=values.clusters, costs=costs, noise=noise
-    )
+    noise, asked = float(found.study.fixed.get("noise", NOISE)), AskedTrials(found, values)
+    costs = tuple(name for name in COSTS if name in found.measured)
+    effects = _effects_of(found, values, asked)
     there = {(one.parameter, canonical(one.value)) for one in effects}
-    effects += [     # values of which no trial was asked everything
+    effects += [     # values of which no trial was asked anything
         ParameterEffect(name, value, base[name], 0)
         for name, tried in found.study.space.items() for value in tried
         if name in base and canonical(value) != canonical(base[name]) and (name, canonical(value)) not in there
@@ -166,11 +238,12 @@ def _effects(found: StudyFigures, values: TrialValues) -> Iterator[Told]:
     if not any(one.pairs for one in effects):
         return
     heads = ("parameter", "value", "instead of", "pairs", str(values.metric), "95 %", *costs, "verdict")
-    rows = tuple(_effect_row(one, tuple(costs)) for one in effects)
+    rows = tuple(_effect_row(one, costs) for one in effects)
     yield StudyTable(
         "What each value changes", heads, rows, heads[3:-1],
-        ("Against the base's value, over all pairs of complete trials that are otherwise equal.",),
-        ("– : no trial with this value was asked everything; what a race drops early loses by more than is seen here.",
+        ("Against the base's value, over all pairs of trials that are otherwise equal, on the questions that both were "
+         "asked.",),
+        (*((DROPPED_PAIRS,) if any(one.dropped for one in effects) else ()),
          f"inside the noise: the whole interval lies within ±{100 * noise:g} points; not the bottleneck.",
          "matters is corrected by Holm over all rows, so an interval without 0 may not be enough data."),
     )     # fmt: skip
@@ -184,13 +257,23 @@ def _effects(found: StudyFigures, values: TrialValues) -> Iterator[Told]:
     yield from forest_chart(effects, str(values.metric))
 
 
+def _effects_of(found: StudyFigures, values: TrialValues, asked: AskedTrials) -> list[ParameterEffect]:
+    """What each value changes; none without a base."""
+    return parameter_effects(
+        asked.parameters, asked.own, values.metric, found.study.fixed.get("base") or {}, clusters=values.clusters,
+        costs={name: asked.costs(name) for name in COSTS if name in found.measured},
+        noise=float(found.study.fixed.get("noise", NOISE)), dropped=asked.dropped, n_looks=asked.n_looks,
+    )     # fmt: skip
+
+
 def _effect_row(one: ParameterEffect, costs: tuple[str, ...]) -> tuple[str, ...]:
     ends = f"{100 * one.interval.low:+.1f} to {100 * one.interval.high:+.1f}" if one.interval else "–"
     change = "–" if one.difference is None else f"{100 * one.difference:+.1f}"
     held: Mapping[str, float] = one.costs or {}
     spent = (f"{held[name]:+.3g}" if name in held else "–" for name in costs)
-    verdict = one.verdict if one.pairs else "no pair was asked everything"
-    return (one.parameter, str(one.value), str(one.base), str(one.pairs), change, ends, *spent, verdict)
+    verdict = one.verdict if one.pairs else "no pair was asked"
+    pairs = f"{one.pairs} ({one.dropped} dropped)" if one.dropped else str(one.pairs)
+    return (one.parameter, str(one.value), str(one.base), pairs, change, ends, *spent, verdict)
 
 
 def _idle(found: StudyFigures) -> Iterator[str]:
@@ -221,21 +304,11 @@ def _without(parameters: Mapping[str, Any], name: str) -> str:
 
 def _segments(found: StudyFigures, values: TrialValues) -> Iterator[str]:
     """Segments in which the trial that is recommended is surely not the best, trials that fell on the way counted."""
-    import numpy as np
-
     taken = found.reading.recommendation.trial
     if taken is None or taken not in values.names or not found.masks:
         return
-    ids = found.scores[taken].index.query_ids
-    place = {query_id: n for n, query_id in enumerate(ids)}
-    names, columns = list(values.names), [values.own]
-    for name, scores in found.fallen.items():
-        if (held := scores.column(str(values.metric))) is not None:
-            merged, column = by_example(held), np.full(len(ids), np.nan)
-            column[[place[scores.index.query_ids[query]] for query in merged.query]] = merged.value
-            names.append(name)
-            columns.append(column)
-    table = values.sign * np.column_stack(columns)
+    asked = AskedTrials(found, values)
+    names, table = asked.names, values.sign * asked.own
     level = 1 - 0.05 / len(found.masks)     # of all segments together
     for segment, mask in found.masks.items():
         clusters = None if values.clusters is None else values.clusters[mask]
@@ -251,4 +324,8 @@ def _segments(found: StudyFigures, values: TrialValues) -> Iterator[str]:
 
 
 BESIDE = ("*", "!passage_use*", *(f"!{name}" for name in COSTS))     # what has a column or a table of its own
-SWEEP = StudyKind("sweep", (), COSTS, ("questions", "judge_calls"), _tells, BESIDE, ranked=True)
+SWEEP = StudyKind(
+    "sweep", (), COSTS, ("questions", "judge_calls"), _tells, BESIDE, ranked=True, rules=_rules, tests=_tests,
+    tested="p is one-sided, by the test that says which may be the best, over all trials and looks: below 0.05 only "
+    "where the worse of the two surely is not the best.",
+)

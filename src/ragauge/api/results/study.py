@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from ragauge.analysis.studies.figures import StudyFigures
     from ragauge.analysis.studies.front import Knee
-    from ragauge.analysis.studies.reading import Recommendation, StudyReading, TrialMean
+    from ragauge.analysis.studies.means import TrialMean
+    from ragauge.analysis.studies.reading import StudyReading
+    from ragauge.analysis.studies.recommendation import Recommendation
     from ragauge.data.study import Study
 
 FORMS = (".md", ".html", ".json", ".csv")

@@ -11,7 +11,7 @@ from ragauge.analysis.studies.objective import score_bounds, score_span
 from ragauge.analysis.studies.race import Loser, losers
 from ragauge.data.example import EvalSet
 from ragauge.engine.studies.systems import BudgetSpent
-from ragauge.errors import StoreError, UsageError
+from ragauge.errors import StoreError, SystemFailed, UsageError
 from ragauge.metrics.base import Metric
 from ragauge.stats.families import looks, spent
 
@@ -149,6 +149,8 @@ async def _advance(trial: Contestant, asked: Sequence[str], found: RaceResult) -
         found.counts[trial.name] = len(asked)
     except (StoreError, BudgetSpent):
         raise
+    except SystemFailed as error:
+        found.failed[trial.name] = str(error)
     except Exception as error:     # whatever a factory raises: this trial fails, the others go on
         found.failed[trial.name] = f"{type(error).__name__}: {error}"
 

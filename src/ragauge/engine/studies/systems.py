@@ -24,7 +24,7 @@ from ragauge.engine.models import Calling
 from ragauge.engine.plan import Selection, plan
 from ragauge.engine.system_caller import Asking
 from ragauge.engine.systems import System, build_system
-from ragauge.errors import UsageError
+from ragauge.errors import SystemFailed, UsageError
 from ragauge.judging.judge import Judge
 from ragauge.metrics.base import Metric
 from ragauge.store.open import Store
@@ -33,6 +33,7 @@ from ragauge.systems.reference.pipeline import PREFIX
 if TYPE_CHECKING:
     import polars as pl
 
+FAILING_AFTER = 20     # calls of a trial, all failed, after which it is asked nothing more
 KEEP_OPEN = 4     # indexes held at a time where trials are asked everything at once
 
 
@@ -48,7 +49,7 @@ class SystemFactory:
         target: build, whose result is whatever `run` takes: a function, "module:name", or "reference:FOLDER", whose
             settings are the parameters; or a mapping with build and index.
         index_names: parameters that the index depends on: `index(**these)` is called once for each distinct setting,
-            and build gets what it returned as its first argument, and the other parameters.
+            and build gets what it returned as its first argument, the other parameters, and of these what it takes.
         keep_open: indexes held at a time; the one not used for longest goes, and is made again when it is needed. None
             = as many as there are settings, so that each is made once.
 
@@ -116,8 +117,8 @@ class SystemFactory:
         if self._index is not None:
             _check(self._index, "index", self.index_names, first=False)
         if self._build is not None:
-            rest = [name for name in names if self._index is None or name not in self.index_names]
-            _check(self._build, "build", rest, first=self._index is not None)
+            own = set(self.index_names) - self._index_names_of_build if self._index is not None else set()
+            _check(self._build, "build", [name for name in names if name not in own], first=self._index is not None)
 
     async def make(self, parameters: Parameters) -> System:
         """A system that can be asked. Whatever the functions raise is raised."""
@@ -126,9 +127,21 @@ class SystemFactory:
         rest = dict(parameters)
         first: tuple[Any, ...] = ()
         if self._index is not None:
-            mine = {name: rest.pop(name) for name in self.index_names}
-            first = (await self._indexed(mine),)
+            first = (await self._indexed({name: rest[name] for name in self.index_names}),)
+            taken = self._index_names_of_build
+            rest = {name: value for name, value in rest.items() if name in taken or name not in self.index_names}
         return build_system(await _awaited(self._build(*first, **rest)))
+
+    @property
+    def _index_names_of_build(self) -> set[str]:
+        """The parameters of the index that build takes too: those it names, or all where it takes any keyword."""
+        try:
+            taken = inspect.signature(self._build).parameters.values() if self._build is not None else ()
+        except (TypeError, ValueError):     # a builtin says nothing of itself
+            return set()
+        if any(one.kind is one.VAR_KEYWORD for one in taken):
+            return set(self.index_names)
+        return {one.name for one in list(taken)[1:]} & set(self.index_names)
 
     async def _indexed(self, parameters: Parameters) -> Any:
         key = canonical(dict(parameters))
@@ -191,6 +204,7 @@ class SystemTrial:
         judged: calls to the judge's models now.
         reused: replies that were there.
         asked: questions that it has been asked, earlier ones counted.
+        answers: whether it is known to have answered one.
     """
 
     parameters: Parameters
@@ -201,6 +215,7 @@ class SystemTrial:
     judged: int = 0
     reused: int = 0
     asked: int = 0
+    answers: bool = False
 
     @property
     def name(self) -> str:
@@ -217,14 +232,30 @@ class SystemTrial:
 
         Raises:
             BudgetSpent: the judge's budget is spent.
+            SystemFailed: its first 20 calls all failed, in this start or earlier ones.
         """
         by_id = {example.query_id: example for example in self.how.eval_set.examples}
         held = self.how.store.collecting.held(self.run_id) if self.run_id else set()
         left = [Asking(by_id[one]) for one in query_ids if (one, 0) not in held]
         self.asked = len(held)
-        if left:
-            await self._ask(left)
+        first = left[: max(FAILING_AFTER - len(held), 0)]     # what is asked before it is clear that anything answers
+        for part in (first, left[len(first) :]):
+            if part:
+                await self._ask(part)
+            self._check_answers()
         await self._judge()
+
+    def _check_answers(self) -> None:
+        """SystemFailed where nothing was answered by the time that it is clear that nothing will be."""
+        if self.answers or not self.run_id or self.asked < FAILING_AFTER:
+            return
+        last = ""
+        for _, response in self.how.store.runs.pairs(self.run_id):
+            if response.error is None:
+                self.answers = True
+                return
+            last = response.error
+        raise SystemFailed(f"all of its first {self.asked} calls failed, so it is asked nothing more: {last}")
 
     def scores(self) -> pl.DataFrame:
         """Its scores, as `store.scores.frame` has them."""

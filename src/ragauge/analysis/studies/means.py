@@ -1,0 +1,131 @@
+"""Means of the trials of a study: over all examples and by segment, with differences to a base."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ragauge.analysis.estimating import ScoreSample, difference_test, interval_of_difference, interval_of_mean
+from ragauge.analysis.scores.arrays import Columns, ScoreColumns, by_example
+from ragauge.data.score import STATUSES
+from ragauge.data.study import Measurement, Trial
+from ragauge.errors import DataError
+from ragauge.metrics.base import Metric
+from ragauge.stats.families import benjamini_hochberg, holm
+from ragauge.stats.weighted import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Mask = npt.NDArray[np.bool_]
+
+ALL = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialMean:
+    """One metric of one trial, over all examples or those of a segment.
+
+    Attributes:
+        trial: its name.
+        metric: printed name.
+        segment: "" for all examples, else column=value.
+        mean: None where nothing is scored.
+        interval: of the mean.
+        counts: status -> examples.
+        difference: to the base trial, paired; None for the base itself and without one.
+        difference_interval: of the difference.
+        p_value: of the difference. Over all examples corrected by Holm over the trials alone; in segments by
+            Benjamini and Hochberg over trials and segments, so that looking closely costs the main answer nothing.
+    """
+
+    trial: str
+    metric: str
+    segment: str
+    mean: float | None
+    interval: Interval | None
+    counts: Mapping[str, int]
+    difference: float | None = None
+    difference_interval: Interval | None = None
+    p_value: float | None = None
+
+
+def trial_means(
+    scores: Mapping[str, ScoreColumns], metric: Metric, *, base: str = "", segments: Mapping[str, Mask] | None = None
+) -> list[TrialMean]:
+    """Means of a metric, a trial and segment each; with a base, paired differences.
+
+    The differences over all examples are one family (Holm), those in segments another (Benjamini and Hochberg).
+
+    Args:
+        scores: trial -> its scores; of the same examples in the same order.
+        metric: which.
+        base: the trial that others are held against; "" = none.
+        segments: column=value -> which examples; all examples come first.
+    """
+    import numpy as np
+
+    found: list[TrialMean] = []
+    columns = {trial: score_column(one, str(metric)) for trial, one in scores.items()}
+    index = next(iter(scores.values())).index
+    every: Mapping[str, Mask] = {ALL: np.ones(len(index.query_ids), dtype=bool), **(segments or {})}
+    for segment, mask in every.items():
+        for trial, column in columns.items():
+            there = columns[base] if base and trial != base else None
+            found.append(_mean(trial, metric, segment, column, there, mask))
+    for overall, corrected in ((True, holm), (False, benjamini_hochberg)):
+        family = [n for n, one in enumerate(found) if one.p_value is not None and (one.segment == ALL) == overall]
+        for n, p in zip(family, corrected([found[n].p_value or 0.0 for n in family]), strict=True):
+            found[n] = replace(found[n], p_value=p)
+    return found
+
+
+def measured_means(trials: Sequence[Trial], name: str) -> tuple[TrialMean, ...]:
+    """A measurement of each trial in the form of a mean, for trials that have no scores."""
+    found = []
+    for trial in trials:
+        one = next((one for one in trial.measurements if one.name == name), Measurement(name, None))
+        interval = None
+        if one.value is not None and one.low is not None and one.high is not None:
+            interval = Interval(one.low, one.high, "measured")
+        counts: dict[str, int] = dict.fromkeys(STATUSES, 0)
+        counts["scored"] = one.n if one.value is not None else 0
+        found.append(TrialMean(trial.name, name, ALL, one.value, interval, counts))
+    return tuple(found)
+
+
+def score_column(scores: ScoreColumns, metric: str) -> Columns:
+    """The scores of a trial by one metric, an entry an example; DataError where it has none."""
+    found = scores.column(metric)
+    if found is None:
+        raise DataError(f"a trial has no score of {metric}.", hint="Name a metric that all trials have.")
+    return by_example(found)
+
+
+def _mean(
+    trial: str, metric: Metric, segment: str, column: Columns, base: Columns | None, mask: Mask
+) -> TrialMean:
+    import numpy as np
+
+    here = mask[column.query]
+    status, value = column.status[here], column.value[here]
+    cluster = None if column.cluster is None else column.cluster[here]
+    counts: dict[str, int] = {name: int((status == code).sum()) for code, name in enumerate(STATUSES)}
+    scored = ~np.isnan(value)
+    clusters = None if cluster is None else cluster[scored]
+    interval = interval_of_mean(ScoreSample.of(metric, value[scored], clusters=clusters))
+    mean = float(value[scored].mean()) if scored.any() else None
+    if base is None:
+        return TrialMean(trial, str(metric), segment, mean, interval, counts)
+    other = base.value[here]
+    both = scored & ~np.isnan(other)
+    if both.sum() < 2:
+        return TrialMean(trial, str(metric), segment, mean, interval, counts)
+    pairs = ScoreSample.pair(metric, value[both], other[both], None, None if cluster is None else cluster[both])
+    tested = difference_test(*pairs)
+    return TrialMean(
+        trial, str(metric), segment, mean, interval, counts, float((value[both] - other[both]).mean()),
+        interval_of_difference(*pairs), None if tested is None else tested.p_value,
+    )     # fmt: skip
