@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import math
 import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -19,11 +22,11 @@ import ragauge as rg
 from ragauge.data.example import Example, Turn
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UnknownName, UsageError
-from ragauge.metrics.catalogue import entries, parse, register_object, register_stored, require_code, select
+from ragauge.metrics.catalogue import entries, forget_own, parse, register_object, register_stored, require_code, select
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
 from ragauge.metrics.own import metric
-from ragauge.metrics.own_class import Value, declaration
+from ragauge.metrics.own_class import Value, declaration, read_result
 
 EXAMPLE = Example(
     "q1", "When?", history=(Turn("user", "Hello"),), references=("In May.", "May"), segments={"type": "date"}
@@ -100,7 +103,7 @@ def test_reason_none_and_range() -> None:
     def share(answer: str) -> float:
         return len(answer)
 
-    assert "expected 0 to 1, the range it declares (@rg.metric(range=…))" in value_of(share).reason
+    assert "expected 0 to 1, the range that it declares (@rg.metric(range=…))" in value_of(share).reason
 
     def yes(answer: str) -> bool:
         return 0.5  # type: ignore[return-value]
@@ -207,8 +210,6 @@ def test_stored_declaration_reads_but_does_not_compute() -> None:
 
     register_object(Tone)
     known = declaration(Tone(strict=True))
-    from ragauge.metrics.catalogue import forget_own
-
     forget_own()
     register_stored([known])
     read = parse("tone:strict=true")
@@ -255,6 +256,85 @@ def test_version_follows_the_code(
         del sys.modules[module]
     assert (versions[0] != versions[1]) is changes
     assert all(0 < version < 1 << 48 for version in versions)
+
+
+class Scaled:
+    """A callable object."""
+
+    def __init__(self, by: float, words: object = None) -> None:
+        self.by, self.words = by, words
+
+    def __call__(self, answer: str) -> float:
+        """So many times one."""
+        return self.by
+
+
+def scaled(answer: str, by: float = 1.0, code: object = None) -> float:
+    """So many times one."""
+    return by
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(partial(scaled, by=0.1), partial(scaled, by=0.2)),
+     (partial(scaled, by=0.1, code=math.floor), partial(scaled, by=0.1, code=math.ceil)),
+     (Scaled(0.1), Scaled(0.2)), (Scaled(0.1, Scaled(1)), Scaled(0.1, Scaled(2))),
+     (Scaled(0.1, {"a": [re.compile("a")]}), Scaled(0.1, {"a": [re.compile("b")]}))],
+)  # fmt: skip
+def test_version_follows_what_a_function_is_called_with(one: Any, other: Any) -> None:
+    """Arguments that are bound to a function, and attributes of a callable object, are part of its version."""
+    by_name = rg.metric(name="scaled")
+    versions = [register_object(by_name(each)).version for each in (one, copy.deepcopy(one), other)]
+    assert versions[0] == versions[1] != versions[2]
+
+
+def test_version_follows_what_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function of another module is known by its own name, whatever it is called here."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    code = "from math import floor as rounded\n\ndef whole(answer):\n    return rounded(1.5)\n"
+    versions = []
+    for module, text in (("whole_a", code), ("whole_b", code.replace("floor", "ceil"))):
+        (tmp_path / f"{module}.py").write_text(text)
+        versions.append(parse(f"{module}:whole").version)
+        del sys.modules[module]
+    assert versions[0] != versions[1]
+
+
+def test_stored_parameters_survive_another_metric_of_the_name() -> None:
+    """Scores of a class with parameters are read by their printed name beside a function of the class's name."""
+
+    @dataclass(frozen=True)
+    class Ends(rg.Metric):
+        k: float = 0.5
+
+        def value(self, answer: str) -> float:
+            return self.k
+
+    def ends(answer: str) -> float:
+        return 1.0
+
+    known = declaration(register_object(Ends(0.5)))
+    forget_own()
+    register_stored([known])
+    register_object(ends)
+    register_stored([known])
+    assert declaration(parse(known.name)) == known
+    assert parse("ends").version != known.version
+
+
+def test_a_value_may_leave_its_range_by_rounding() -> None:
+    """What lies above the greatest value by less than rounding makes is the greatest value."""
+
+    @rg.metric(range=(0, 1))
+    def nearly(answer: str) -> float:
+        return 0.1 + 0.2 + 0.7 + 1e-12
+
+    @rg.metric(range=(0, 1))
+    def beyond(answer: str) -> float:
+        return 1.001
+
+    assert read_result(register_object(nearly), 1 + 1e-12).value == 1.0
+    assert read_result(register_object(beyond), 1.001).status == "failed"
 
 
 def test_version_is_that_of_the_code_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

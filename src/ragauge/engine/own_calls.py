@@ -26,6 +26,7 @@ from ragauge.metrics.own_class import FunctionMetric, code_of, read_result, runs
 from ragauge.systems.base import Threads
 
 MAX_THREADS, MAX_COROUTINES = 4, 16     # calls at once
+MAX_TRIES = 3     # of a call that another one keeps from returning
 MAX_HANGS = 3     # calls of a metric that do not return; then it is not called again
 MAX_REASON = 1_000     # characters of an exception's text
 GRACE_S = 1.0     # that a loop has to answer, before it counts as blocked
@@ -107,37 +108,33 @@ class OwnCalls:
             if self._hangs[str(metric)] >= MAX_HANGS:
                 reason = f"not called: {MAX_HANGS} calls did not return within {timeout:g} s, so it was given up"
                 return Measured.failed(reason, metric.range)
-            run = self._awaited if awaited else self._called
-            task = asyncio.ensure_future(run(metric, partial(code, **call.given)))
-            await asyncio.wait([task], timeout=timeout)
-            if task.done():
-                return task.result()
-            task.cancel()
-            reason = f"{metric} did not return within {timeout:g} s"
-            if not awaited or await self._answers(str(metric)):
-                self._hangs[str(metric)] += 1
-            return Measured.failed(reason, metric.range)
+            bound = partial(code, **call.given)
+            for _ in range(MAX_TRIES):
+                if awaited:
+                    loop = self._user.get(str(metric)) or self._user.setdefault(str(metric), _loop_in_thread())
+                    future = asyncio.run_coroutine_threadsafe(_awaited(metric, bound, str(id(call))), loop)
+                    task: asyncio.Future[Measured] = asyncio.wrap_future(future)
+                else:
+                    task = asyncio.ensure_future(self._threads.call(lambda: measured(metric, bound)))
+                await asyncio.wait([task], timeout=timeout)
+                if task.done():
+                    return task.result()
+                task.cancel()
+                if not awaited or await self._hangs_itself(metric, str(id(call)), loop):
+                    break
+            self._hangs[str(metric)] += 1
+            return Measured.failed(f"{metric} did not return within {timeout:g} s", metric.range)
 
-    async def _called(self, metric: Metric, code: Callable[[], Any]) -> Measured:
-        return await self._threads.call(lambda: measured(metric, code))
-
-    async def _awaited(self, metric: Metric, code: Callable[[], Any]) -> Measured:
-        loop = self._user.get(str(metric))
-        if loop is None:
-            loop = self._user[str(metric)] = _loop_in_thread()
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_awaited(metric, code), loop))
-
-    async def _answers(self, metric: str) -> bool:
-        """Whether a hang is the call's own: of those that waited for a loop that is blocked, only the first is."""
-        loop = self._user.get(metric)
-        if loop is None:     # it was blocked, and is given up already
-            return False
+    async def _hangs_itself(self, metric: Metric, name: str, loop: asyncio.AbstractEventLoop) -> bool:
+        """Whether a call is why it does not return; a call beside it may block their loop, which is given up then."""
         ping: Future[None] = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop)
         done, _ = await asyncio.wait([asyncio.wrap_future(ping)], timeout=GRACE_S)
-        if not done and self._user.get(metric) is loop:
-            del self._user[metric]
+        if done:
             return True
-        return bool(done)
+        if self._user.get(str(metric)) is loop:
+            del self._user[str(metric)]
+        running = asyncio.current_task(loop)
+        return running is not None and running.get_name() == name
 
 
 def measured(metric: Metric, code: Callable[[], Any]) -> Measured:
@@ -148,12 +145,15 @@ def measured(metric: Metric, code: Callable[[], Any]) -> Measured:
         return _raised(metric, error)
 
 
-async def _awaited(metric: Metric, code: Callable[[], Any]) -> Measured:
+async def _awaited(metric: Metric, code: Callable[[], Any], name: str) -> Measured:
+    task = asyncio.current_task()
+    if task is not None:
+        task.set_name(name)
     try:
         return Measured.of(read_result(metric, await code()))
-    except asyncio.CancelledError:
-        raise
     except BaseException as error:
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():     # we gave it up
+            raise
         return _raised(metric, error)
 
 

@@ -16,7 +16,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from ragauge.data.object_lookup import is_named, load
-from ragauge.errors import UnknownName, UsageError
+from ragauge.errors import RagaugeError, UnknownName, UsageError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.naming import Aliases, head_of, read, unknown
 
@@ -101,7 +101,7 @@ def register(cls: type[Metric]) -> None:
         raise UsageError(
             f"{name} is a built-in {'preset' if name in PRESETS else 'metric'}. Give yours another name: {renamed}."
         )
-    for known in [known for known in _OWN if head_of(known) == name]:     # with parameters, of stored ones
+    for known in [known for known in _OWN if _is_of(cls, known)]:     # with parameters, of stored ones
         del _OWN[known]
     _OWN[name] = cls
     _clear()
@@ -134,13 +134,23 @@ def register_stored(declarations: Sequence[Declaration]) -> None:
     from ragauge.metrics.own_class import stored_class
 
     for declared in declarations:
-        current = _OWN.get(declared.name) or _OWN.get(head_of(declared.name))
+        head = _OWN.get(head_of(declared.name))
+        current = _OWN.get(declared.name) or (head if head is not None and _is_of(head, declared.name) else None)
         of_store = current is not None and getattr(current, "of_store", is_stored(current))
         replaced = current is None or (of_store and getattr(current, "declared", None) != declared)
         if replaced and declared.name not in classes(BUILT_IN):
             criterion = KIND in declared.more     # its declaration is all of it: it is computed too
             _OWN[declared.name] = criterion_class(declared, of_store=True) if criterion else stored_class(declared)
             _clear()
+
+
+def _is_of(cls: type[Metric], printed: str) -> bool:
+    """Whether a printed name is one of a class, with parameters that it has."""
+    try:
+        read(printed, {cls.name(): cls}, {})
+    except RagaugeError:
+        return False
+    return True
 
 
 def is_own(metric: Metric) -> bool:

@@ -30,7 +30,7 @@ from ragauge.metrics.own_class import (
     importable,
     metric_class,
 )
-from ragauge.metrics.own_version import constant, source_version
+from ragauge.metrics.own_version import SAID, source_version, state_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 ARGUMENTS: Mapping[str, str] = {     # of a metric's function -> the fact that it gets
@@ -92,7 +92,7 @@ def metric(
     said = _Said(name, direction, range, dict(needs or {}), measures, version, timeout)
 
     def decorate(decorated: F) -> F:
-        setattr(decorated, "__ragauge_metric__", said)  # noqa: B010 - a function has no such attribute to a type checker
+        setattr(decorated, SAID, said)
         return decorated
 
     return decorate if function is None else decorate(function)
@@ -166,11 +166,13 @@ def load_plug_ins(register: Callable[[object], Metric], name: str = "") -> bool:
 
 
 def _of_function(function: Any) -> Metric:
-    said: _Said = getattr(function, "__ragauge_metric__", _NOTHING_SAID)
-    code: Any = inspect.unwrap(getattr(function, "__func__", function))
-    holder = getattr(function, "__self__", None)     # of a method
+    said: _Said = getattr(function, SAID, _NOTHING_SAID)
+    called = function.func if isinstance(function, partial) else function
+    code: Any = inspect.unwrap(getattr(called, "__func__", called))
+    holder = getattr(called, "__self__", None)     # of a method
     if not isinstance(code, FunctionType):
-        code, holder = type(function), function
+        code, holder = type(called), called
+    state = (holder, *((function.args, function.keywords) if isinstance(function, partial) else ()))
     if said.name is None and code.__name__ == "<lambda>":
         raise UsageError('a lambda has no name of its own. Name it: rg.metric(name="polite")(lambda answer: …).')
     name = said.name or base.snake(code.__name__)
@@ -181,7 +183,7 @@ def _of_function(function: Any) -> Metric:
     low, high = said.range or ((0.0, 1.0) if rate else (-inf, inf))
     scale: Scale = "rate" if rate else "mean"
     version = said.version or source_version(
-        code, needs, scale, [repr(float(low)), repr(float(high))], constant(getattr(holder, "__dict__", "")) or "",
+        code, needs, scale, [repr(float(low)), repr(float(high))], state_text(state),
     )     # fmt: skip
     declared = Declaration(
         name, version, said.measures or _layer(needs), said.direction, scale, (float(low), float(high)), needs,
@@ -237,14 +239,14 @@ def _completed(cls: type[Metric]) -> type[Metric]:
         UsageError: it computes nothing, or its parameters are no fields.
     """
     own = [one for one in cls.__mro__ if issubclass(one, Metric) and one.__module__.partition(".")[0] != "ragauge"]
-    if cls not in own or "__ragauge_metric__" in vars(cls):
+    if cls not in own or SAID in vars(cls):
         return cls
     if not callable(getattr(cls, "value", None)):
         raise UsageError(f"{cls.__name__} computes nothing. Give it a method: def value(self, answer): …")
     _check_name(cls.name())
     base.complete(cls)
     says = {name for one in own for name in vars(one)}
-    about: dict[str, Any] = {"value": _guarded(cls.value), "__ragauge_metric__": True}
+    about: dict[str, Any] = {"value": _guarded(cls.value), SAID: True}
     said: Any = {} if cls.needs is Metric.needs else cls.needs
     if isinstance(said, Mapping):
         found, defaults = _arguments(cls.name(), MethodType(cls.value, cls), said)

@@ -19,6 +19,7 @@ from ragauge.metrics.base import Direction, Measured, Measures, Metric, Needs, N
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 TIMEOUT_S = 60.0
+ROUNDING = 1e-9     # by which a value may leave its range: it is taken for the end
 EXPECTED = "a number, True or False, rg.Value(value, reason=…), or None where it does not apply"
 
 
@@ -249,9 +250,11 @@ def read_result(metric: Metric, result: Any) -> Any:
         problem = f"{metric} gave {number}; expected a number, or None where it does not apply"
     elif metric.scale == "rate" and number not in (0.0, 1.0):
         problem = f"{metric} gave {number:g}; expected True or False, as it is declared"
-    elif not low <= number <= high:
-        problem = f"{metric} gave {number:g}; expected {low:g} to {high:g}, the range it declares (@rg.metric(range=…))"
+    elif not low - ROUNDING <= number <= high + ROUNDING:
+        said = "@rg.metric(range=…)" if isinstance(metric, OwnMetric) else "range = …; 0 to 1 where a class has none"
+        problem = f"{metric} gave {number!r}; expected {low:g} to {high:g}, the range that it declares ({said})"
     else:
+        number = min(max(number, low), high)
         return Measured("scored", number, None, None, number, number, reason)
     return Measured.failed(problem, metric.range)
 

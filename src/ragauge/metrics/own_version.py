@@ -1,7 +1,8 @@
 """The version of a metric of the user's own: a hash of its code, so that what another code gave is never taken for it.
 
 What counts is the syntax tree of the function or class, and of the functions, classes and values of its own module that
-it uses, and that these use. Comments, docstrings, annotations and layout do not count.
+it uses, and that these use; of other modules, what is used by its name. Comments, docstrings, annotations and layout do
+not count.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import ast
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from textwrap import dedent
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -20,6 +22,8 @@ from ragauge.errors import UsageError
 
 LEFT_OUT = frozenset({"annotation", "returns", "type_comment", "type_params", "ctx", "kind"})
 DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+SAID = "__ragauge_metric__"     # attribute of what @rg.metric(…) says more of
+MAX_DEPTH = 8     # of objects within objects
 CONSTANTS = (str, bytes, int, float, bool, type(None))
 _SEEN: WeakKeyDictionary[FunctionType | type, str] = WeakKeyDictionary()
 BITS = 48     # a version is a whole number that every database and JSON reader takes
@@ -104,9 +108,11 @@ def _found(name: str, scope: Mapping[str, Any], own: Mapping[str, list[ast.AST]]
 
 
 def constant(value: Any) -> str | None:
-    """The text of a value where it says all of it; None of any other value."""
+    """The text of a value where it says all of it; None of any other value. A function, class or module is its name."""
     if isinstance(value, CONSTANTS):
         return repr(value)
+    if isinstance(value, ModuleType | FunctionType | BuiltinFunctionType | type):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}"
     if isinstance(value, dict):
         return constant(tuple(value.items()))
     if isinstance(value, tuple | list | set | frozenset):
@@ -115,6 +121,22 @@ def constant(value: Any) -> str | None:
         return f"{type(value).__name__} of {ordered}" if all(parts) else None
     pattern = getattr(value, "pattern", None)     # of a compiled expression
     return None if pattern is None else repr((pattern, getattr(value, "flags", 0)))
+
+
+def state_text(value: object, path: tuple[int, ...] = ()) -> str:
+    """The text of what a function is bound to: of an object its class and attributes, and those of its attributes."""
+    text = constant(value)
+    if text is not None or id(value) in path or len(path) >= MAX_DEPTH:
+        return text or constant(type(value)) or ""
+    inside = (*path, id(value))
+    if isinstance(value, dict):
+        return state_text([*value.items()], inside)
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(state_text(part, inside) for part in value)}]"
+    if isinstance(value, partial):
+        return state_text([value.func, value.args, value.keywords], inside)
+    attributes = {name: part for name, part in getattr(value, "__dict__", {}).items() if name != SAID}
+    return f"{constant(type(value))} {state_text(attributes, inside) if attributes else ''}"
 
 
 def _names(node: Any) -> set[str]:
