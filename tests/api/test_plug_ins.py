@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 from tests.docs.pages import taken
+from tests.engine.tiny_judge import TinyJudge
+from tests.loopback.server import FaultyServer
 
+import ragauge as rg
 from ragauge.data.object_lookup import registered
 from ragauge.data.readers.source import records
 from ragauge.engine.judges import build_judge
@@ -70,10 +73,41 @@ def test_judge_is_found_by_name(install: Install) -> None:
     assert build_judge("tiny").judge_id == "tiny@1"
     assert build_judge("house:large").judge_id.startswith("openai-chat:large")
     assert "own:talker" in build_judge("talker").judge_id
-    with pytest.raises(JudgeError, match=r"nothing must return a judge .* got int"):
+    with pytest.raises(JudgeError, match=r"nothing must return the spec of a judge, .* got int"):
         build_judge("nothing")
     with pytest.raises(JudgeError, match=r"tiny:x cannot be built: TypeError: TinyJudge\(\) takes no arguments"):
         build_judge("tiny:x")
+
+
+ROWS = [{"query_id": "q1", "query": "How long?", "answer": "30 days.", "passages": ["It lasts 30 days."]}]
+
+
+@pytest.mark.server
+def test_judge_of_a_package_judges_and_is_reported(install: Install) -> None:
+    """A spec, a function and an object of a package judge a run, again without a call, and its report names them."""
+    with FaultyServer() as server:
+        install("acme_judges", (
+            "import json\n"
+            f"def house(model='small'): return f'openai-chat:{{model}}@{server.url}'\n"
+            "def reply(prompt): return json.dumps({'passages': [{'n': 1, 'relevant': True}]})\n"
+            "class Model:\n"
+            "    def invoke(self, prompt): return reply(prompt)\n"
+            "def talker(): return reply\n"
+            "def thinker(): return Model()\n"
+        ), judges={"house": "house", "talker": "talker", "thinker": "thinker"})
+        for spec, named in (("house:large", "openai-chat:large"), ("talker", "talker"), ("thinker", "thinker")):
+            card = rg.evaluate(ROWS, metrics="context_precision", judge=spec, name="r")
+            assert named in card.to_markdown()
+            calls = len(server.requests)
+            rg.evaluate(ROWS, metrics="context_precision", judge=spec, name="r")
+            assert len(server.requests) == calls
+            assert named in rg.open_run("r").scorecard().to_markdown()
+
+
+def test_an_object_with_verdicts_of_its_own_is_taken_in_python() -> None:
+    """A judge that Python code hands over judges as one of a package does."""
+    card = rg.evaluate(ROWS, metrics="faithfulness,answer_tokens", judge=TinyJudge(), name="tiny")
+    assert card.to_dict()["judge"] == "tiny@1"
 
 
 def test_built_in_judges_come_first(install: Install) -> None:

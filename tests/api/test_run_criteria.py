@@ -179,7 +179,7 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path, monkeypatch: pytest.Monke
     for part in (
         "line 2: criteria[1].text: is missing", "line 2: criteria[1].txt: no such key; nearest: text",
         "line 3: criteria[2].name: faithfulness is a built-in metric", "nearest: answer", "needs levels",
-        "2 to 2, got 3", "f is the name of another criterion too",
+        "2 to 2, got 3", "f names a criterion before it",
     ):     # fmt: skip
         assert part in told
     with pytest.raises(rg.ConfigError, match="nearest: text"):

@@ -216,6 +216,8 @@ NO_CHOICE = {"id": "1", "object": "chat.completion", "created": 1, "model": "m",
     [
         ("openai-chat", NO_CHOICE, "the server's reply holds no choices"),
         ("openai", NO_CHOICE, "the server's reply is not what openai sends: TypeError: "),
+        ("openai-chat", {"error": {"message": "upstream overloaded"}},
+         'the server\'s reply is not what openai-chat sends: wrong or missing: id, choices, model, object'),
         ("openai-chat", {"choices": "x" * 100_000}, "the server's reply is not what openai-chat sends: AttributeError"),
     ],
 )

@@ -158,13 +158,18 @@ def test_a_named_key_goes_to_its_endpoint(name: str, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("name", ["openai-chat", "anthropic", "groq", "ollama", "vllm", "litellm", "moonshotai"])
 def test_the_provider_s_own_variable_moves_its_key(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the variable that the provider's users set names another address, its key goes there."""
+    """Where the variable that the provider's users set names another address, its key goes there, and no one else's."""
     if _lacks(name):
         pytest.skip("its client is not installed")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-Custom: {KEY.format('custom')}")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", KEY.format("project"))
     with FaultyServer() as server:
         monkeypatch.setenv(PROVIDERS[name].variable, server.url)
         call(named(name))
-        assert KEY.format(PROVIDERS[name].keys[0]) in json.dumps(dict(server.requests[0].headers))
+        headers = json.dumps(dict(server.requests[0].headers))
+        assert KEY.format(PROVIDERS[name].keys[0]) in headers
+        for extra in ("custom", "project", "organization"):
+            assert (KEY.format(extra) in headers) is (name == "openai-chat")
 
 
 @pytest.mark.parametrize("name", ["openai-chat", "openai", "anthropic", "google", "azure", "mistral", "groq"])

@@ -259,11 +259,11 @@ def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, matches: Sequen
     failed = [summary for summary in summaries if summary.failed > MOST_FAILED * summary.n and not summary.inapplicable]
     if failed:
         worst = max(failed, key=lambda summary: summary.failed / summary.n)
+        why = f" Most often: {worst.failure.rstrip('.')}." if worst.failure else ""
         bounds = f", so its mean lies between {worst.low:.2f} and {worst.high:.2f}" if _bounded(worst) else ""
-        reason = next(iter(worst.reasons), "") if worst.scored + worst.failed == worst.n else ""
         yield (
             f"More than {MOST_FAILED:.0%} of the examples failed on {', '.join(summary.metric for summary in failed)}: "
-            f"{worst.metric} on {worst.failed} of {worst.n}{bounds}.{f' Most often: {reason}.' if reason else ''}"
+            f"{worst.metric} on {worst.failed} of {worst.n}{bounds}.{why}"
         )
     if judge.uncertain is not None and judge.uncertain > MOST_UNCERTAIN:
         yield (

@@ -103,8 +103,12 @@ def judged(store: Store, run: Run, judge: str | None) -> str | None:
 def measure_command(store: Store, run: Run, metric: str) -> str:
     """The command that measures a metric on a run."""
     from ragauge.metrics.catalogue import parse, typed_name
+    from ragauge.metrics.own_class import ColumnMetric
 
-    return command("evaluate", store.runs.word(run), "-m", typed_name(parse(metric)))
+    parsed = parse(metric)
+    if isinstance(parsed, ColumnMetric):
+        return command("evaluate", "FILE", "--scores", parsed.declared.more["column"])
+    return command("evaluate", store.runs.word(run), "-m", typed_name(parsed))
 
 
 def unmeasured(store: Store, run: Run, metric: str, judge_id: str | None) -> UsageError:

@@ -37,6 +37,8 @@ OTHERS = (
 # judge_id -> spec. An id names everything that changes a judge's verdicts, so a judge of the same id built elsewhere
 # from the same spec is the same judge.
 _SPECS: dict[str, str] = {}
+_OBJECTS: dict[str, Judge] = {}     # judge_id -> a judge that Python code handed over, for this process
+JUDGE_PARTS = ("judge_id", "version", "answers", "ask")
 
 
 def build_judge(spec: str) -> Judge:
@@ -54,6 +56,8 @@ def build_judge(spec: str) -> Judge:
         UsageError: a model's spec that cannot be read, or a module that cannot be imported.
         JudgeError: what MODULE:NAME names does not return a judge.
     """
+    if spec in _OBJECTS:
+        return _OBJECTS[spec]
     if spec in BUILDERS:
         judge = BUILDERS[spec]()
     elif spec.startswith("hybrid:"):
@@ -72,6 +76,8 @@ def build_judge(spec: str) -> Judge:
         judge = ModelJudge.of(spec)
     elif ":" in spec or spec in registered(REGISTERED):
         judge = _own(spec)
+        if spec_of(judge) is not None:     # of a provider: its own spec says more than a package's name for it
+            return judge
     else:
         models = [f"{provider}:MODEL" for provider in PROVIDERS]
         known = [*BUILDERS, "none", *models, "hybrid:PROVIDER:MODEL", "jury:A+B+C", *registered(REGISTERED)]
@@ -85,7 +91,8 @@ def given_judge(judge: Any, name: str = "", prompts: Any = None) -> str:
 
     Args:
         judge: a spec, as a text or a mapping, None (nobody judges), or a model: a function or object, text in, text
-            out, sync or async; or a client of OpenAI or litellm.
+            out, sync or async; or a client of OpenAI or litellm; or a judge: an object with judge_id, version, answers
+            and ask.
         name: of a model that is handed over; the model that a client is to ask. A function that has a name needs none.
         prompts: its own wording: name of a prompt -> template, or the path of a file with them.
 
@@ -119,6 +126,11 @@ def _named(judge: Any, name: str) -> str:
         if name:
             raise UsageError(f"judge_name names a model that is handed over as judge=, got judge={judge!r}.")
         return judge or "none"
+    if _is_judge(judge):
+        if name:
+            raise UsageError(f"judge_name names a model; {type(judge).__name__} is a judge with a judge_id of its own.")
+        _OBJECTS[judge.judge_id] = judge
+        return str(judge.judge_id)
     from ragauge.llm.providers import own
 
     return own.given(judge, name)
@@ -179,7 +191,9 @@ def _note(judge_id: str, claims: Claims | None, known: JudgeProgress) -> JudgeNo
     if provider_of(judge_id) is not None:
         from ragauge.judging.model import judge as model
 
-        return model.judge_note(judge_id, known.spec, known.versions)
+        made_by = known.spec if provider_of(known.spec) is None else ""     # a callable of a package or the user's own
+        note = model.judge_note(judge_id, "" if made_by else known.spec, known.versions)
+        return replace(note, what=f"{note.what} It is built from {made_by}.") if made_by else note
     built = f" (built from {known.spec})" if known.spec else ""
     uncertain = claims.uncertain if claims is not None else None
     return JudgeNote(judge_id, f"Judged by {judge_id}{built}.", uncertain=uncertain)
@@ -226,6 +240,10 @@ def spec_of(judge: Judge) -> str | None:
     return _SPECS.get(judge.judge_id)
 
 
+def _is_judge(given: object) -> bool:
+    return all(hasattr(given, name) for name in JUDGE_PARTS)
+
+
 def _own(spec: str) -> Judge:
     """The judge that a package's or the user's own callable returns."""
     head, _, rest = spec.partition(":")
@@ -238,9 +256,17 @@ def _own(spec: str) -> Judge:
         made = load_registered(REGISTERED, head)(*([rest] if rest else [])) if head in by_name else find(spec)()
     except (AttributeError, TypeError, ValueError) as error:
         raise JudgeError(f"the judge {spec} cannot be built: {type(error).__name__}: {error}.") from error
-    if isinstance(made, str) or (callable(made) and not hasattr(made, "judge_id")):     # another's spec, or a model
-        return build_judge(given_judge(made, "" if isinstance(made, str) else spec))
-    if not all(hasattr(made, name) for name in ("judge_id", "version", "answers", "ask")):
-        raise JudgeError(f"{spec} must return a judge (judge_id, version, answers, ask), got {type(made).__name__}.")
-    judge: Judge = made
-    return judge
+    if isinstance(made, str):
+        return build_judge(made)
+    if _is_judge(made):
+        judge: Judge = made
+        return judge
+    try:
+        model = build_judge(given_judge(made, spec))
+    except UsageError:
+        raise JudgeError(
+            f"{spec} must return the spec of a judge, a function or object that takes a text and returns a text, or an "
+            f"object with judge_id, version, answers and ask; got {type(made).__name__}."
+        ) from None
+    del _SPECS[model.judge_id]     # another process is given the model by the callable's name
+    return model

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ragauge.data.ask import Reply
 from ragauge.llm.endpoints import LeftHostError, hidden
 from ragauge.llm.model import CallError, Trouble
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 TOO_LONG = re.compile(
     r"context[ _-]?(?:size|length|window)|too many tokens|maximum.{0,20}tokens|token count.{0,40}exceeds"
@@ -21,6 +25,7 @@ LASTING = re.compile(r"insufficient_quota|credit balance|PerDay", re.I)     # no
 FILTERED = re.compile(
     r"content_filter|content filtering policy|content management policy|content_policy_violation|flagged_input", re.I
 )
+MAX_FIELDS = 4     # of a reply that are named
 LONGEST = 500     # characters of a provider's message that are kept
 
 
@@ -51,15 +56,24 @@ def call_error(error: Exception, provider: str = "the provider") -> CallError | 
         return connection_error(error)
     if isinstance(error, known.ModelAPIError):
         return _without_status(error, text)
+    if unlike := next((cause for cause in _causes(error) if isinstance(cause, ValidationError)), None):
+        return CallError("server", f"the server's reply is not what {provider} sends: {_unlike(unlike)}")
     if isinstance(error, known.UnexpectedModelBehavior):
         return CallError("server", f"a reply that cannot be read: {text}")
     if isinstance(error, IndexError):     # of the first choice
         return CallError("server", "the server's reply holds no choices")
-    if isinstance(error, LookupError | TypeError | AttributeError | ValidationError):     # the library reads the reply
+    if isinstance(error, LookupError | TypeError | AttributeError):     # the library reads the reply
         return CallError("server", f"the server's reply is not what {provider} sends: {type(error).__name__}: {text}")
     if isinstance(error, known.UserError):
         return CallError("refused", text)
     raise error
+
+
+def _unlike(error: ValidationError) -> str:
+    """What a reply lacks: a server may tell its error with status 200."""
+    problems = error.errors(include_url=False)
+    places = (".".join(map(str, problem["loc"])) or "its body" for problem in problems[:MAX_FIELDS])
+    return f"wrong or missing: {', '.join(dict.fromkeys(places))}"
 
 
 def status_error(status: int, text: str, headers: Mapping[str, str]) -> CallError | Reply:

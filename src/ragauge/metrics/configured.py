@@ -8,7 +8,6 @@ from ragauge.errors import DataError, UsageError
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import classes, register
 from ragauge.metrics.criterion import criterion_class, declare
-from ragauge.metrics.own_class import NAME
 
 if TYPE_CHECKING:
     from ragauge.data.config.reading import ConfigFile
@@ -21,8 +20,6 @@ def register_criteria(file: ConfigFile) -> tuple[tuple[Metric, ...], tuple[DataE
     metrics: dict[str, Metric] = {}
     for n, section in enumerate(file.config.criteria, 1):
         try:
-            if section.name in metrics:
-                raise UsageError(f"{section.name} is the name of another criterion too.")
             metrics[section.name] = _registered(section.criterion())
         except UsageError as error:
             key = f"criteria[{section.place or n}].name"
@@ -31,8 +28,6 @@ def register_criteria(file: ConfigFile) -> tuple[tuple[Metric, ...], tuple[DataE
 
 
 def _registered(criterion: Criterion) -> Metric:
-    if not NAME.fullmatch(criterion.name):
-        raise UsageError(f"{criterion.name!r} cannot be a metric's name: lower-case letters, digits and _.")
     declared, current = declare(criterion), classes(("own",)).get(criterion.name)
     if current is None or getattr(current, "of_store", True) or getattr(current, "declared", None) != declared:
         current = criterion_class(declared)

@@ -37,6 +37,7 @@ class Summary:
         rectified: the label-corrected mean, how it was made; None below 50 labelled examples.
         judge_mean: the judge's own mean where labels correct it; else None.
         judge_interval: the sampling interval of the judge's own mean; else None.
+        failure: the most frequent reason why scores failed; "" where none did.
         not_read: the judge cannot read texts of their language and layout.
     """
 
@@ -60,6 +61,7 @@ class Summary:
     rectified: Rectified | None = None
     judge_mean: float | None = None
     judge_interval: Interval | None = None
+    failure: str = ""
     not_read: int = 0
 
     def corrected_by(self, labels: Rectified | None) -> Summary:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.estimating import ScoreSample, interval_of_mean, judged_mean, quantiles, rectified
 from ragauge.analysis.results.scorecard import Summary
@@ -107,7 +107,8 @@ def summary(
         low=extreme(failed.low, failed.weight, metric.range[0], total, size),
         high=extreme(failed.high, failed.weight, metric.range[1], total, size, sign=-1.0),
         quantiles=_quantiles(values, weights) if metric.scale == "amount" else {},
-        reasons=_reasons(columns) if scored.size < columns.status.size else {},
+        reasons=_reasons(columns, columns.status != SCORED) if scored.size < columns.status.size else {},
+        failure=next(iter(_reasons(columns, columns.status == FAILED)), "") if counts[FAILED] else "",
         judged=judged_mean(interval, mean, error, values, weights),
     )
     return own.corrected_by(rectified(sample, people, inclusion, level))
@@ -166,11 +167,11 @@ def _quantiles(values: Floats, weights: Floats | None) -> dict[float, float]:
     return {q: value for q, value in zip(QUANTILES, found, strict=False) if isfinite(value)}
 
 
-def _reasons(columns: Columns) -> dict[str, int]:
-    """Why there is no value, most frequent first; what is left of a long list is counted together."""
+def _reasons(columns: Columns, of: Any) -> dict[str, int]:
+    """Why some scores have no value, most frequent first; what is left of a long list is counted together."""
     import numpy as np
 
-    codes, counts = np.unique(columns.reason[columns.status != SCORED], return_counts=True)
+    codes, counts = np.unique(columns.reason[of], return_counts=True)
     texts = (columns.reasons[code] or "no reason given" for code in codes)
     every = [(text, int(count)) for text, count in zip(texts, counts, strict=True)]
     found = sorted(every, key=lambda item: (-item[1], item[0]))

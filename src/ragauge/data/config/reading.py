@@ -86,7 +86,8 @@ def _read(tree: Any, name: str) -> ConfigFile:
             return ConfigFile(name, Config.model_validate(tree), tuple(problems))
         except ValidationError as error:
             errors = error.errors(include_url=False)
-            problems += [_problem(error, tree, name, Config) for error in errors]
+            known = {str(problem) for problem in problems}
+            problems += [new for error in errors if str(new := _problem(error, tree, name, Config)) not in known]
             if not isinstance(tree, Mapping):
                 break
             tree = _without(tree, [tuple(error["loc"]) for error in errors])

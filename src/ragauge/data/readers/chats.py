@@ -104,7 +104,7 @@ class ChatRows:
             made = beside.get("query_id") if of is None else f"{of}-t{turns[-1].n}"
             yield self._row(rest, {**turns[-1].fields, **beside, "query_id": made if given is None else given})
         else:
-            name = next((name for name in (given, of, rest.get("name")) if name is not None), None)
+            name = next((name for name in (given, of, rest.pop("name", None)) if name is not None), None)
             if name is None:
                 self._unnamed += 1
                 name = f"conv{self._unnamed}"

@@ -80,7 +80,7 @@ class ChatTurn(NamedTuple):
     def fields(self) -> dict[str, Any]:
         """Our field -> value, for what there is."""
         values = {"query": self.query, "history": self.history, "answer": self.answer, "passages": self.passages}
-        return {field: value for field, value in values.items() if value is not None and value != []}
+        return {field: value for field, value in values.items() if value is not None and (value or field != "history")}
 
 
 def turns_of(messages: Sequence[Any]) -> list[ChatTurn]:

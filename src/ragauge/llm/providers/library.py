@@ -141,7 +141,8 @@ def _tamed(provider: Provider[Any], name: ModelName, url: str | None) -> None:
         client.max_retries, client.timeout = 0, None
         if url is None and name.endpoint:
             client.base_url = name.endpoint
-        if not is_own(name):     # such as those of ANTHROPIC_CUSTOM_HEADERS, and the organization
+        maker = type(client).__module__.partition(".")[0]     # whose variables it reads: many take OpenAI's client
+        if maker != name.provider.partition("-")[0] or not is_own(name):     # ANTHROPIC_CUSTOM_HEADERS, organization
             client.organization = client.project = None
             client._custom_headers = {}
     elif url is None and name.endpoint and name.endpoint != os.environ.get(variable):

@@ -46,8 +46,8 @@ def given(model: Any, name: str) -> str:
     name = name or _own_name(model)
     if not NAME.fullmatch(name.strip()):
         raise UsageError(
-            f"a judge of your own that has no name needs one of letters, digits and . : / + -, got {name!r}. "
-            'Write judge_name="my-model-1": it identifies the model in reports and in stored replies.'
+            f"a model that Python code hands over needs a name of letters, digits and . : / + -, got {name!r}. "
+            'Write judge_name="my-model-1" (model_name= where it writes questions): reports and stored replies have it.'
         )
     _GIVEN[name.strip()] = model
     return f"{PROVIDER}:{name.strip()}"

@@ -17,6 +17,7 @@ HIDDEN = "More than chance by the judge's verdicts (p is of these alone), yet wi
 WOULD_TELL = "Labels of people, or a judge that errs less, would tell."
 UNSEEN = "So few examples show no change at all, however large"
 DOUBTED = "With so few examples and the judge's own error no change is seen at all, however large"
+CHANCE = 0.05     # a corrected p above it may be chance
 MOST_SIZED = 6
 
 
@@ -75,7 +76,7 @@ def _whose_means(comparison: RunComparison) -> Iterator[str]:
 def _hidden(change: MetricChange) -> bool:
     """Whether a change that is more than chance in the judge's verdicts may still be the judge's own error."""
     sampled, whole = change.difference.interval, change.difference.judged
-    if change.verdict != "no change seen" or sampled is None or whole is None:
+    if change.verdict != "no change seen" or sampled is None or whole is None or (change.corrected or 0) > CHANCE:
         return False
     return not sampled.low <= 0 <= sampled.high and whole.low <= 0 <= whole.high
 
