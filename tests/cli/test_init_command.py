@@ -187,6 +187,47 @@ def test_a_system_without_questions_is_asked_openers(cli: Cli, project: Path) ->
     assert "system: app:answer" in named.out
 
 
+@pytest.mark.parametrize(
+    ("path", "code", "named"),
+    [
+        ("app.py", "def answer(question):\n    return 'About kettles.', ['We sell kettles.']\n", "app:answer"),
+        ("src/app.py", "class Bot:\n    def ask(self, question):\n        return 'Kettles.'\n", "app:Bot"),
+        ("src/app.py", "def antworten(frage):\n    return 'Kessel.'\n\ndef answer(query):\n    return 'Kettles.'\n",
+         "src.app:answer"),
+        ("web.py", ROUTES, "web:chat"),
+    ],
+)  # fmt: skip
+def test_a_named_system_gets_the_adapter_of_one_that_is_found(
+    cli: Cli, project: Path, path: str, code: str, named: str
+) -> None:
+    """`--system X` writes the file that `init` alone writes where it finds X."""
+    (project / path).parent.mkdir(exist_ok=True)
+    (project / path).write_text(code)
+    (project / "routing.py").write_text(ROUTING)
+    alone = cli("init", "--json", "-q", "--no-evaluate").json()
+    adapter = project / "ragauge_system.py"
+    found, written = alone["target"], adapter.read_text()
+    adapter.unlink()
+    begun = cli("init", "--system", named, "--json", "-q", "--no-evaluate").json()
+    assert (begun["target"], adapter.read_text()) == (found, written)
+
+
+def test_a_named_system_is_asked_though_an_adapter_of_another_is_kept(cli: Cli, project: Path) -> None:
+    """An adapter that asks something else stays and is no adapter of what is named; --force writes that of it."""
+    (project / "app.py").write_text("def answer(query):\n    return 'A'\n\ndef ask(query):\n    return 'B'\n")
+    cli("init", "--system", "app:answer", "-q", "--no-evaluate")
+    adapter = project / "ragauge_system.py"
+    assert "answer" in adapter.read_text()
+    again = cli("init", "--system", "app:ask", "--no-evaluate")
+    assert "kept  ragauge_system.py  asks something else than app:ask: with --force it is written anew" in again.out
+    assert "ragauge run app:ask" in again.out
+    forced = cli("init", "--system", "app:ask", "--json", "-q", "--no-evaluate", "--force").json()
+    assert forced["target"] == "ragauge_system:system"
+    assert "ask" in adapter.read_text()
+    elsewhere = cli("init", "--system", "http://localhost:1/ask", "--json", "-q", "--no-evaluate").json()
+    assert elsewhere["target"] == "http://localhost:1/ask"
+
+
 def test_the_function_behind_a_route_is_asked(cli: Cli, project: Path) -> None:
     """A web application: the function of the route that answers is called with its body's class, without a server."""
     (project / "web.py").write_text(ROUTES)

@@ -37,13 +37,13 @@ def noted(*rules: dict[str, Any], examples: tuple[Example, ...] = EXAMPLES) -> t
 def test_a_metric_that_no_label_serves_is_refused(tmp_path: Path) -> None:
     """A rule on a metric that applies to no example of the set is refused with its line, the reason and what to do."""
     path = tmp_path / "ragauge.yaml"
-    path.write_text("gate:\n  rules:\n    - {metric: mrr, min: 0.5}\n    - {metric: refusal_correctness, min: 0.9}\n")
+    path.write_text("gate:\n  rules:\n    - {metric: mrr, min: 0.5}\n    - {metric: 'recall:unit=chunk@5', min: 0.9}\n")
     with pytest.raises(ConfigError) as caught:
         validate(path, set=EvalSet("golden", EXAMPLES))
     (problem,) = caught.value.problems
     assert problem.line == 4
-    assert "gate.rules[2].metric: refusal_correctness applies to none of the 20 examples of the set" in str(problem)
-    assert "not known whether the question is answerable. Label the examples, or leave the rule out." in str(problem)
+    assert "gate.rules[2].metric: recall:unit=chunk@5 applies to none of the 20 examples of the set" in str(problem)
+    assert "no labels of chunks (relevant_chunks). Label the examples, or leave the rule out." in str(problem)
     assert validate(path).notes == ()
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from random import Random
+from typing import Any
 
 import pytest
 from tests.building import (
@@ -21,7 +22,7 @@ from tests.building import (
     response,
 )
 
-from ragauge.data.example import Example
+from ragauge.data.example import Example, Relevant, Span
 from ragauge.data.facts import Claim, Evidence, SimilarityFacts
 from ragauge.data.response import REDACTED, Response
 from ragauge.errors import UnknownName, UsageError
@@ -54,9 +55,9 @@ def test_case_15_two_thirds_faithful_and_half_recalled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answerable", "correct", "relevance"), [(False, 1.0, "undefined"), (True, 0.0, 0.0), (None, None, 0.0)]
+    ("answerable", "correct", "relevance"), [(False, 1.0, "undefined"), (True, 0.0, 0.0), (None, 0.0, 0.0)]
 )
-def test_case_16_refusal(answerable: bool | None, correct: float | None, relevance: float | str) -> None:
+def test_case_16_refusal(answerable: bool | None, correct: float, relevance: float | str) -> None:
     """A refusal has no faithfulness; it is right on an unanswerable question and worth 0 on any other."""
     about = example("One.", answerable=answerable, aspects=("a",))
     found = evidence(
@@ -72,6 +73,31 @@ def test_case_16_refusal(answerable: bool | None, correct: float | None, relevan
     for name in ("answer_relevance", "answer_relevance:by=sentence", "completeness"):
         result = scored(name, found, about=about)
         assert (result.status if isinstance(relevance, str) else result.value) == relevance
+
+
+@pytest.mark.parametrize(
+    ("labels", "correct", "over"),
+    [
+        ({"relevant": (Relevant(("d1",)),)}, 0.0, 1.0),
+        ({"relevant_chunks": (Relevant(("c1", "c2")),)}, 0.0, 1.0),
+        ({"gold_spans": (Span("d1", 0, 4),)}, 0.0, 1.0),
+        ({"references": ("王明经营磨坊。",)}, 0.0, 1.0),
+        ({"references": ("Die Mühle führt Ada Brandt.",), "answerable": False}, 1.0, None),
+        ({"references": ("I don't know.", "Ada Brandt")}, None, None),
+        ({"relevant": (Relevant(("d1",), 0.0),)}, None, None),
+        ({"relevant": (), "references": ()}, None, None),
+        ({}, None, None),
+    ],
+)
+def test_gold_or_a_reference_makes_a_question_answerable(
+    labels: dict[str, Any], correct: float | None, over: float | None
+) -> None:
+    """A refusal of a question with gold or an answer is wrong; what the set says comes first; else it is not known."""
+    of, found = Example("q1", "Who runs the mill?", **labels), evidence(answer_facts(refuse=True, address="no"))
+    assert scored("refusal_correctness", found, about=of).value == correct
+    assert scored("over_refusal", found, about=of).value == over
+    answered = evidence(answer_facts(claim(1), refuse=False))
+    assert scored("refusal_correctness", answered, about=of).value == (None if correct is None else 1.0 - correct)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +253,7 @@ def test_case_26_label_missing_comes_before_failure() -> None:
         for name in ("answer_precision", "context_recall", "answer_correctness", "hallucination:by=reference"):
             result = scored(name, dead, of, about)
             assert (result.status, result.reason) == ("not_applicable", "no reference answer")
-        assert scored("refusal_correctness", dead, of, about).status == "not_applicable"
+        assert scored("refusal_correctness", dead, of, Example("q1", "Who?")).status == "not_applicable"
         assert scored("faithfulness", dead, of, about).status == "failed"
     unanswerable = replace(about, answerable=False)
     assert scored("over_refusal", dead, about=unanswerable).status == "not_applicable"

@@ -136,7 +136,7 @@ def begin(wanted: InitOptions) -> Begun:
         raise UsageError(f"{root}: no such folder. Run ragauge init in the folder of your project.")
     project = look_through(root.absolute())
     writing = _Writing(root, wanted.force)
-    target, example = wanted.system or _target(project, writing), False
+    target, example = _target(project, writing, wanted.system), False
     if not target:
         target, example = _example(writing), True
     asked = SetSource(wanted.eval_set, wanted.columns or {}, named(wanted.segments))
@@ -214,15 +214,22 @@ def _aside(path: Path) -> Path:
     return path.rename(next(name for name in names if not name.exists()))
 
 
-def _target(project: Project, writing: _Writing) -> str:
-    """The likeliest system: something of the project, else the reference pipeline over its documents."""
+def _target(project: Project, writing: _Writing, system: str = "") -> str:
+    """The system that is named, else the likeliest of the project, else the reference pipeline over its documents.
+
+    Something of the project is asked through an adapter, whether it is named or found.
+    """
     from ragauge.api import project_files as files
 
-    if project.candidates:
-        best = project.candidates[0]
-        writing.put(SYSTEM, files.system(best), f"asks {best.target} ({best.path} line {best.line})")
-        return f"{Path(SYSTEM).stem}:system"
-    return f"reference:{project.documents}" if project.documents else ""
+    candidates = [one for one in project.candidates if not system or system in one.names]
+    if candidates:
+        best, before = candidates[0], writing.text(SYSTEM)
+        adapter = files.system(best)
+        if not system or writing.force or before in ("", adapter):
+            writing.put(SYSTEM, adapter, f"asks {best.target} ({best.path} line {best.line})")
+            return f"{Path(SYSTEM).stem}:system"
+        writing.put(SYSTEM, adapter, f"asks something else than {best.target}: with --force it is written anew")
+    return system or (f"reference:{project.documents}" if project.documents else "")
 
 
 def _example(writing: _Writing) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from ragauge.data.identity import digest, plain
 from ragauge.errors import DataError
+from ragauge.text.patterns import declines
 
 # what a set may know of its examples' answers, as its repr counts it
 LABELS = (
@@ -94,7 +95,7 @@ class Example:
         criteria: pass or fail statements about a good answer.
         relevant: judged documents (grade 0 = judged not relevant).
         gold_spans: where the evidence stands.
-        answerable: whether the corpus holds the answer.
+        answerable: whether the corpus holds the answer, as the set says; see `is_answerable`.
         segments: column -> value, for reports per segment.
         tags: such as golden or regression.
         cluster: examples that share one are not independent (document, tenant, conversation).
@@ -120,6 +121,20 @@ class Example:
     def said_by_user(self) -> str:
         """The user's earlier turns and the question, one a line."""
         return "\n".join([*(turn.text for turn in self.history if turn.role == "user"), self.query])
+
+    @property
+    def is_answerable(self) -> bool | None:
+        """Whether the corpus holds the answer: as the set says, else yes where gold evidence or an answer is known.
+
+        None where neither is known. A reference that declines is no answer: its question may have none.
+
+        >>> Example("q", "Who?", references=("Ada.",)).is_answerable, Example("q", "Who?").is_answerable
+        (True, None)
+        """
+        if self.answerable is not None or any(declines(reference) for reference in self.references):
+            return self.answerable
+        gold = any(item.grade > 0 for item in (*(self.relevant or ()), *(self.relevant_chunks or ())))
+        return True if gold or self.gold_spans or self.references else None
 
     @property
     def content_hash(self) -> str:

@@ -254,7 +254,7 @@ def _ranking(facts: Facts) -> Any:
 
 
 def _answerable(facts: Facts) -> Any:
-    known = facts.example.answerable
+    known = facts.example.is_answerable
     return NotApplicable("not known whether the question is answerable") if known is None else known
 
 

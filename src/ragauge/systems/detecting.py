@@ -76,6 +76,12 @@ class Candidate:
     reply: str = ""
     waits: bool = False
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """How a user may name it: by the module as it is imported, or by where its file stands in the project."""
+        dotted = ".".join(Path(self.path).with_suffix("").parts)
+        return self.target, f"{dotted}:{self.target.partition(':')[2]}"
+
 
 @dataclass(frozen=True, slots=True)
 class Project:

@@ -109,7 +109,7 @@ def _record(case: ExampleCase) -> Iterator[Fact]:
     response, example, seen = case.facts.response, case.facts.example, case.seen
     if response.error is not None:
         yield Fact("record", "error", cut(response.error, 300))
-    answerable = {True: "yes", False: "no", None: "not known"}[example.answerable]
+    answerable = {True: "yes", False: "no", None: "not known"}[example.is_answerable]
     if seen.answer is not None:
         declines = {True: "yes", False: "no", None: "no verdict"}[seen.refuse]
         yield Fact("record", "address", f"{seen.address or 'no verdict'} · declines: {declines}")

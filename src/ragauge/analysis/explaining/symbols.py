@@ -30,7 +30,7 @@ PARAMETER = "parameter"     # what stands for the meaning of a parameter
 UNNAMED: Mapping[str, tuple[str, str]] = {
     "verify_answer.addressed": ("address", "how far the answer addresses the question"),
     "verify_answer.refuse": ("refuse", "the answer declines to answer"),
-    "set.answerable": ("answerable", "the corpus holds the answer, by the label of the example"),
+    "set.answerable": ("answerable", "the corpus holds the answer, by the labels of the example"),
 }
 
 

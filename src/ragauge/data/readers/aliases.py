@@ -23,7 +23,7 @@ EXAMPLE_FIELDS: Mapping[str, str] = {
     "relevant_chunks": "judged chunks by passage_id, in the same forms; read beside relevant, for unit=chunk",
     "relevant_texts": "texts of the relevant passages, where they have no ids",
     "gold_spans": "where the evidence stands: [{doc_id, start, end}]",
-    "answerable": "whether the corpus holds the answer; not given, it is no where every reference declines",
+    "answerable": "whether the corpus holds the answer; not given: no where all references decline, else yes with any",
     "segments": "column -> value, for reports per segment",
     "tags": "such as golden or regression",
     "cluster": "examples that share one are not independent",

@@ -26,6 +26,7 @@ class OverRefusal(Metric):
 
     measures: ClassVar = "end_to_end"
     needs: ClassVar = {"refuse": "verify_answer.refuse", "answerable": "set.answerable"}
+    version: ClassVar = 2
     direction: ClassVar = "lower"
     scale: ClassVar = "rate"
     separable: ClassVar = True

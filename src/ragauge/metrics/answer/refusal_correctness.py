@@ -15,10 +15,10 @@ class RefusalCorrectness(Metric):
     refusal_correctness = 1 if refuse = not answerable, else 0
 
     refuse      the answer declines to answer
-    answerable  the corpus holds the answer, by the label of the example
+    answerable  the corpus holds the answer: as the set says, else where it has gold documents or a reference answer
 
-    Not applicable when it is not known whether the question is answerable, or the answer was not recorded. Never
-    undefined.
+    A reference that declines leaves it open. Not applicable when it is not known whether the question is answerable,
+    or the answer was not recorded. Never undefined.
     Source: rejection rate of unanswerable questions, RGB, arXiv:2309.01431, extended to both kinds.
 
     >>> RefusalCorrectness().value(refuse=True, answerable=False), RefusalCorrectness().value(True, answerable=True)
@@ -27,6 +27,7 @@ class RefusalCorrectness(Metric):
 
     measures: ClassVar = "end_to_end"
     needs: ClassVar = {"refuse": "verify_answer.refuse", "answerable": "set.answerable"}
+    version: ClassVar = 2
     scale: ClassVar = "rate"
     separable: ClassVar = True
 
