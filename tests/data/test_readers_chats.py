@@ -100,6 +100,47 @@ def test_ragas_multi_turn_samples() -> None:
     assert (first.example.references, second.example.references) == ((), ("Since Monday.",))
 
 
+CALL = {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function"}]}
+HIT = "磨坊由王明经营。"
+
+
+@pytest.mark.parametrize("returned", [
+    {"role": "tool", "tool_call_id": "c1", "content": HIT},
+    {"role": "tool", "content": [{"type": "text", "text": HIT}]},
+    {"role": "tool", "content": [{"id": "d1", "page_content": HIT}]},
+    {"role": "tool", "content": {"hits": [{"id": "d1", "text": HIT}], "took": 3}},
+    {"role": "tool", "content": json.dumps({"results": [{"id": "d1", "text": HIT}]})},
+    {"role": "function", "name": "search", "content": json.dumps([HIT])},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": HIT}]},
+    {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": HIT}]}]},
+    {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": HIT}]},
+    {"type": "function_call_output", "call_id": "c1", "output": HIT},
+])  # fmt: skip
+def test_what_a_tool_returned_is_what_the_answer_rests_on(returned: dict[str, Any]) -> None:
+    """Its texts are passages, however the message holds them, and nothing has to be said of it."""
+    warned: list[str] = []
+    chat = [said("user", "谁经营磨坊？"), CALL, returned, said("assistant", "王明。")]
+    (record,) = read({"messages": chat}, warn=warned.append)
+    assert told(record)[1:4] == ("谁经营磨坊？", "王明。", [HIT])
+    assert warned == []
+
+
+@pytest.mark.parametrize(("returned", "beside", "role"), [
+    ({"role": "tool", "content": [{"type": "image_url", "image_url": {"url": "https://a.org/a.png"}}]}, {}, "tool"),
+    ({"role": "ipython", "content": "Zwei Treffer."}, {}, "ipython"),
+    ({"role": "tool", "content": "Zwei Treffer."}, {"contexts": ["Ada Brandt leitet die Mühle."]}, "tool"),
+    ({"role": "tool", "content": {"rows": 2, "took": 3}}, {}, "tool"),
+])  # fmt: skip
+def test_tools_that_are_not_read_are_named(returned: dict[str, Any], beside: dict[str, Any], role: str) -> None:
+    """A message of a tool, or of a role that nobody knows, whose text is no passage is said, with what to do."""
+    warned: list[str] = []
+    chat = [said("user", "Wer leitet die Mühle?"), CALL, returned, said("assistant", "Ada Brandt.")]
+    (record,) = read({"messages": chat, **beside}, warn=warned.append)
+    assert told(record)[2:4] == ("Ada Brandt.", beside.get("contexts"))
+    assert [f"1 message of tools not read as passages (role {role})" in one for one in warned] == [True]
+    assert warned[0].endswith("--map passages=COLUMN.")
+
+
 def test_deepeval_conversations(tmp_path: Any) -> None:
     """Turns of deepeval keep their own retrieval context, in a list, in a text, and in the file of a test run."""
     turns = [

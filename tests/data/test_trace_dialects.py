@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.data.spans import TRACE, read, span
+from tests.data.spans import TRACE, attributes, batch, read, span, value, written
 
+from ragauge.data.readers.record_reader import Options
+from ragauge.data.readers.source import read_records, records
 from ragauge.data.readers.traces import langfuse
 from ragauge.data.readers.traces.spans import TraceSpan
 from ragauge.data.response import REDACTED, Response
@@ -204,6 +206,99 @@ def test_own_calls_and_evaluations_are_no_traffic(tmp_path: Path) -> None:
     hidden = {KIND: "CHAIN", "input.value": REDACTED}
     with pytest.raises(DataError, match="the question is redacted"):
         read(tmp_path, span(1, 0, hidden), span(2, 1, {KIND: "RETRIEVER", "input.value": REDACTED}))
+
+
+@pytest.mark.parametrize(
+    ("spans", "answer"),
+    [
+        ([chain(), finder(3, 77, "a.md")], "14 days."),     # of what was between them nothing came
+        ([chain(), finder(3, 77, "a.md"), span(4, 78, {KIND: "LLM", "output.value": "Draft."})], "14 days."),
+        ([span(1), chain(2, 77), finder(3, 2, "a.md")], "14 days."),     # the root says nothing
+        ([chain(5), chain(1, 77), finder(3, 1, "a.md")], "14 days."),     # it began before the only root
+        ([finder(3, 77, "a.md"), span(4, 77, {KIND: "LLM", "output.value": "Draft."})], "Draft."),     # no root came
+    ],
+)  # fmt: skip
+def test_a_span_whose_parent_was_dropped_is_of_the_root_around_it(
+    spans: list[dict[str, Any]], answer: str, tmp_path: Path
+) -> None:
+    """Question, passages and the root's answer stay together where a span between them never came."""
+    response = one(tmp_path, *spans)
+    assert (response.answer, ids(response)) == (answer, ["a.md"])
+
+
+def test_a_span_without_its_parent_joins_no_root_where_two_may_be_its_own(tmp_path: Path) -> None:
+    """Two turns that were open at the same time: whose search it was is not known, so neither has its passages."""
+    found = read(tmp_path, chain(1), finder(5, 1, "a.md"), chain(2), finder(6, 2, "b.md"), finder(7, 77, "c.md"))
+    assert [ids(record.response) for record in found if record.response] == [["a.md"], ["b.md"]]
+
+
+DETAILS = "gen_ai.client.inference.operation.details"
+PARTS = {
+    "gen_ai.input.messages": json.dumps([{"role": "user", "parts": [{"type": "text", "content": ASKED}]}]),
+    "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": "14 days."}]}]),
+}
+OLDER = [
+    ("gen_ai.content.prompt", {"gen_ai.prompt": json.dumps([{"role": "user", "content": ASKED}])}),
+    ("gen_ai.content.completion", {"gen_ai.completion": json.dumps([{"role": "assistant", "content": "14 days."}])}),
+]
+CHAT = {"gen_ai.operation.name": "chat"}
+ALONE: list[list[dict[str, Any]]] = [
+    [span(1, 0, {**CHAT, **PARTS})],
+    [span(1, 0, CHAT, events=[(DETAILS, PARTS)])],
+    [span(1, 0, CHAT, events=OLDER)],
+    [span(1, 0, {"gen_ai.request.model": "m"}, events=[
+        ("gen_ai.user.message", {"content": ASKED}),
+        ("gen_ai.choice", {"index": 0, "message": json.dumps({"role": "assistant", "content": "14 days."})}),
+    ])],
+    [span(1, 0, {
+        "llm.request.type": "chat", "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": ASKED,
+        "gen_ai.completion.0.content": "14 days.",
+    })],
+    [span(1, 0, {
+        KIND: "LLM", "llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": ASKED,
+        "llm.output_messages.0.message.content": "14 days.",
+    })],
+    [chain(1), span(2, 1, {KIND: "LLM", "output.value": "Draft."})],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("spans", ALONE)
+def test_answers_without_retrieval_are_read_where_they_are_wanted(spans: list[dict[str, Any]], tmp_path: Path) -> None:
+    """Calls of models alone, their texts in attributes or events: left out with the way to read them, or read."""
+    path = written(tmp_path / "traces.jsonl", batch(spans))
+    with pytest.raises(DataError, match=r"answered without retrieval .*--without-retrieval reads"):
+        list(records(path))
+    (record,) = read_records(path, Options(without_retrieval=True))
+    response = record.response
+    assert response is not None
+    assert (record.example.query, response.answer, response.passages) == (ASKED, "14 days.", None)
+    assert response.missing == {"passages": "no retrieval in it"}
+
+
+def test_indexing_is_no_answer_either_way(tmp_path: Path) -> None:
+    """Embedding, prompts and evaluations stay left out, whatever is read besides."""
+    spans = [span(1, 0, {KIND: "EMBEDDING", "input.value": "x"}), span(2, 0, {KIND: "EVALUATOR", "output.value": "1"})]
+    apart = [{**one, "traceId": f"{n:032x}"} for n, one in enumerate(spans, 1)]
+    path = written(tmp_path / "traces.jsonl", batch(apart))
+    with pytest.raises(DataError, match="of 2") as caught:
+        list(read_records(path, Options(without_retrieval=True)))
+    assert "--without-retrieval" not in str(caught.value)
+
+
+def test_texts_that_came_as_log_records(tmp_path: Path) -> None:
+    """A file with spans and log records, as the collector writes both: the records are events of their spans."""
+    texts = {"gen_ai.user.message": {"content": ASKED}, "gen_ai.choice": {"message": {"content": "14 days."}}}
+    logged = [
+        {"traceId": TRACE, "spanId": f"{1:016x}", "body": value(body), "attributes": attributes({"event.name": name})}
+        for name, body in texts.items()
+    ]
+    logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": logged}]}]}
+    spans = batch([span(1, 0, CHAT), finder(2, 1, "a.md")])
+    for n, batches in enumerate(([logs, spans], [spans, logs])):
+        (record,) = records(written(tmp_path / f"{n}.jsonl", *batches))
+        assert record.response is not None
+        assert (record.example.query, record.response.answer) == (ASKED, "14 days.")
+        assert ids(record.response) == ["a.md"]
 
 
 def test_spans_in_a_circle_end(tmp_path: Path) -> None:

@@ -229,7 +229,7 @@ def test_every_trace_has_its_line(sender: Sender, store: Store) -> None:
         deep = {"arrayValue": {"values": [deep]}}
     bare = {KIND: "RETRIEVER"}
     cases = {
-        "01": (traces(chain(trace_id="01" * 16)), "filtered", "no retrieval in it"),
+        "01": (traces(chain(trace_id="01" * 16)), "filtered", "answered without retrieval"),
         "02": (traces(span(trace_id="02" * 16, attributes=attributes(bare))), "no content", "no question recorded"),
         "03": (
             traces(span(trace_id="03" * 16, attributes=attributes({**bare, "input.value": REDACTED}))),
@@ -257,6 +257,18 @@ def test_every_trace_has_its_line(sender: Sender, store: Store) -> None:
         assert (found.outcome, found.reason, found.run_id) == (outcome, reason, ""), name
     assert held(store) == {}
     assert store.inbox.counts().waiting == 0
+
+
+def test_answers_without_retrieval_are_read_where_the_section_says_so(sender: Sender, store: Store) -> None:
+    """A call of a model alone becomes a response whose passages are not recorded; a batch of embedding does not."""
+    client = sender()
+    client.post("/v1/traces", json=traces(chain()))
+    client.post("/v1/traces", json=traces(span(trace_id=OTHER, attributes=attributes({KIND: "EMBEDDING"}))))
+    settle(store, Policy(without_retrieval=True), LATER)
+    (response,) = held(store).values()
+    assert (response.answer, response.passages) == ("14 days.", None)
+    assert line(store).outcome == "to score"
+    assert (line(store, OTHER).outcome, line(store, OTHER).reason) == ("filtered", "no retrieval in it")
 
 
 def test_one_bad_trace_holds_up_no_other(sender: Sender, store: Store) -> None:

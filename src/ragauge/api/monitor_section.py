@@ -24,6 +24,17 @@ def judged(monitor: MonitorSection | None) -> str:
     return f"{100 * monitor.sample.rate:g}% of the requests{default}, {', '.join(monitor.metrics)}, by {by}"
 
 
+def filtered_out(monitor: MonitorSection | None) -> str:
+    """Which traces become no response, and how to change that."""
+    rest = "indexing, embedding, evaluations and our own calls are filtered out"
+    if monitor is not None and monitor.without_retrieval:
+        return f"every request that a model answered, also where nothing was searched; {rest}"
+    return (
+        f"requests in which something was searched; those without retrieval, {rest}. "
+        "without_retrieval: true in the section monitor of ragauge.yaml reads answers without retrieval"
+    )
+
+
 def said(monitor: MonitorSection, watched: Watches) -> Iterator[str]:
     """What the section asks for, a line each."""
     from ragauge.data.config.times import written

@@ -54,6 +54,9 @@ class EvaluateOptions(ModelCallOptions):
         str, Typed("Of logged prompts: their form with {context} and {query}, or the text before the context.")
     ] = ""
     scores: Scores = ()
+    without_retrieval: Annotated[
+        bool, Typed("Of traces: read answers too before which nothing was searched.")
+    ] = False
     config: Mapping[str, Any] | None = None
     limit: Annotated[int | None, Typed("Evaluate this many examples, drawn at random.", least=1)] = None
     filter: Filter = None
@@ -80,7 +83,7 @@ class EvaluateOptions(ModelCallOptions):
             one if self.set is None else (self.set, *one), self.columns or {}, named(self.segments), self.name,
             config=self.config or {}, warn=self.warn, variant=self.variant, traffic=self.traffic,
             context_marker=self.context_marker,
-            scores=score_columns(self.scores),
+            scores=score_columns(self.scores), without_retrieval=self.without_retrieval,
         )     # fmt: skip
 
 

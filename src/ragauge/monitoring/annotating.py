@@ -9,7 +9,7 @@ from ragauge.data.label import Label
 from ragauge.data.readers.lines import Row
 from ragauge.data.readers.traces.placing import NOWHERE, PlacedVerdict, placed, thought
 from ragauge.data.readers.traces.spans import Event, Link, TraceSpan
-from ragauge.data.readers.traces.tree import OURS, requests
+from ragauge.data.readers.traces.tree import OURS, adopted, requests
 from ragauge.data.readers.traces.verdicts import TraceVerdict, judged_by, outcome_of, verdicts_of, verdicts_of_event
 from ragauge.engine.annotated import AnnotatedLabels, labels_of, left_out
 from ragauge.errors import UnknownName
@@ -76,6 +76,7 @@ def said_of(trace_id: str, spans: Sequence[TraceSpan], verdicts: Sequence[TraceV
     people = [one for one in verdicts if one.of_people and one.trace_id == trace_id]
     if not people:
         return {}
+    spans = adopted(spans)
     found = requests(spans)
     if not found:
         return {NOWHERE: [PlacedVerdict(one, known=one.scope != "span") for one in people]}

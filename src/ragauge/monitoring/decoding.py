@@ -10,6 +10,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from ragauge.data.readers.traces.spans import (
+    BODY,
     DEEPEST,
     ERROR,
     SPAN_ID,
@@ -23,8 +24,6 @@ from ragauge.data.readers.traces.spans import (
 )
 from ragauge.data.readers.traces.verdicts import judged_by
 from ragauge.monitoring.otlp import event_name
-
-BODY = "body"     # what the body of an event is called among its attributes
 
 
 def spans_of(body: bytes, wanted: frozenset[str]) -> Iterator[tuple[str, TraceSpan | str]]:

@@ -29,6 +29,7 @@ class Policy:
         salt: of the draw; who has the same draws the same.
         segments: name -> field of the trace that responses are grouped by, such as metadata.tenant.
         passages: which steps of a trace found its passages: union, last or span:NAME.
+        without_retrieval: requests in which nothing was searched are read too.
         judge: who is asked.
         metrics: what is computed.
         redaction: what is taken out before anything is kept.
@@ -45,6 +46,7 @@ class Policy:
     salt: str = "ragauge"
     segments: Mapping[str, str] = field(default_factory=dict)
     passages: str = UNION
+    without_retrieval: bool = False
     judge: str = "local"
     metrics: tuple[str, ...] = ("production",)
     redaction: Redaction = field(default_factory=Redaction)
@@ -79,7 +81,8 @@ def _of(section: MonitorSection) -> Policy:
     sample = section.sample
     return Policy(
         rate=sample.rate, at_least=dict(sample.at_least), always=frozenset(sample.always), max_cost=sample.max_cost,
-        segments=dict(section.segments), passages=section.passages, judge=section.judge, metrics=section.metrics,
+        segments=dict(section.segments), passages=section.passages,
+        without_retrieval=section.without_retrieval, judge=section.judge, metrics=section.metrics,
         signals=frozenset({*section.signals, *(one.signal for one in section.monitors if one.signal is not None)}),
         redaction=_redaction(section.redact), patience=_patience(section.wait),
         keep_raw=section.keep.raw.total_seconds(), keep_traces=section.keep.traces.total_seconds(),

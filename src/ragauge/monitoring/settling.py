@@ -14,7 +14,7 @@ from typing import Any
 from ragauge.data.identity import digest
 from ragauge.data.readers.lines import Row, Rows
 from ragauge.data.readers.record_reader import Options, RecordReader
-from ragauge.data.readers.traces.normalise import OFFERED, UNION, LeftOut, rows
+from ragauge.data.readers.traces.normalise import OFFERED, LeftOut, rows
 from ragauge.data.readers.traces.spans import Event, TraceSpan
 from ragauge.data.readers.traces.verdicts import verdicts_of
 from ragauge.data.response import REDACTED, Run
@@ -81,7 +81,7 @@ def settle(
         if not due:
             return 0
         before = store.ledger.lines([one.trace_id for one in due])
-        read = read_traces(store, due, policy.passages)
+        read = read_traces(store, due, policy)
     settling = _Settling(store, policy, sampler or Sampler(store, policy), now, before)
     try:
         settling.keep(read)
@@ -93,10 +93,10 @@ def settle(
     return len(due)
 
 
-def read_traces(store: Store, due: Sequence[DueTrace], passages: str = UNION) -> list[ReadTrace]:
-    """What traces say, by all that is kept of them; `passages` is as in `normalise.rows`."""
+def read_traces(store: Store, due: Sequence[DueTrace], policy: Policy) -> list[ReadTrace]:
+    """What traces say, by all that is kept of them."""
     found = gathered(store, due)
-    return [_read(one, found[one.trace_id], passages) for one in due]
+    return [_read(one, found[one.trace_id], policy) for one in due]
 
 
 def gathered(store: Store, due: Sequence[DueTrace]) -> dict[str, Gathered]:
@@ -129,7 +129,7 @@ def gathered(store: Store, due: Sequence[DueTrace]) -> dict[str, Gathered]:
     return found
 
 
-def _read(due: DueTrace, found: Gathered, passages: str) -> ReadTrace:
+def _read(due: DueTrace, found: Gathered, policy: Policy) -> ReadTrace:
     """What one trace says; an exception of the normaliser is the trace's failure, in its own words."""
     spans = found.joined()
     project = _project(spans, found)
@@ -139,7 +139,7 @@ def _read(due: DueTrace, found: Gathered, passages: str) -> ReadTrace:
         others = said_elsewhere(due.trace_id, found.judges.values(), found.events, found.spans)
         verdicts = [*(one for span in spans for one in verdicts_of(span)), *others]
         said = said_of(due.trace_id, spans, verdicts)
-        told = list(rows(spans, passages, verdicts)) if spans else []
+        told = list(rows(spans, policy.passages, verdicts, without_retrieval=policy.without_retrieval)) if spans else []
     except Exception as error:
         return ReadTrace(due, project, (), "failed", f"{type(error).__name__}: {error}")
     read = _requests(due, project, told) if spans else _nothing(due, project, found)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ragauge.api.monitor_alerts import monitors
 from ragauge.api.monitor_options import MonitorServeOptions
 from ragauge.api.monitor_replay import section_of
-from ragauge.api.monitor_section import judged
+from ragauge.api.monitor_section import filtered_out, judged
 from ragauge.api.queries.options import ServedOptions
 from ragauge.api.traffic import note_running
 from ragauge.reporting.watched import projects_said
@@ -55,6 +55,7 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
         note_running(wanted.config, site.store)
         say(f"Traces are taken in at {address}v1/traces, the dashboard is at {address} (Ctrl-C ends it)")
         say(f"Judged: {judged(section_of(wanted.config))}")
+        say(f"Read: {filtered_out(section_of(wanted.config))}")
         for phrase in projects_said(monitors(config=wanted.config, store=site.store).found.projects):
             say(phrase.text)
         for path in wanted.tail or ():

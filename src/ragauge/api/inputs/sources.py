@@ -64,6 +64,7 @@ class InputSource:
         traffic: the responses are a stretch of production traffic.
         context_marker: how questions are built that are whole prompts; "" = they are questions.
         scores: metric -> the column that holds its values.
+        without_retrieval: of traces, answers before which nothing was searched are read too.
     """
 
     items: tuple[Any, ...]
@@ -77,6 +78,7 @@ class InputSource:
     traffic: bool = False
     context_marker: str = ""
     scores: Mapping[str, str] = field(default_factory=dict)
+    without_retrieval: bool = False
 
 
 def stored(source: InputSource, store: Store) -> tuple[Run, bool]:
@@ -181,6 +183,7 @@ def _files(source: InputSource, run: Run) -> Files | None:
     how = [dict(source.columns), source.segments, source.system, run.kind, run.variant, run.system, dict(run.config)]
     how += [source.context_marker] if source.context_marker or source.scores else []
     how += [dict(source.scores)] if source.scores else []
+    how += ["without_retrieval"] if source.without_retrieval else []
     return Files.of(source.items, how, source.warn or warn_user)
 
 
@@ -200,6 +203,7 @@ def _records(source: InputSource) -> Iterator[Record]:
     how = Options(
         source.columns, source.segments, source.system or None, source.warn or warn_user,
         context_marker=source.context_marker, scores=source.scores,
+        without_retrieval=source.without_retrieval,
     )     # fmt: skip
     if len(source.items) == 2:
         return readers.join_records(*source.items, how)

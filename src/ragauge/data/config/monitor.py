@@ -325,6 +325,9 @@ class MonitorSection(Section):
         default_factory=dict, description="Name of a segment -> the trace's field, such as metadata.tenant."
     )
     passages: Passages = Field(default="union", description="Of which searches of a trace: union, last or span:NAME.")
+    without_retrieval: bool = Field(
+        default=False, description="Read requests too in which nothing was searched, as answers without passages."
+    )
     redact: RedactSection = Field(default_factory=RedactSection, description="What is taken out of traces.")
     wait: WaitSection = Field(default_factory=WaitSection, description="When a trace is read.")
     sample: SampleSection = Field(default_factory=SampleSection, description="Which requests are judged.")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ragauge.data.readers.aliases import CHAT, FIELDS, plan_for, snake
 from ragauge.data.readers.lines import Row
-from ragauge.data.readers.payloads import TRACED, body_of, returned, role_of, turns_of, unpacked
+from ragauge.data.readers.payloads import TRACED, ChatTurn, body_of, returned, role_of, turns_of, unpacked
 from ragauge.data.readers.values import BadValue, Notes, opened
 from ragauge.errors import UsageError
 from ragauge.text.messages import plural
@@ -102,7 +102,7 @@ class ChatRows:
             self._notes.unasked += 1
         elif beside or not (whole or turns[-1].answer):
             made = beside.get("query_id") if of is None else f"{of}-t{turns[-1].n}"
-            yield self._row(rest, {**turns[-1].fields, **beside, "query_id": made if given is None else given})
+            yield self._row(rest, turns[-1], {**beside, "query_id": made if given is None else given})
         else:
             name = next((name for name in (given, of, rest.pop("name", None)) if name is not None), None)
             if name is None:
@@ -111,14 +111,17 @@ class ChatRows:
             last = {self._key(field) for field in FIELDS if field not in OF_ALL}
             common = {key: value for key, value in rest.items() if key not in last}
             for turn in turns:
-                values = {**turn.fields, "query_id": f"{name}-t{turn.n}", "cluster": name if of is None else of}
-                yield self._row(rest if turn is turns[-1] else common, values)
+                values = {"query_id": f"{name}-t{turn.n}", "cluster": name if of is None else of}
+                yield self._row(rest if turn is turns[-1] else common, turn, values)
 
-    def _row(self, row: Row, values: Row) -> Row:
+    def _row(self, row: Row, turn: ChatTurn, values: Row) -> Row:
         """The row with one turn in place of its chat; of passages those that stand beside the chat count."""
-        said = {self._key(field): value for field, value in values.items() if value is not None}
+        said = {self._key(field): value for field, value in {**turn.fields, **values}.items() if value is not None}
         passages = self._key("passages")
-        return {**row, **said, **({} if row.get(passages) is None else {passages: row[passages]})}
+        beside = row.get(passages) is not None
+        for role in turn.tools if beside else turn.unread:
+            self._notes.tools[role] = self._notes.tools.get(role, 0) + 1
+        return {**row, **said, **({passages: row[passages]} if beside else {})}
 
 
 SLOTS = ("{context}", "{query}")

@@ -16,12 +16,13 @@ expected in assessments.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.lines import Row
+from ragauge.data.readers.passages import TEXT_KEYS
 from ragauge.data.readers.values import Notes, opened
 
 QUERY_KEYS = tuple(dict.fromkeys([*names_of("query"), "prompt", "message"]))
@@ -29,6 +30,9 @@ ANSWER_KEYS = tuple(dict.fromkeys([*names_of("answer"), "content", "text", "resu
 PASSAGE_KEYS = tuple(names_of("passages"))
 TEXT_TYPES = ("text", "output_text", "input_text")
 USER, ASSISTANT, TOOL = ("user", "human"), ("assistant", "ai", "model"), ("tool", "function", "function_call_output")
+TOLD = ("system", "developer")     # who is no turn and no tool
+RESULTS = ("tool_result", "tool_call_response")     # types of parts of a message that hold what a tool returned
+RESULT_KEYS = ("content", "output", "response", "result")
 INSIDE = ("metadata", "additional_metadata")     # keys of a message whose object may hold its passages
 
 
@@ -68,6 +72,8 @@ class ChatTurn(NamedTuple):
         history: the messages before it, {role, text}, without those of tools and without text.
         answer: the last text that the assistant wrote before the next question; None = there is none.
         passages: what a message of the turn holds as its context, else what tools returned; None = nothing of it.
+        tools: roles of the messages of the turn that hold what a tool returned.
+        unread: roles of those of which no passage is read.
     """
 
     n: int
@@ -75,6 +81,8 @@ class ChatTurn(NamedTuple):
     history: list[Row]
     answer: str | None
     passages: Any
+    tools: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -94,18 +102,51 @@ def turns_of(messages: Sequence[Any]) -> list[ChatTurn]:
             earlier = [(role, text) for role, text in said[:start] if text and role not in TOOL]
             history: list[Row] = [{"role": role, "text": text} for role, text in earlier]
             answer, query = answers[-1] if answers else None, said[start][1] or ""
-            turns.append(ChatTurn(len(turns) + 1, query, history, answer, _context_of(messages[start:end])))
+            turns.append(ChatTurn(len(turns) + 1, query, history, answer, *_passages_of(messages[start:end])))
     return turns
 
 
-def _context_of(messages: Sequence[Mapping[str, Any]]) -> Any:
-    """The context that a message of one turn holds, else the texts that tools returned."""
+def _passages_of(messages: Sequence[Mapping[str, Any]]) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
+    """The context that a message of one turn holds, else what tools returned; roles of tools, and of those not read."""
+    outputs = [(str(role_of(message)), _read_output(output)) for message in messages for output in _outputs(message)]
+    tools = tuple(role for role, _ in outputs)
     for message in messages:
         for held in (message, *(message.get(key) for key in INSIDE)):
             if isinstance(held, Mapping) and (context := first_of(held, PASSAGE_KEYS)) is not None:
-                return context
-    told = [content_of(message) or message.get("output") for message in messages if role_of(message) in TOOL]
-    return [text for text in told if isinstance(text, str) and text.strip()] or None
+                return context, tools, tools
+    found = [passage for _, passages in outputs for passage in passages]
+    return found or None, tools, tuple(role for role, passages in outputs if not passages)
+
+
+def _outputs(message: Mapping[str, Any]) -> Iterator[Any]:
+    """What tools returned in a message: the whole of a tool's, some parts of another's."""
+    role, parts = role_of(message), message.get("content", message.get("parts"))
+    results = [part for part in parts if role_of(part) in RESULTS] if isinstance(parts, list) else []
+    if results:
+        yield from (_result(part) for part in results)
+    elif role in TOOL or (role not in (*USER, *ASSISTANT, *TOLD) and _result(message)):
+        yield _result(message) if role in TOOL else None     # whose words those of an unknown role are, nobody says
+
+
+def _result(message: Mapping[str, Any]) -> Any:
+    return content_of(message) or first_of(message, RESULT_KEYS)
+
+
+def _read_output(output: Any) -> list[Any]:
+    """The passages in what a tool returned: those of a list, or of an object's only one, else its text; [] = none."""
+    value = _decoded(output) if isinstance(output, str) and output.lstrip()[:1] in ("{", "[") else output
+    if isinstance(value, Mapping):
+        lists = [held for held in value.values() if isinstance(held, list)]
+        value = lists[0] if len(lists) == 1 else first_of(value, (*PASSAGE_KEYS, *RESULT_KEYS)) or [value]
+    listed = value if isinstance(value, list) else [value]
+    passages = [item for item in listed if isinstance(item, str) or (isinstance(item, Mapping) and _says(item))]
+    if passages and len(passages) == len(listed):
+        return passages
+    return [output] if isinstance(output, str) and output.strip() else []
+
+
+def _says(item: Mapping[str, Any]) -> bool:
+    return any(isinstance(item.get(key), str) for key in TEXT_KEYS)
 
 
 def conversation(messages: Sequence[Any]) -> dict[str, Any]:

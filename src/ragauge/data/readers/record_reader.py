@@ -31,7 +31,6 @@ from ragauge.data.readers.relevance import LABEL_FIELDS, Parting, ids_of, marked
 from ragauge.data.readers.values import BadValue, Notes, reached, scalar_text
 from ragauge.data.response import Passage, Record, Response
 from ragauge.errors import nearest
-from ragauge.text.messages import plural
 
 Warn = Callable[[str], None]
 RESPONSE, LABELS = frozenset(RESPONSE_FIELDS), frozenset(LABEL_FIELDS)
@@ -55,6 +54,7 @@ class Options:
         rejected: whether examples are read that curation rejected.
         context_marker: how questions are built that are whole prompts; "" = they are questions.
         scores: name of an outcome -> the column that holds its numbers, which `columns` may put in place of another.
+        without_retrieval: of traces, answers before which nothing was searched are read too.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -64,6 +64,7 @@ class Options:
     rejected: bool = False
     context_marker: str = ""
     scores: Mapping[str, str] = field(default_factory=dict)
+    without_retrieval: bool = False
 
     @property
     def scored(self) -> dict[str, str]:
@@ -371,15 +372,7 @@ class RecordReader:
                 f"{shared} examples begin like another's conversation, and nothing says which belong together: they "
                 "count as independent. Name them: --map cluster=COLUMN."
             )
-        if self.notes.unasked:
-            yield f"{plural(self.notes.unasked, 'chat')} without a question left out."
-        if self.notes.turns:
-            yield f"{self.notes.turns} turns of tools left out of the history."
-        if self.notes.declining:
-            yield (
-                f"{plural(self.notes.declining, 'question')} taken as unanswerable, since their reference answers "
-                f"decline or stand for none, such as {self.notes.declined!r}. Give a field answerable to say otherwise."
-            )
+        yield from self.notes.warnings()
         yield from self.parting.warnings()
         matching = self.matching
         if matching.by_text and 2 * matching.met_by_text < matching.by_text:

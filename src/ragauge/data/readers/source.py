@@ -68,7 +68,7 @@ def read_records(source: Any, how: Options, split: str | None = None) -> Iterato
     """As `records`, by what the user said about the source."""
     if isinstance(source, EvalSet):
         return iter([Record(example, None, source.name, n) for n, example in enumerate(source.examples, 1)])
-    return RecordReader(rows_of(source, split), how).records()
+    return RecordReader(rows_of(source, split, without_retrieval=how.without_retrieval), how).records()
 
 
 def read_set(source: Any, *, name: str | None = None, **how: Any) -> EvalSet:
@@ -124,7 +124,8 @@ def join_records(
     """As `joined`, by what the user said about both sources; scores are columns of the responses."""
     if isinstance(set_source, EvalSet):
         return answers_to(set_source, response_source, how, on_unknown=on_unknown)
-    answers = RecordReader(rows_of(response_source), replace(how, segments=()))
+    given = rows_of(response_source, without_retrieval=how.without_retrieval)
+    answers = RecordReader(given, replace(how, segments=()))
     reading = RecordReader(rows_of(set_source), replace(how, context_marker=""), answers)
     examples: dict[str, Record] = {}
     for n, row in reading.rows.rows:
@@ -154,7 +155,8 @@ def answers_to(
         seen: mapped columns that were found where the set was read.
         on_unknown: what to do about a response to no example of the set.
     """
-    answers = RecordReader(rows_of(response_source), replace(how, segments=()))
+    given = rows_of(response_source, without_retrieval=how.without_retrieval)
+    answers = RecordReader(given, replace(how, segments=()))
     examples = {record.example.query_id: record for record in records(eval_set)}
     answers.known({*how.segments, *(name for record in examples.values() for name in record.example.segments)})
     unseen = {*how.columns.values(), *how.scored.values()}.difference(seen)
@@ -201,14 +203,20 @@ def _joined(
             yield Record(record.example, None, record.source, record.line)
 
 
-def rows_of(source: Any, split: str | None = None) -> Rows:
-    """The rows of a source, its format chosen by content, then by the ending of its name."""
+def rows_of(source: Any, split: str | None = None, *, without_retrieval: bool = False) -> Rows:
+    """The rows of a source, its format chosen by content, then by the ending of its name.
+
+    Args:
+        source: as for `records`.
+        split: of a BEIR folder or a Hugging Face data set; None = test.
+        without_retrieval: of traces, answers before which nothing was searched are read too.
+    """
     if isinstance(source, str | Path):
         path = Path(source)
         if path.is_dir():
             return _folder(path, split)
         try:
-            return _file(path)
+            return _file(path, without_retrieval=without_retrieval)
         except (FileNotFoundError, PermissionError) as error:
             raise _unopened(path, error) from None
     if not tabular.is_frame(source) and tabular.is_dataset(source):     # an Arrow table has the same shape
@@ -239,7 +247,7 @@ def _folder(path: Path, split: str | None) -> Rows:
     return beir.read(path, split)
 
 
-def _file(path: Path) -> Rows:
+def _file(path: Path, *, without_retrieval: bool = False) -> Rows:
     with path.open("rb") as file:
         magic = file.read(4)
     ending = next((end for end in reversed(path.suffixes) if end.lower() not in (".gz", ".zst")), "").lower()
@@ -256,7 +264,7 @@ def _file(path: Path) -> Rows:
     start = head(path).removeprefix(BOM).lstrip()
     if start[:1] in (b"{", b"["):
         rows = jsonl.read(path)
-        return traces.read(rows) if is_batch(start) else rows
+        return traces.read(rows, without_retrieval=without_retrieval) if is_batch(start) else rows
     if ending in ENDINGS:
         return ENDINGS[ending](path)
     first = start.partition(b"\n")[0].decode("utf-8", "replace")

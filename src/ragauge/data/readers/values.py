@@ -12,6 +12,7 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
+from ragauge.text.messages import plural
 from ragauge.text.previews import Previews
 
 # tuples, since a union is built anew at every check; dict first, since Mapping is an abstract class and slow to ask
@@ -37,6 +38,7 @@ class Notes:
         passage_keys: keys of passages that nothing reads.
         turns: earlier turns left out because they are a tool's.
         unasked: chats in which nobody asks.
+        tools: role -> messages with what a tool returned of which no passage is read.
         id_rules: where the doc_ids of passages came from -> how many: a key such as doc_id or metadata.source; "text",
             a hash of the text; "place", the place in the list of a passage without text.
         declining: examples taken as unanswerable because their references decline.
@@ -49,11 +51,30 @@ class Notes:
     passage_keys: dict[str, int] = field(default_factory=dict)
     turns: int = 0
     unasked: int = 0
+    tools: dict[str, int] = field(default_factory=dict)
     id_rules: dict[str, int] = field(default_factory=dict)
     unclear: dict[str, int] = field(default_factory=dict)
     declining: int = 0
     declined: str = ""
     previews: Previews = field(default_factory=Previews)
+
+    def warnings(self) -> Iterator[str]:
+        """What the user should know of chats, and of references that decline."""
+        if self.unasked:
+            yield f"{plural(self.unasked, 'chat')} without a question left out."
+        if self.tools:
+            yield (
+                f"{plural(sum(self.tools.values()), 'message')} of tools not read as passages "
+                f"(role {', '.join(self.tools)}): they hold no known text, or other passages stand beside them. "
+                "Name the column that counts: --map passages=COLUMN."
+            )
+        if self.turns:
+            yield f"{self.turns} turns of tools left out of the history."
+        if self.declining:
+            yield (
+                f"{plural(self.declining, 'question')} taken as unanswerable, since their reference answers "
+                f"decline or stand for none, such as {self.declined!r}. Give a field answerable to say otherwise."
+            )
 
     def identified(self, rule: str, n: int = 1) -> None:
         """Counts passages whose doc_id came by a rule."""

@@ -15,12 +15,13 @@ from ragauge.data.readers.traces.origin import origin_of
 from ragauge.data.readers.traces.placing import placed, thought, within
 from ragauge.data.readers.traces.spans import TraceSpan
 from ragauge.data.readers.traces.step import Documents, Step
-from ragauge.data.readers.traces.tree import FINDING, OURS, Node, Request, requests
+from ragauge.data.readers.traces.tree import FINDING, OURS, Node, Request, adopted, requests
 from ragauge.data.readers.traces.verdicts import TraceVerdict, outcome_of, verdicts_of
 from ragauge.data.response import REDACTED
 
 UNION, LAST, SPAN = "union", "last", "span:"     # whose documents are the passages
 NO_SEARCH = "no retrieval in it"
+UNSEARCHED = "answered without retrieval"     # what `without_retrieval` reads
 HEAVIEST = 1e6     # requests that a sampled one can stand for; who keeps one of more than a million has none to score
 SAMPLED = re.compile(r"(?:^|;)th:([0-9a-f]{1,14})(?:;|$)")
 # columns to report by, where the user asks
@@ -36,8 +37,9 @@ class LeftOut:
 
 
 def rows(
-    spans: Sequence[TraceSpan], passages: str = UNION, verdicts: Sequence[TraceVerdict] | None = None
-) -> Iterator[Row | LeftOut]:
+    spans: Sequence[TraceSpan], passages: str = UNION, verdicts: Sequence[TraceVerdict] | None = None, *,
+    without_retrieval: bool = False,
+) -> Iterator[Row | LeftOut]:  # fmt: skip
     """The requests of one trace as rows; the spans in any order, all of the same trace.
 
     Args:
@@ -46,6 +48,7 @@ def rows(
             its number, or of the last reranker; `last`, of the last search or reranker; `span:NAME`, of the spans of
             this name, whatever searched beside them.
         verdicts: what was said of the trace, in its spans and elsewhere; None = what its spans say.
+        without_retrieval: answers before which nothing was searched are read too, with passages that are not known.
 
     >>> alone = TraceSpan("5" * 32, "6" * 16, attributes={"openinference.span.kind": "EMBEDDING"})
     >>> [one.reason for one in rows([alone])]
@@ -55,6 +58,7 @@ def rows(
     if any(span.resource.get("service.name") == OURS for span in spans):
         yield LeftOut(trace_id, "ragauge's own")
         return
+    spans = adopted(spans)
     found = requests(spans)
     if not found:
         yield LeftOut(trace_id, "no step that any known instrumentation describes")
@@ -62,7 +66,7 @@ def rows(
         verdicts = [one for span in spans for one in verdicts_of(span)]
     said = placed(found, spans, verdicts)
     for request in found:
-        reason = _unread(request)
+        reason = _unread(request, without_retrieval=without_retrieval)
         if reason:
             yield LeftOut(trace_id, reason)
         else:
@@ -70,18 +74,29 @@ def rows(
             yield {**_row(request, spans, passages), "outcome": outcome or None}
 
 
-def _unread(request: Request) -> str:
+def _unread(request: Request, *, without_retrieval: bool) -> str:
     """Why a request is no answer of a RAG; "" where it is one."""
     if request.said is not None and request.said.kind == "evaluator":
         return "an evaluation"
-    searched = any(node.step.kind in FINDING for node in request.nodes())
     indexing = request.said is not None and request.said.kind in ("embedding", "prompt", "tool")
-    if not searched and (not request.root.error or indexing):
-        return NO_SEARCH
+    if not _searched(request):
+        if indexing or not (request.root.error or _is_written(request)):
+            return NO_SEARCH
+        if not (request.root.error or without_retrieval):
+            return UNSEARCHED
     query = _query(request)
     if query is None:
         return "no question recorded"
     return "the question is redacted" if query == REDACTED else ""
+
+
+def _searched(request: Request) -> bool:
+    return any(node.step.kind in FINDING for node in request.nodes())
+
+
+def _is_written(request: Request) -> bool:
+    """Whether a model wrote something for it, or it says itself what it answered."""
+    return any(node.step.kind == "llm" for node in request.nodes()) or _answer(request) is not None
 
 
 def _query(request: Request) -> str | None:
@@ -148,7 +163,7 @@ def _found(request: Request, which: str, missing: dict[str, str]) -> tuple[Any, 
             before = _union([node.step.documents for node in earlier]) if earlier else None
         return _hops([rerankers[-1].step.documents]), _hops([before])
     if not finders:
-        missing["passages"] = "the retriever's documents are not recorded"
+        missing["passages"] = "the retriever's documents are not recorded" if _searched(request) else NO_SEARCH
         return None, None
     counted = finders[-1:] if which == LAST else finders
     return _hops([node.step.documents for node in counted]), None

@@ -13,8 +13,11 @@ TRACE_ID, SPAN_ID = re.compile(r"(?!0{32})[0-9a-f]{32}"), re.compile(r"(?!0{16})
 DEEPEST = 32                                   # levels of lists and objects in one attribute
 VECTORS = "embedding.embeddings."              # numbers by the thousand, and nothing that is measured
 ERROR = (2, "STATUS_CODE_ERROR")
-BATCH = re.compile(rb'\{\s*"resourceSpans"\s*:')
-SIGNALS = {"resourceLogs": "logs", "resourceMetrics": "metrics"}
+BATCH = re.compile(rb'\{\s*"resource(?:Spans|Logs)"\s*:')
+LOGS = "resourceLogs"
+METRICS = "resourceMetrics"
+BODY = "body"     # what the body of an event that came as a log record is called among its attributes
+EVENTS = "gen_ai."     # how the names of log records begin that are events of spans
 
 
 class BadSpan(ValueError):  # noqa: N818 - what was found
@@ -94,9 +97,8 @@ def spans_of(batch: Mapping[str, Any]) -> Iterator[TraceSpan | str]:
 
     One bad span takes no other with it. Fields that are not known are ignored.
     """
-    for key, signal in SIGNALS.items():
-        if key in batch:
-            yield f"{signal}, not spans"
+    if METRICS in batch:
+        yield "metrics, not spans"
     for sent in _objects(batch.get("resourceSpans")):
         resource = sent.get("resource")
         try:
@@ -109,6 +111,23 @@ def spans_of(batch: Mapping[str, Any]) -> Iterator[TraceSpan | str]:
                     yield _span(span, about)
                 except BadSpan as bad:
                     yield str(bad)
+
+
+def events_of(batch: Mapping[str, Any]) -> Iterator[tuple[str, str, Event]]:
+    """(trace id, span id, event) of the log records of one batch, {"resourceLogs": [...]}, that are events of spans."""
+    for sent in _objects(batch.get(LOGS)):
+        for scope in _objects(sent.get("scopeLogs")):
+            for record in _objects(scope.get("logRecords")):
+                try:
+                    said, body = _attributes(record.get("attributes")), _value(record.get(BODY), 0)
+                    trace_id = _id(record.get("traceId"), "traceId", TRACE_ID, 32)
+                    span_id = _id(record.get("spanId"), "spanId", SPAN_ID, 16)
+                except BadSpan:
+                    continue     # its span is there without it
+                name = str(record.get("eventName") or said.get("event.name") or "")
+                if name.startswith(EVENTS):
+                    at = _whole(record.get("timeUnixNano")) or _whole(record.get("observedTimeUnixNano"))
+                    yield trace_id, span_id, Event(name, said if body is None else {**said, BODY: body}, at)
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ragauge.data.readers.traces.dialects import step_of
 from ragauge.data.readers.traces.spans import TraceSpan
@@ -78,11 +78,31 @@ def _order(span: TraceSpan) -> tuple[int, str]:
     return span.start, span.span_id
 
 
+def adopted(spans: Sequence[TraceSpan]) -> list[TraceSpan]:
+    """The spans of one trace, those whose parent never came inside the only outermost one that was open as they began.
+
+    Samplers and full queues drop spans; where several outermost ones were open, nobody knows whose they are.
+    """
+    ids, roots = {span.span_id for span in spans}, [span for span in spans if not span.parent_id]
+
+    def parent_of(span: TraceSpan) -> str:
+        if not span.parent_id or span.parent_id in ids:
+            return span.parent_id
+        around = [root for root in roots if root.start <= span.start <= (root.end or span.start)]
+        return around[0].span_id if len(around) == 1 else span.parent_id
+
+    parents = [parent_of(span) for span in spans]
+    return [
+        span if parent == span.parent_id else replace(span, parent_id=parent)
+        for span, parent in zip(spans, parents, strict=True)
+    ]
+
+
 def requests(spans: Sequence[TraceSpan]) -> list[Request]:
     """The requests of one trace: those of its outermost steps that searched for something, else the trace as a whole.
 
-    Spans that say nothing, such as a web server's, are left out, and their children stand in their place. So are judges
-    beside what they judge, with all that is inside them.
+    Spans are read as `adopted` gives them. Those that say nothing, such as a web server's, are left out,
+    and their children stand in their place. So are judges beside what they judge, with all that is inside them.
     """
     by_id = {span.span_id: span for span in spans}
     nodes = {span.span_id: Node(span, step) for span in by_id.values() if (step := step_of(span)) is not None}
