@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from ragauge.api.inputs.typed import LastJudge, Metrics, Store, Typed
 
@@ -27,6 +27,10 @@ class MonitorServeOptions:
     tail: Annotated[
         Sequence[Path], Typed("A file of JSON lines that an exporter appends to; repeatable.", kind=list[Path] | None)
     ] = ()
+    date_from: Annotated[
+        Literal["arrival", "span"],
+        Typed("Whose day a trace counts for: of its arrival, or of its own spans.", kind=Literal["arrival", "span"]),
+    ] = "arrival"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -158,7 +158,8 @@ def traces(
             lines, matching = opened.ledger.page(outcome, plain, limit=most, skip=skip)
         there = {run_id for run_id in {line.run_id for line in lines} if _name(opened, run_id)}
         came = opened.inbox.arrived([line.trace_id for line in lines])
-        rows = tuple(_row(opened, line, there, _moment(came.get(line.trace_id))) for line in lines)
+        times = {trace_id: time.first for trace_id, time in came.items()}
+        rows = tuple(_row(opened, line, there, _moment(times.get(line.trace_id))) for line in lines)
         return TraceList(rows, matching, outcomes)
 
 

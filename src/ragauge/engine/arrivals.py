@@ -53,7 +53,7 @@ def traffic_runs(store: Store, since: str = "", *, project: str = "") -> list[Ru
     """
     found = store.runs.list(filter={"kind": "traffic"}, sort="oldest")
     meant = project or _first_project(found)
-    return [run for run in found if run.system == meant and day_of(run) >= since]
+    return sorted((run for run in found if run.system == meant and day_of(run) >= since), key=day_of)
 
 
 def traffic_projects(store: Store) -> list[str]:
@@ -176,12 +176,13 @@ def _of_run(store: Store, run: Run, metrics: Sequence[str], after: int) -> Itera
     for place, number in enumerate(index.number.tolist()):
         query = int(index.query[place])
         stands_for = _StandsFor.of(index, place)
-        at = times.get(traces[query])
+        came = times.get(traces[query])
         pending = traces[query] in waiting or index.query_ids[query] in waiting
         yield Arrival(
-            number, began if at is None else datetime.fromtimestamp(at, UTC), index.query_ids[query], run.run_id,
+            number, began if came is None else datetime.fromtimestamp(came.at, UTC), index.query_ids[query], run.run_id,
             {name: value for name, value in segments.get(index.query_ids[query], {}).items() if value is not None},
             {name: score for name, one in scores.items() if (score := _score(one, place, stands_for, pending))},
+            came is not None and came.past,
         )     # fmt: skip
 
 

@@ -52,6 +52,7 @@ class DriftWatcher(DailyLook):
         first = min((until - timedelta(days=LAST_DAYS), *marked_days(store.periods.list())))
         since = first - timedelta(days=BASELINE_DAYS)
         came = [one for one in arrivals(store, [], since=since.isoformat(), project=project) if one.at.date() < until]
+        several.past |= {one.at.date() for one in came if one.past}
         days = sorted({one.at.date() for one in came} or {until})[-LAST_DAYS:]
         permutations = permutations_for(min(map(several.level, days)))
         return drift_report(store, came, self._monitor.drift, days[-1], permutations, several.of(project))
@@ -66,7 +67,7 @@ class DriftWatcher(DailyLook):
             last = max((one.since if one.ended_at is None else one.ended_at.date() for one in mine), default=date.min)
             for seen in report.days:
                 day, one = seen.day, seen.drift
-                if one.of != texts or day <= last:
+                if one.of != texts or day <= last or (opened is None and day in several.past):
                     continue
                 if opened is None and one.drifted and (one.p is None or one.p <= several.level(day)):
                     opened = found[f"{texts}{day}"] = self._alert(several, project, seen, report)
@@ -97,6 +98,9 @@ class _Several:
     Args:
         store: with the traffic.
         monitor: the section.
+
+    Attributes:
+        past: days of which requests were dated to the past: they raise no alert.
     """
 
     def __init__(self, store: Store, monitor: MonitorSection) -> None:
@@ -105,6 +109,7 @@ class _Several:
         self.projects = looked_into(monitor, self._came)
         self._meant = watched_project(store, monitor.project)
         self._among: dict[date, int] = {}
+        self.past = set[date]()
 
     def of(self, project: str) -> tuple[str, ...]:
         """The projects with traffic, one of them first."""

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from ragauge.data.readers.aliases import names_of, snake
@@ -15,6 +16,7 @@ from ragauge.monitoring.otlp import Left
 from ragauge.store.inbox import TracePart
 
 LONGEST_ID = 200     # characters
+CAPTURED = "%Y%m%dT%H%M%S.%f"     # how the ids of captured responses begin
 MOST_NAMED = 20     # lines that are left out
 CONTENT = frozenset({*names_of("query"), *names_of("answer"), *names_of("passages"), "error"})
 
@@ -36,8 +38,12 @@ class Lines:
     named: tuple[str, ...] = ()
 
 
-def parse(body: bytes) -> Lines:
+def parse(body: bytes, *, dated: bool = False) -> Lines:
     """The lines of a body, each on its own: one that cannot be read takes no other with it.
+
+    Args:
+        body: JSON lines.
+        dated: lines count from when they were captured, where their ids say it.
 
     Raises:
         Refused: 400, where no line can be read.
@@ -56,11 +62,23 @@ def parse(body: bytes) -> Lines:
             continue
         kept.append(line)
         trace_id = id_of(row, line)
-        parts[trace_id] = TracePart(trace_id, rooted=True)
+        parts[trace_id] = TracePart(trace_id, rooted=True, began=_captured_at(trace_id) if dated else None)
     if wrong and not kept:
         raise Refused(400, f"no line can be read; {several(wrong)}. Send a JSON object a line, as rg.capture writes.")
     left = Left(len(wrong), next(iter(wrong), ""))
     return Lines(b"\n".join(kept), tuple(parts.values()), left, tuple(wrong[:MOST_NAMED]))
+
+
+def _captured_at(query_id: str) -> float | None:
+    """When a response was captured, by its id, seconds since 1970; None where the id does not say it.
+
+    >>> _captured_at("20260131T101500.250000-3f9a"), _captured_at("q1")
+    (1769854500.25, None)
+    """
+    try:
+        return datetime.strptime(query_id.partition("-")[0], CAPTURED).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
 
 
 def several(wrong: Sequence[str]) -> str:

@@ -324,25 +324,31 @@ def _fill(into: Any, sent: Any) -> None:
         _fill(into.links.add(), link)
 
 
-def parts_of_spans(request: ExportTraceServiceRequest, body: bytes) -> tuple[TracePart, ...]:
+def parts_of_spans(request: ExportTraceServiceRequest, body: bytes, *, dated: bool = False) -> tuple[TracePart, ...]:
     """The traces that the spans of a request belong to, and those whose spans people judge in it.
 
     Args:
         request: as it was read.
         body: as it was sent: where no name of a verdict is in it, no span is looked through for one.
+        dated: traces count from when they began by their own clocks, where their spans say it.
     """
     found: dict[bytes, list[int]] = {}
     verdicts = any(name in body for name in VERDICTS)
     for span in items(TRACES, request):
-        seen = found.setdefault(span.trace_id, [0, 0, 0])
+        seen = found.setdefault(span.trace_id, [0, 0, 0, 0])
         seen[0] += 1
         if not span.parent_span_id and span.end_time_unix_nano:
             seen[1] = 1
+        if dated and span.start_time_unix_nano:
+            seen[3] = min(seen[3] or span.start_time_unix_nano, span.start_time_unix_nano)
         if verdicts and _says_verdicts(span):
             about = span.links[0].trace_id if len(span.links) == 1 and _judges(span) else b""
             about = about if len(about) == 16 and about != NO_ID[16] else span.trace_id
-            found.setdefault(about, [0, 0, 0])[2] = 1
-    return tuple(TracePart(trace_id.hex(), seen[0], bool(seen[1]), bool(seen[2])) for trace_id, seen in found.items())
+            found.setdefault(about, [0, 0, 0, 0])[2] = 1
+    return tuple(
+        TracePart(trace_id.hex(), n, bool(rooted), bool(said), began / 1e9 if began else None)
+        for trace_id, (n, rooted, said, began) in found.items()
+    )
 
 
 def _says_verdicts(span: Any) -> bool:

@@ -35,6 +35,7 @@ class Policy:
         redaction: what is taken out before anything is kept.
         patience: how long a trace waits for more.
         signals: names of the gauges that are kept.
+        dated: traces count for the day on which they began by their own clocks, not for that of their arrival.
         keep_raw: seconds that raw batches are kept.
         keep_traces: seconds that what is known of a trace is kept.
     """
@@ -52,6 +53,7 @@ class Policy:
     redaction: Redaction = field(default_factory=Redaction)
     patience: Patience = field(default_factory=Patience)
     signals: frozenset[str] = frozenset()
+    dated: bool = False
     keep_raw: float = 7 * DAY
     keep_traces: float = 90 * DAY
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ragauge.monitoring.receiver import SenderAccess
     from ragauge.monitoring.scheduling import Scheduler
     from ragauge.monitoring.signalling import SignalWatcher
+    from ragauge.monitoring.tailing import GrowingFile
     from ragauge.monitoring.watcher import Watcher
 
 # seconds between two looks for traces, responses, …
@@ -60,16 +61,18 @@ class Service:
         self._store, self._say, self._policy = store, say, policy
         self._sampler, self._watcher = Sampler(store, policy), watcher
         self._intake = Intake(store, self._policy.patience)
+        self._behind = set(tail) if policy.dated else set()     # files that were not read to their ends yet
         self._over, self._switch = threading.Event(), sys.getswitchinterval()
         self._collect_as_before: Callable[[], None] = lambda: None
         self._way = GivingWay(self._intake.answering, self._over.wait)
         scorer = TrafficScorer(store, policy, say, between=GivingWay(self._intake.answering, self._over.wait).rest)
-        tails = [GrowingFile(store, path, Taking(policy.redaction), policy.patience, say) for path in tail]
+        taking = Taking(policy.redaction, dated=policy.dated)
+        tails = [GrowingFile(store, path, taking, policy.patience, say) for path in tail]
         works: list[tuple[Callable[[], int], float]] = [
             (self._settle, IDLE), (scorer.score_free, SCORING), (scorer.judge, SCORING), (scorer.show, SCORING),
             (LabelDecisions(store, scorer.renew).look, SCORING), (self._watch, WATCHING), (self._forget, TIDYING),
             *((partial(one.look, store, self._over), LOOKING) for one in timed),
-            *((one.read, TAILING) for one in tails),
+            *((partial(self._read, one), TAILING) for one in tails),
         ]     # fmt: skip
         self._workers = [
             threading.Thread(target=self._work, args=one, name="ragauge-monitor", daemon=True) for one in works
@@ -96,7 +99,8 @@ class Service:
         from ragauge.monitoring.receiver import Receiver
         from ragauge.monitoring.taking import Taking
 
-        return Receiver(dashboard, access, self._intake, Taking(self._policy.redaction, self._policy.signals))
+        taking = Taking(self._policy.redaction, self._policy.signals, dated=self._policy.dated)
+        return Receiver(dashboard, access, self._intake, taking)
 
     def start(self) -> None:
         """Begins to work."""
@@ -121,7 +125,15 @@ class Service:
                 worker.join(LAST)
         self._store.close()
 
+    def _read(self, tail: GrowingFile) -> int:
+        """Reads a file to its end: what comes after a kill may be older than what was taken before."""
+        taken = tail.read()
+        self._behind.discard(tail.path)
+        return taken
+
     def _settle(self) -> int:
+        if self._behind:
+            return 0
         from ragauge.monitoring.settling import AT_A_TIME, settle
 
         done = limit = AT_A_TIME

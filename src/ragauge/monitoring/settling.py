@@ -233,7 +233,7 @@ class _Settling:
         Returns:
             The trace, its verdicts by the responses that it has now, and these.
         """
-        trace_id, day, project = one.due.trace_id, day_of(one.due.first), one.project
+        trace_id, day, project = one.due.trace_id, day_of(one.due.at), one.project
         old = self.before.get(trace_id)
         run_id = run_id_of(project, day)
         gone = [trace_id] if old is not None and old.run_id else []

@@ -44,12 +44,15 @@ class GrowingFile:
         taking: reads lines.
         patience: how long a trace waits for more.
         say: told what is left out.
+
+    Attributes:
+        path: of the file, as it was named.
     """
 
     def __init__(
         self, store: Store, path: Path, taking: Taking, patience: Patience, say: Callable[[str], None]
     ) -> None:
-        self._store, self._path = store, path.absolute()
+        self._store, self.path, self._path = store, path, path.absolute()
         self._taking, self._patience, self._say = taking, patience, say
 
     def read(self) -> int:

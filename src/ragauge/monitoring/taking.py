@@ -54,15 +54,18 @@ class Taking:
     Args:
         redaction: what is taken out before anything is kept.
         signals: names of the gauges that are kept.
+        dated: traces count from when they began by their own clocks, not from their arrival.
     """
 
-    def __init__(self, redaction: Redaction | None = None, signals: frozenset[str] = frozenset()) -> None:
-        self._redaction, self._signals = redaction or Redaction(), signals
+    def __init__(
+        self, redaction: Redaction | None = None, signals: frozenset[str] = frozenset(), *, dated: bool = False
+    ) -> None:
+        self._redaction, self._signals, self._dated = redaction or Redaction(), signals, dated
 
     def traces(self, sent: Sent) -> Taken:
         """What a request with spans holds."""
         parsed = otlp.parse(otlp.TRACES, sent.form, sent.body)
-        parts = otlp.parts_of_spans(parsed.message, sent.body)
+        parts = otlp.parts_of_spans(parsed.message, sent.body, dated=self._dated)
         return self._otlp(otlp.TRACES, parsed, parts, sent)
 
     def logs(self, sent: Sent) -> Taken:
@@ -90,7 +93,7 @@ class Taking:
 
     def responses(self, sent: Sent) -> Taken:
         """What lines of responses hold."""
-        found = lines.parse(self._redaction.redact_lines(sent.body))
+        found = lines.parse(self._redaction.redact_lines(sent.body), dated=self._dated)
         project = self._redaction.text(sent.project)
         batch = Batch(sent.at, "responses", found.body, found.parts, project) if found.parts else None
         said = {"taken": len(found.parts), "rejected": found.left.n, "why": found.left.first, "lines": found.named}

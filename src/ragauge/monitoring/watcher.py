@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -128,6 +128,7 @@ def judge_series(
         before = store.monitors.state(by.name)
         came = _Coming(store, by.watch, before)
         after, raised = by.after(before, came)
+        raised = _of_present(store, after, raised, came.past)
         if began is not None:     # what waits to be read or scored is not missing
             moved = after.cursor != before.cursor or came.waits or _unread(store, now)
             after, missing = by.quiet(after, _at(now), _at(began), monitor.no_data, moved=moved)
@@ -152,18 +153,35 @@ def judge_series(
 
 
 class _Coming:
-    """What came since a monitor looked last, as it is taken, and whether a request still waits for its score."""
+    """What came since a monitor looked last, as it is taken; whether a score is waited for, numbers of the past."""
 
     def __init__(self, store: Store, watch: Watch, state: WatchState) -> None:
-        self._metric, self.waits = watch.metric, False
+        self._metric, self.waits, self.past = watch.metric, False, set[int]()
         since, asked = _since(state), [watch.metric]
         self._arrivals = arrivals(store, asked, since=since, after=state.cursor, project=watch.project)
 
     def __iter__(self) -> Iterator[Arrival]:
         for one in self._arrivals:
             score = one.scores.get(self._metric)
+            if one.past:
+                self.past.add(one.number)
             self.waits = self.waits or (score is not None and score.status == "pending")
             yield one
+
+
+def _of_present(
+    store: Store, after: WatchState, raised: tuple[Alert, ...], past: Collection[int]
+) -> tuple[Alert, ...]:  # fmt: skip
+    """The alerts without those that fired in the past; one that is still open is raised once the present has begun."""
+    if not raised and not after.alerts:
+        return raised
+    stored = {one.alert.alert_id for one in store.monitors.alerts()}
+    now = {one.alert_id for one in raised if one.ended_at is None and one.number not in past}
+    open_still = [one for one in after.alerts.values() if one.alert_id not in stored | now]
+    return (
+        *(one for one in raised if one.alert_id in stored | now),
+        *(open_still if after.last is not None else ()),
+    )
 
 
 def _unread(store: Store, now: float) -> bool:

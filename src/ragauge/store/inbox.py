@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, bindparam, case, delete, func, insert, or_, select, update
 
@@ -16,6 +16,8 @@ from ragauge.store.traffic_schema import inbox, signals, tails, trace_batches, t
 
 SignalName = Literal["traces", "logs", "responses"]
 DAY = 86_400.0     # seconds; what comes later than this after a trace's first part is ignored, and counted
+COMING, LONGEST_HELD = 10.0, 600.0     # seconds after which no more of the past comes, and that others wait for it
+OLDEST = 5 * 366 * DAY     # seconds before its arrival that a trace can be dated to
 APART = 1e-6       # seconds between two traces of a batch, so that they keep the order in which they were sent
 
 
@@ -28,12 +30,14 @@ class TracePart:
         spans: how many.
         rooted: whether the outermost span, which has ended, is among them.
         verdicts: whether somebody judges the trace in it: that is read however late it comes.
+        began: when the trace began by its own clock, seconds since 1970; None = it counts from its arrival.
     """
 
     trace_id: str
     spans: int = 1
     rooted: bool = False
     verdicts: bool = False
+    began: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ class DueTrace:
         first: when its first part came.
         batches: numbers of its batches, in order of arrival.
         last: when its last part came.
+        dated: the moment that it is dated to; None = when its first part came.
     """
 
     trace_id: str
@@ -85,11 +90,34 @@ class DueTrace:
     first: float
     batches: tuple[int, ...]
     last: float = 0.0
+    dated: float | None = None
+
+    @property
+    def at(self) -> float:
+        """The moment whose day it counts for, seconds since 1970."""
+        return self.first if self.dated is None else self.dated
 
     @property
     def late(self) -> bool:
         """Whether something came more than a day after its first part: its response stays as it is."""
         return self.last - self.first > DAY
+
+
+class ArrivalTime(NamedTuple):
+    """When a trace came.
+
+    Attributes:
+        at: the moment whose day it counts for, seconds since 1970.
+        first: when its first part came.
+    """
+
+    at: float
+    first: float
+
+    @property
+    def past(self) -> bool:
+        """Whether it is of the past: dated to more than a day before it came."""
+        return self.first - self.at > DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +241,9 @@ class Inbox:
         came, rooted = new.excluded["last"], func.max(traces.c.rooted, new.excluded.rooted)
         late = (came - traces.c.first > DAY) & (bindparam("verdicts") == 0)
         due = case((late, traces.c.due), (rooted == 1, came + patience.rooted), else_=came + patience.quiet)
+        earliest = func.coalesce(func.min(traces.c.dated, new.excluded.dated), traces.c.dated, new.excluded.dated)
         statement = new.on_conflict_do_update(index_elements=["trace_id"], set_={
+            "dated": earliest,
             "last": func.max(traces.c["last"], came), "rooted": rooted, "due": due,
             "late": traces.c.late + case((late, bindparam("spans")), else_=0),
         })     # fmt: skip
@@ -221,7 +251,7 @@ class Inbox:
             {
                 "trace_id": part.trace_id, "first": at, "last": at, "rooted": int(part.rooted), "late": 0,
                 "due": at + (patience.rooted if part.rooted else patience.quiet), "spans": part.spans,
-                "verdicts": int(part.verdicts),
+                "verdicts": int(part.verdicts), "dated": _dated(part.began, at),
             }
             for at, _, part in each
         ])     # fmt: skip
@@ -237,7 +267,10 @@ class Inbox:
                 yield number, Batch(row.at, row.signal, unpack_bytes(row.body), (), row.project)
 
     def due(self, now: float, limit: int, ahead: float = inf) -> list[DueTrace]:
-        """Traces that are to be read, the longest waiting first.
+        """Traces that are to be read, the longest waiting first; those that are dated, by their dates.
+
+        While traces of the past come in, others wait until that is over, 10 minutes at most: whoever takes their scores
+        takes the older first.
 
         Args:
             now: seconds since 1970.
@@ -246,26 +279,32 @@ class Inbox:
                 and is read now.
         """
         came = or_(traces.c.due <= now, traces.c.due > now + ahead) if ahead < inf else traces.c.due <= now
-        query = select(traces.c.trace_id, traces.c.due, traces.c.first, traces.c["last"]).where(came)
+        past = traces.c.due.is_not(None) & (traces.c.first - traces.c.dated > DAY)
+        query = select(traces.c.trace_id, traces.c.due, traces.c.first, traces.c["last"], traces.c.dated).where(came)
         with self._database.read() as connection:
-            found = connection.execute(query.order_by(traces.c.due).limit(limit)).all()
+            newest = connection.execute(select(func.max(traces.c["last"])).where(past)).scalar()
+            if newest is not None and newest <= now < newest + COMING:
+                query = query.where(traces.c.due <= now - LONGEST_HELD)
+            order = traces.c.due if newest is None else func.coalesce(traces.c.dated, traces.c.first)
+            found = connection.execute(query.order_by(order).limit(limit)).all()
             batches = self._batches(connection, [row.trace_id for row in found])
-        return [DueTrace(*row[:3], batches.get(row.trace_id, ()), row[3]) for row in found]
+        return [DueTrace(*row[:3], batches.get(row.trace_id, ()), *row[3:]) for row in found]
 
     def trace(self, trace_id: str) -> DueTrace | None:
         """A trace, whether it waits or not (then due is 0); None where there is none."""
-        columns = (traces.c.trace_id, traces.c.due, traces.c.first, traces.c["last"])
+        columns = (traces.c.trace_id, traces.c.due, traces.c.first, traces.c["last"], traces.c.dated)
         query = select(*columns).where(traces.c.trace_id == trace_id)
         with self._database.read() as connection:
             row = connection.execute(query).first()
             batches = self._batches(connection, [trace_id])
-        return None if row is None else DueTrace(trace_id, row[1] or 0.0, row[2], batches.get(trace_id, ()), row[3])
+        return None if row is None else DueTrace(trace_id, row[1] or 0.0, row[2], batches.get(trace_id, ()), *row[3:])
 
-    def arrived(self, trace_ids: Sequence[str]) -> dict[str, float]:
-        """When the first part of some traces came, seconds since 1970; of those that are known."""
-        query = select(traces.c.trace_id, traces.c.first)
+    def arrived(self, trace_ids: Sequence[str]) -> dict[str, ArrivalTime]:
+        """When some traces came; of those that are known."""
+        query = select(traces.c.trace_id, func.coalesce(traces.c.dated, traces.c.first), traces.c.first)
         with self._database.read() as connection:
-            return dict(rows_among(connection, query, traces.c.trace_id, trace_ids))
+            found = rows_among(connection, query, traces.c.trace_id, trace_ids)
+            return {trace_id: ArrivalTime(*times) for trace_id, *times in found}
 
     def _batches(self, connection: Connection, trace_ids: Sequence[str]) -> dict[str, tuple[int, ...]]:
         found: dict[str, tuple[int, ...]] = {}
@@ -319,3 +358,8 @@ class Inbox:
             connection.execute(delete(signals).where(signals.c.at < raw_before))
             connection.execute(delete(traces).where(traces.c.first < traces_before, traces.c.due.is_(None)))
         return int(gone)
+
+
+def _dated(began: float | None, at: float) -> float | None:
+    """The moment that a trace is dated to: not after its arrival; None where its clock is 5 years behind that."""
+    return None if began is None or at - began > OLDEST else min(began, at)

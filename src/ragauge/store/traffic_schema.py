@@ -28,6 +28,7 @@ traces = Table(
     Column("due", Float),  # when it is read; NULL = nothing has come since it was
     Column("rooted", SmallInteger, nullable=False),  # 1: its outermost span has ended
     Column("late", Integer, nullable=False),  # spans that came too late and are ignored
+    Column("dated", Float),  # the moment whose day it counts for, seconds since 1970; NULL = `first`
     Index("traces_by_due", "due"),
     Index("traces_by_first", "first"),
     sqlite_with_rowid=False,

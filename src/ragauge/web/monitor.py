@@ -48,7 +48,8 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
     ), wanted.config), watching=True)     # fmt: skip
     kinds = (Scheduler, DriftWatcher, JudgeCanary, SignalWatcher, GivingBack)
     timed = [one for kind in kinds if (one := kind.of(wanted.config)) is not None]
-    service = Service.of(site.store, policy_of(wanted.config), say, Watcher.of(wanted.config), timed, wanted.tail or ())
+    policy = replace(policy_of(wanted.config), dated=wanted.date_from == "span")
+    service = Service.of(site.store, policy, say, Watcher.of(wanted.config), timed, wanted.tail or ())
 
     def announced(address: str) -> None:
         service.start()
@@ -58,6 +59,8 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
         say(f"Read: {filtered_out(section_of(wanted.config))}")
         for phrase in projects_said(monitors(config=wanted.config, store=site.store).found.projects):
             say(phrase.text)
+        if policy.dated:
+            say("Dated: traces count for the day of their own spans; those of the past raise no alert")
         for path in wanted.tail or ():
             say(f"Read as it grows: {path}{'' if path.exists() else ' (it is not there yet)'}")
         say(f"Exporters find it by: OTEL_EXPORTER_OTLP_ENDPOINT={address.rstrip('/')}")

@@ -33,11 +33,12 @@ class Arrival:
 
     Attributes:
         number: in order of arrival.
-        at: when it arrived, UTC.
+        at: when it arrived, UTC, or the moment in the past that it is dated to.
         trace_id: of the request; the query_id of its response.
         run_id: the run that holds it.
         segments: name -> value.
         scores: printed metric name -> score; a metric that is not asked of it is not there.
+        past: whether it is dated to more than a day before it came: it raises no alert.
     """
 
     number: int
@@ -46,3 +47,4 @@ class Arrival:
     run_id: str = ""
     segments: Mapping[str, str] = field(default_factory=dict)
     scores: Mapping[str, ArrivedScore] = field(default_factory=dict)
+    past: bool = False

@@ -112,7 +112,7 @@ class WatchState:
         instrument: metric version, judge and question versions.
         series: where each stands, those of the next period included.
         alerts: open ones, by series.
-        last: when the last request arrived whose score it took; None = none yet.
+        last: when the last request arrived whose score it took; None = none yet, or only requests of the past.
         silent: the alerts that nothing comes any more, while they are open, by series.
         resumed: when scores came again after nothing at all had come; None = they always came.
         growing: whether this is the first day of a level: what comes of a segment is watched from its first score on.
@@ -258,9 +258,7 @@ class Watching:
         series, oldest = dict(state.series), day - self.watch.baseline.days
         for segment, came in times.items():
             series[segment] = series.get(segment, Series()).with_unread(came, day, oldest, state.resumed)
-        last = max(arrival.at for arrival in arrivals)
-        last = last if state.last is None else max(last, state.last)
-        return replace(state, cursor=arrivals[-1].number, series=series, last=last)
+        return replace(state, cursor=arrivals[-1].number, series=series, last=_last_heard(state, arrivals))
 
     def _segments_of(self, arrival: Arrival) -> Iterator[Segment]:
         yield ALL
@@ -340,6 +338,8 @@ class Watching:
         heard, resumed = state.day - self.watch.baseline.days, state.resumed
         if ALL in silent:
             resumed = max(arrivals[0].at, silent[ALL].fired_at)
+        elif state.last is None and state.day and not arrivals[0].past:     # the present begins
+            resumed = arrivals[0].at
         for segment, own in scores.items():
             if (missing := silent.pop(segment, None)) is not None:
                 found.append((own[0].number, replace(missing, ended_at=max(own[0].at, missing.fired_at))))
@@ -355,10 +355,9 @@ class Watching:
                     found.append((turn.score.number, alerts[segment]))
                 elif opened is not None and not turn.after.open:
                     found.append((turn.score.number, replace(alerts.pop(segment), ended_at=turn.score.at)))
-        last = max(one.at for one in arrivals)
-        last = last if state.last is None else max(last, state.last)
         return replace(
-            state, cursor=arrivals[-1].number, series=series, alerts=alerts, last=last, silent=silent, resumed=resumed
+            state, cursor=arrivals[-1].number, series=series, alerts=alerts, last=_last_heard(state, arrivals),
+            silent=silent, resumed=resumed,
         ), found     # fmt: skip
 
     def _grown(self, state: WatchState, scores: Iterable[Segment]) -> WatchState:
@@ -387,3 +386,9 @@ class Watching:
             None if before is None else shown(before), turn.evidence if self.watch.decide == "test" else 1.0, limit,
             self._sharers(state), self.watch.decide, self.watch.lower, project=self.of,
         )     # fmt: skip
+
+
+def _last_heard(state: WatchState, arrivals: Iterable[Arrival]) -> datetime | None:
+    """When the last request came: what is dated to the past says nothing of whether anything comes now."""
+    times = [arrival.at for arrival in arrivals if not arrival.past]
+    return max((time for time in (*times, state.last) if time is not None), default=None)

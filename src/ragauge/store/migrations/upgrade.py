@@ -12,7 +12,7 @@ from ragauge.errors import StoreError
 from ragauge.store.database import Database
 from ragauge.store.sqlite import ELSEWHERE
 
-VERSIONS = tuple(f"{number:04}" for number in range(1, 30))  # oldest first
+VERSIONS = tuple(f"{number:04}" for number in range(1, 31))  # oldest first
 HEAD = VERSIONS[-1]
 TABLE = "ragauge_version"
 _ALEMBIC = threading.Lock()  # Alembic keeps its context in module variables
