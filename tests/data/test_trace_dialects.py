@@ -275,6 +275,89 @@ def test_answers_without_retrieval_are_read_where_they_are_wanted(spans: list[di
     assert response.missing == {"passages": "no retrieval in it"}
 
 
+@pytest.mark.parametrize("result", ["Text of a.md.", json.dumps({"hits": [{"id": "a.md", "text": "Text of a.md."}]})])
+@pytest.mark.parametrize("tool", [
+    {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search"}, {KIND: "TOOL", "tool.name": "search"},
+])  # fmt: skip
+def test_what_tools_returned_is_what_an_answer_without_retrieval_rests_on(
+    tool: dict[str, Any], result: str, tmp_path: Path
+) -> None:
+    """An agent that searches by a tool has the texts of the tool as passages, as in a chat."""
+    name = "output.value" if KIND in tool else "gen_ai.tool.call.result"
+    asks = {**CHAT, "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": [{"type": "tool_call"}]}])}
+    spans = [
+        span(1, 0, {"gen_ai.operation.name": "invoke_agent"}), span(2, 1, {**PARTS, **asks}),
+        span(3, 1, {**tool, name: result}), span(4, 1, {**CHAT, **PARTS}),
+    ]  # fmt: skip
+    path = written(tmp_path / "traces.jsonl", batch(spans))
+    (record,) = read_records(path, Options(without_retrieval=True))
+    assert record.response is not None
+    assert (record.example.query, record.response.answer, record.response.missing) == (ASKED, "14 days.", {})
+    assert [passage.text for passage in record.response.passages or ()] == ["Text of a.md."]
+
+
+def dumped(name: str, text: str) -> dict[str, Any]:
+    """A message as LangChain dumps it."""
+    return {"lc": 1, "type": "constructor", "id": ["langchain_core", "messages", name], "kwargs": {"content": text}}
+
+
+@pytest.mark.parametrize("asked", [["user", ASKED], dumped("HumanMessage", ASKED), {"role": "user", "content": ASKED}])
+def test_graphs_of_langchain_by_openllmetry(asked: Any, tmp_path: Path) -> None:
+    """Messages stand as pairs or as dumped objects in what went in and came out; the last of the assistant answers."""
+    messages = [dumped("HumanMessage", ASKED), dumped("AIMessage", ""), dumped("ToolMessage", "x")]
+    came = {"outputs": {"messages": [*messages, dumped("AIMessageChunk", "14 Tage.")]}}
+    named = {
+        "traceloop.span.kind": "workflow", "traceloop.entity.output": json.dumps(came),
+        "traceloop.entity.input": json.dumps({"inputs": {"messages": [asked]}}),
+    }  # fmt: skip
+    found = {
+        "traceloop.span.kind": "task", "gen_ai.operation.name": "vector_db_retrieve",
+        "gen_ai.task.output": json.dumps({"documents": ["Text of a.md."], "count": 1}),
+    }  # fmt: skip
+    (record,) = read(tmp_path, span(1, 0, named), span(2, 1, found))
+    assert record.response is not None
+    assert (record.example.query, record.response.answer) == (ASKED, "14 Tage.")
+    assert [passage.text for passage in record.response.passages or ()] == ["Text of a.md."]
+
+
+@pytest.mark.parametrize("sent", [ASKED, json.dumps({"query": ASKED}), json.dumps({"inputs": ASKED})])
+def test_a_retriever_alone_that_says_its_question(sent: str, tmp_path: Path) -> None:
+    """The input of a retrieval task is the question where nothing around it says any."""
+    found = {"gen_ai.operation.name": "vector_db_retrieve", "traceloop.span.kind": "task", "gen_ai.task.input": sent,
+             "gen_ai.task.output": json.dumps({"documents": [{"id": "a.md", "content": "x"}]})}     # fmt: skip
+    (record,) = read(tmp_path, span(1, 0, found))
+    assert record.response is not None
+    assert (record.example.query, ids(record.response)) == (ASKED, ["a.md"])
+
+
+PAGE = {
+    "object": "vector_store.search_results.page", "search_query": [ASKED], "has_more": False,
+    "data": [{"file_id": "f1", "filename": "a.md", "score": 0.9, "content": [{"type": "text", "text": "Ab Tag 14."}]}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("named", [
+    {"output.value": json.dumps(PAGE)},
+    {"output.value": json.dumps({"matches": [{"id": "a.md", "text": "Ab Tag 14."}], "namespace": "docs"})},
+    {"retrieval.documents": json.dumps([{"id": "a.md", "content": "Ab Tag 14.", "score": 0.9}])},
+    {"retrieval.documents": [{"id": "a.md", "content": "Ab Tag 14."}]},
+])  # fmt: skip
+def test_documents_that_stand_in_one_value(named: dict[str, Any], tmp_path: Path) -> None:
+    """What a service returned as it is, and all documents as one JSON, are documents like those apart."""
+    response = one(tmp_path, chain(), span(2, 1, {KIND: "RETRIEVER", "input.value": ASKED, **named}))
+    assert [(passage.doc_id, passage.text) for passage in response.passages or ()] == [("a.md", "Ab Tag 14.")]
+
+
+def test_a_retriever_that_found_nothing_holds_up_no_other(tmp_path: Path) -> None:
+    """An empty list is an empty retrieval, one that is not there is not known, and both leave other traces alone."""
+    empty = [chain(), span(2, 1, {KIND: "RETRIEVER", "output.value": json.dumps({"documents": []})})]
+    silent = [chain(), span(2, 1, {KIND: "RETRIEVER"})]
+    spans = [{**each, "traceId": f"{n:032x}"} for n, turn in enumerate((empty, silent), 1) for each in turn]
+    found = read(tmp_path, *spans, chain(), finder(2, 1, "a.md"))
+    passages = [record.response.passages for record in found if record.response is not None]
+    assert (passages[:2], [passage.doc_id for passage in passages[2] or ()]) == ([(), None], ["a.md"])
+
+
 def test_indexing_is_no_answer_either_way(tmp_path: Path) -> None:
     """Embedding, prompts and evaluations stay left out, whatever is read besides."""
     spans = [span(1, 0, {KIND: "EMBEDDING", "input.value": "x"}), span(2, 0, {KIND: "EVALUATOR", "output.value": "1"})]

@@ -93,6 +93,7 @@ class ChatTurn(NamedTuple):
 
 def turns_of(messages: Sequence[Any]) -> list[ChatTurn]:
     """The questions of a chat, each with what came of it; one that got no answer before the next is history alone."""
+    messages = [message_of(message) for message in messages]
     said = [(role_of(message), content_of(message)) for message in messages]
     asked = [n for n, (role, text) in enumerate(said) if role in USER and text]
     turns: list[ChatTurn] = []
@@ -108,7 +109,7 @@ def turns_of(messages: Sequence[Any]) -> list[ChatTurn]:
 
 def _passages_of(messages: Sequence[Mapping[str, Any]]) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
     """The context that a message of one turn holds, else what tools returned; roles of tools, and of those not read."""
-    outputs = [(str(role_of(message)), _read_output(output)) for message in messages for output in _outputs(message)]
+    outputs = [(str(role_of(message)), tool_passages(output)) for message in messages for output in _outputs(message)]
     tools = tuple(role for role, _ in outputs)
     for message in messages:
         for held in (message, *(message.get(key) for key in INSIDE)):
@@ -132,17 +133,23 @@ def _result(message: Mapping[str, Any]) -> Any:
     return content_of(message) or first_of(message, RESULT_KEYS)
 
 
-def _read_output(output: Any) -> list[Any]:
+def tool_passages(output: Any) -> list[Any]:
     """The passages in what a tool returned: those of a list, or of an object's only one, else its text; [] = none."""
     value = _decoded(output) if isinstance(output, str) and output.lstrip()[:1] in ("{", "[") else output
     if isinstance(value, Mapping):
-        lists = [held for held in value.values() if isinstance(held, list)]
-        value = lists[0] if len(lists) == 1 else first_of(value, (*PASSAGE_KEYS, *RESULT_KEYS)) or [value]
+        value = only_list(value) or first_of(value, (*PASSAGE_KEYS, *RESULT_KEYS)) or [value]
     listed = value if isinstance(value, list) else [value]
     passages = [item for item in listed if isinstance(item, str) or (isinstance(item, Mapping) and _says(item))]
     if passages and len(passages) == len(listed):
         return passages
     return [output] if isinstance(output, str) and output.strip() else []
+
+
+def only_list(value: Mapping[str, Any]) -> list[Any] | None:
+    """The one list of objects that an object holds, else its one list; None where several could be meant."""
+    lists = [held for held in value.values() if isinstance(held, list) and held]
+    of_objects = [held for held in lists if all(isinstance(item, Mapping) for item in held)]
+    return next((several[0] for several in (of_objects, lists) if len(several) == 1), None)
 
 
 def _says(item: Mapping[str, Any]) -> bool:
@@ -185,13 +192,32 @@ def first_of(payload: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((spelled[name] for name in names if spelled.get(name) is not None), None)
 
 
+def message_of(message: Any) -> Any:
+    """A message by its names: LangChain's dump of an object is opened, a pair of role and text is one too.
+
+    >>> message_of({"lc": 1, "id": ["langchain_core", "messages", "AIMessage"], "kwargs": {"content": "12 euros."}})
+    {'type': 'ai', 'content': '12 euros.'}
+    >>> message_of(["human", "What does it cost?"])
+    {'role': 'human', 'content': 'What does it cost?'}
+    """
+    if isinstance(message, Mapping) and "lc" in message and isinstance(message.get("kwargs"), Mapping):
+        name = str((message.get("id") or [""])[-1])
+        return {"type": name.removesuffix("Chunk").removesuffix("Message").lower(), **message["kwargs"]}
+    pair = message if isinstance(message, list | tuple) and len(message) == len(("role", "text")) else ()
+    if pair and pair[0] in (*USER, *ASSISTANT, *TOOL, *TOLD):
+        return {"role": pair[0], "content": pair[1]}
+    return message
+
+
 def role_of(message: Any) -> Any:
     """Who wrote a message; None of anything else."""
+    message = message_of(message)
     return message.get("role", message.get("type")) if isinstance(message, Mapping) else None
 
 
 def content_of(message: Any) -> str | None:
     """The text of a message, of one in parts its text parts; None where it has none."""
+    message = message_of(message)
     content = message.get("content", message.get("text")) if isinstance(message, Mapping) else None
     content = content.get("text") if isinstance(content, Mapping) else content     # ragas, of one that calls tools
     if isinstance(content, list):

@@ -17,6 +17,7 @@ from ragauge.data.readers.traces.step import (
     first,
     last_asked,
     number,
+    outputs_of_tool,
     speaks,
     word,
 )
@@ -51,7 +52,10 @@ def read(span: TraceSpan) -> Step | None:
     return Step(
         kind=kind or ("llm" if events else ""),
         query=word(said.get("gen_ai.retrieval.query.text")) or last_asked(sent),
-        documents=documents(said.get("gen_ai.retrieval.documents")),
+        documents=(
+            outputs_of_tool(said.get("gen_ai.tool.call.result")) if kind == "tool"
+            else documents(said.get("gen_ai.retrieval.documents"))
+        ),
         answer=written[-1] if written else None,
         model=word(first(said, "gen_ai.response.model", "gen_ai.request.model")),
         tokens=counts(

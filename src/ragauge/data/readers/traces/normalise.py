@@ -48,7 +48,8 @@ def rows(
             its number, or of the last reranker; `last`, of the last search or reranker; `span:NAME`, of the spans of
             this name, whatever searched beside them.
         verdicts: what was said of the trace, in its spans and elsewhere; None = what its spans say.
-        without_retrieval: answers before which nothing was searched are read too, with passages that are not known.
+        without_retrieval: answers before which nothing was searched are read too; their passages are what tools
+            returned, else not known.
 
     >>> alone = TraceSpan("5" * 32, "6" * 16, attributes={"openinference.span.kind": "EMBEDDING"})
     >>> [one.reason for one in rows([alone])]
@@ -162,6 +163,8 @@ def _found(request: Request, which: str, missing: dict[str, str]) -> tuple[Any, 
             earlier = [node for node in finders if node.span.start <= first.span.start]
             before = _union([node.step.documents for node in earlier]) if earlier else None
         return _hops([rerankers[-1].step.documents]), _hops([before])
+    if not _searched(request):     # what tools returned is what the answer rests on, as in chats
+        finders = request.outermost(frozenset({"tool"}), found=True)
     if not finders:
         missing["passages"] = "the retriever's documents are not recorded" if _searched(request) else NO_SEARCH
         return None, None

@@ -21,6 +21,7 @@ from ragauge.data.readers.traces.step import (
     last_asked,
     named,
     number,
+    outputs_of_tool,
     word,
 )
 from ragauge.data.response import REDACTED
@@ -42,6 +43,8 @@ def read(span: TraceSpan) -> Step | None:
     found, before = None, None
     if kind == "retriever":
         found = _retrieved(said)
+    elif kind == "tool":
+        found = outputs_of_tool(said.get("output.value"))
     elif kind == "reranker":
         found, before = _listed(said, "reranker.output_documents."), _listed(said, "reranker.input_documents.")
     messages = [(one.get("message.role"), _content(one)) for one in indexed(said, "llm.input_messages.")]
@@ -99,5 +102,5 @@ def _retrieved(said: Mapping[str, Any]) -> Documents | None:
 
 
 def _nothing(said: Mapping[str, Any]) -> Documents | None:
-    """An empty list in the output is an empty retrieval."""
-    return () if decoded(said.get("output.value")) == [] else None
+    """An empty list in the output is an empty retrieval; some write all documents as one JSON, which is read too."""
+    return () if decoded(said.get("output.value")) == [] else documents(said.get("retrieval.documents"))

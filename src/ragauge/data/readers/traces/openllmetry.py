@@ -34,7 +34,8 @@ def read(span: TraceSpan) -> Step | None:
     results = [event.attributes for event in span.events if event.name in RESULTS]
     if not results and not speaks(said, *OWN):
         return None
-    sent, came = first(said, "traceloop.entity.input"), first(said, "traceloop.entity.output", "gen_ai.task.output")
+    sent = first(said, "traceloop.entity.input", "gen_ai.task.input")
+    came = first(said, "traceloop.entity.output", "gen_ai.task.output")
     kind = _kind(said, bool(results))
     written = [text for one in indexed(said, "gen_ai.completion.") if (text := word(one.get("content")))]
     prompts = [(one.get("role"), one.get("content")) for one in indexed(said, "gen_ai.prompt.")]

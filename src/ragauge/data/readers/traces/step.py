@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from ragauge.data.readers.passages import DOC_KEYS, PASSAGE_KEYS, SCORE_KEYS, TEXT_KEYS, unwrapped
-from ragauge.data.readers.payloads import QUERY_KEYS, entered, returned
+from ragauge.data.readers.payloads import QUERY_KEYS, content_of, entered, only_list, returned, tool_passages
 from ragauge.data.readers.values import NUMBER, SINGLE
 from ragauge.data.response import REDACTED
 
@@ -138,7 +138,7 @@ def documents(value: Any) -> Documents | None:
         return REDACTED
     value = decoded(value)
     if isinstance(value, Mapping):
-        value = next((value[key] for key in LISTS if key in value), None)
+        value = next((value[key] for key in LISTS if key in value), only_list(value))
     if not isinstance(value, list):
         return None
     found = [document(item) for item in value]
@@ -159,6 +159,8 @@ def document(item: Any) -> Document | None:
     if isinstance(item.get("payload"), Mapping):
         item = {**item["payload"], **{key: value for key, value in item.items() if key != "payload"}}
     out = {key: value for key, value in item.items() if key in KEPT and value is not None}
+    if isinstance(out.get("content"), list):     # parts of a message, as services of vector stores return them
+        out["content"] = content_of(item)
     if not item.keys() <= KEPT:
         _noted(item, out)
     for key in SCORE_KEYS:
@@ -176,6 +178,13 @@ def _noted(item: Mapping[str, Any], out: dict[str, Any]) -> None:
     distance = item.get("distance")
     if isinstance(distance, NUMBER) and not any(key in out for key in SCORE_KEYS):
         out["score"] = -distance      # a score is higher where it is better
+
+
+def outputs_of_tool(value: Any) -> Documents | None:
+    """What a tool returned as documents: those of a list, else its text; None where it has none."""
+    if value == REDACTED:
+        return REDACTED
+    return tuple(found for item in tool_passages(value) if (found := document(item)) is not None) or None
 
 
 def number(value: Any) -> float | None:
