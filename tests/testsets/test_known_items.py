@@ -56,6 +56,19 @@ def test_the_result_says_how_labels_name_documents(tmp_path: Path) -> None:
     assert "such as guides/pier: of a text file, its path without its ending" in found.to_markdown()
 
 
+def test_labels_may_keep_the_endings_of_files(tmp_path: Path) -> None:
+    """With ids=path two files that differ by their ending alone are two documents; without, that is refused."""
+    for name in ("pier.md", "pier.txt", "Brücke.rst"):
+        (tmp_path / name).write_text(f"The northern pier {name} opens every spring for vessels.", encoding="utf-8")
+    to = tmp_path / "out" / "set.jsonl"
+    found = rg.generate_set(tmp_path, output=to, n=3, ids="path")
+    labels = [next(iter(json.loads(line)["relevant"])) for line in to.read_text(encoding="utf-8").splitlines()]
+    assert sorted(labels) == ["Brücke.rst", "pier.md", "pier.txt"]
+    assert "of a text file, its path with its ending." in found.to_markdown()
+    with pytest.raises(DataError, match="The id of a text file is its path without its ending"):
+        rg.generate_set(tmp_path, output=to, n=3)
+
+
 def test_topics_are_drawn_evenly() -> None:
     """Of a corpus with one large and one small topic both are drawn equally often, each document once before again."""
     documents = _documents(40)[:40] + _documents(40)[40:48]

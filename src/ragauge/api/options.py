@@ -40,9 +40,7 @@ class EvaluateOptions(ModelCallOptions):
         Typed("Who answers what labels do not: local, none, openai:MODEL, hybrid:openai:MODEL, calibrated:FILE."),
     ] = "local"
     judge_name: str = ""
-    judge_repeats: Annotated[
-        int, Typed("Ask the judge so many times and print how far the means vary.", least=1)
-    ] = 1
+    judge_repeats: Annotated[int, Typed("Ask the judge so many times and print how far the means vary.", least=1)] = 1
     prompts: Any = None
     controls: Controls = None
     criteria: Any = None
@@ -54,9 +52,7 @@ class EvaluateOptions(ModelCallOptions):
         str, Typed("Of logged prompts: their form with {context} and {query}, or the text before the context.")
     ] = ""
     scores: Scores = ()
-    without_retrieval: Annotated[
-        bool, Typed("Of traces: read answers too before which nothing was searched.")
-    ] = False
+    without_retrieval: Annotated[bool, Typed("Of traces: read answers before which nothing was searched, too.")] = False
     config: Mapping[str, Any] | None = None
     limit: Annotated[int | None, Typed("Evaluate this many examples, drawn at random.", least=1)] = None
     filter: Filter = None
@@ -82,8 +78,8 @@ class EvaluateOptions(ModelCallOptions):
         return InputSource(
             one if self.set is None else (self.set, *one), self.columns or {}, named(self.segments), self.name,
             config=self.config or {}, warn=self.warn, variant=self.variant, traffic=self.traffic,
-            context_marker=self.context_marker,
-            scores=score_columns(self.scores), without_retrieval=self.without_retrieval,
+            context_marker=self.context_marker, scores=score_columns(self.scores),
+            without_retrieval=self.without_retrieval,
         )     # fmt: skip
 
 

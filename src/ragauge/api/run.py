@@ -73,6 +73,7 @@ async def run_system(wanted: RunOptions) -> SystemRun:
         UsageError: the system or the set cannot be had, or not in this variant; said before the first question.
         SystemFailed: the system is not there, or does not let us in.
     """
+    from ragauge.api.inputs.document_names import match_run_documents
     from ragauge.engine.collect import Pace, RunToFill, collect
     from ragauge.store.open import open_store
 
@@ -96,6 +97,7 @@ async def run_system(wanted: RunOptions) -> SystemRun:
         finally:
             await job.system.close()
         state.finish(run_id)
+        match_run_documents(opened, run_id, wanted.warn or _silent)
         return SystemRun(
             opened.runs.find(run_id), opened.url, counts_of(opened, run_id), collected, continued=job.continued
         )

@@ -77,7 +77,7 @@ def generate_set(wanted: GenerateSetOptions) -> GeneratedSetResult:
         documents: how many are about the newest tenth and about the smallest topics: "recent=10,niche=20" or a mapping.
         existing: a set whose questions are not asked again.
         rejected: a file for what was not kept, each with the filter and the reason.
-        seed: of the drawing; equal seeds and replies make equal sets.
+        seed: of the drawing; equal seeds make equal sets. ids: of text files, stem (no endings) or path (with them).
         store: URL of the store that keeps replies; RAGAUGE_STORE or sqlite:///.ragauge/ragauge.db by default.
         progress: called with what is done of each round.
         concurrency: calls to a model in flight to begin with; with max_concurrency, max_cost and timeout as in
@@ -118,7 +118,7 @@ def expect_set(wanted: GenerateSetOptions) -> dict[str, Any]:
     _checked_generation(wanted)
     if not wanted.model:
         return {"questions": wanted.n, "calls": 0, "cost": 0.0, "input_tokens": 0, "output_tokens": 0}
-    corpus, asked, by = _writing(wanted, CorpusSource(wanted.corpus))
+    corpus, asked, by = _writing(wanted, CorpusSource(wanted.corpus, wanted.ids))
     writing = SetWriting(corpus, asked, by)
     types = {one.name: one.wanted for one in writing.strata}
     with open_store(store_url(wanted.store)) as opened:
@@ -185,7 +185,7 @@ def _known_items(wanted: GenerateSetOptions) -> GeneratedSet:
     from ragauge.testsets.corpus_view import CorpusView
     from ragauge.testsets.generating import generated
 
-    source = CorpusSource(wanted.corpus)
+    source = CorpusSource(wanted.corpus, wanted.ids)
     found = generated(CorpusView(source.documents, source.undecoded), wanted.n, wanted.seed)
     source.unchanged()
     return found
@@ -198,7 +198,7 @@ async def _written(wanted: GenerateSetOptions) -> GeneratedSet:
     from ragauge.testsets.corpus_source import CorpusSource
     from ragauge.testsets.generating import written_set
 
-    source = CorpusSource(wanted.corpus)
+    source = CorpusSource(wanted.corpus, wanted.ids)
     corpus, asked, by = _writing(wanted, source)
     calling = wanted.of(by.writer, by.judge)
     with open_store(store_url(wanted.store)) as opened:

@@ -5,7 +5,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ragauge.api.inputs.calls import ModelCallOptions
 from ragauge.api.inputs.typed import Columns, LastJudge, Metrics, Store, StoredRun, Typed
@@ -126,6 +126,7 @@ class GenerateSetOptions(ModelCallOptions):
         existing: a set whose questions are not written again.
         rejected: a file for what was not kept.
         seed: of the drawing.
+        ids: of text files: stem, their paths without their endings; path, with them, where the system names files so.
         store: where replies are kept.
         progress: called with what is done of each round.
     """
@@ -151,6 +152,10 @@ class GenerateSetOptions(ModelCallOptions):
     existing: Annotated[Any, Typed("A set whose questions are not written again.", metavar="SET")] = None
     rejected: Annotated[Path | None, Typed("Write here what was not kept, and why: .jsonl.", kind=Path)] = None
     seed: Annotated[int, Typed("Of the drawing: equal seeds make equal sets.")] = 7
+    ids: Annotated[
+        Literal["stem", "path"],
+        Typed("Of text files: their paths without endings, or with them.", kind=Literal["stem", "path"]),
+    ] = "stem"
     store: Store = None
     progress: Callable[["Progress"], None] | None = None
 

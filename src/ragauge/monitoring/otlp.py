@@ -337,8 +337,7 @@ def parts_of_spans(request: ExportTraceServiceRequest, body: bytes, *, dated: bo
     for span in items(TRACES, request):
         seen = found.setdefault(span.trace_id, [0, 0, 0, 0])
         seen[0] += 1
-        if not span.parent_span_id and span.end_time_unix_nano:
-            seen[1] = 1
+        seen[1] |= not span.parent_span_id and bool(span.end_time_unix_nano)
         if dated and span.start_time_unix_nano:
             seen[3] = min(seen[3] or span.start_time_unix_nano, span.start_time_unix_nano)
         if verdicts and _says_verdicts(span):

@@ -127,8 +127,7 @@ def judge_series(
             continue
         before = store.monitors.state(by.name)
         came = _Coming(store, by.watch, before)
-        after, raised = by.after(before, came)
-        raised = _of_present(store, after, raised, came.past)
+        after, raised = _of_present(store, by.after(before, came), came.past)
         if began is not None:     # what waits to be read or scored is not missing
             moved = after.cursor != before.cursor or came.waits or _unread(store, now)
             after, missing = by.quiet(after, _at(now), _at(began), monitor.no_data, moved=moved)
@@ -170,18 +169,17 @@ class _Coming:
 
 
 def _of_present(
-    store: Store, after: WatchState, raised: tuple[Alert, ...], past: Collection[int]
-) -> tuple[Alert, ...]:  # fmt: skip
-    """The alerts without those that fired in the past; one that is still open is raised once the present has begun."""
+    store: Store, came: tuple[WatchState, tuple[Alert, ...]], past: Collection[int]
+) -> tuple[WatchState, tuple[Alert, ...]]:  # fmt: skip
+    """Without the alerts that fired in the past; one that is still open is raised once the present has begun."""
+    after, raised = came
     if not raised and not after.alerts:
-        return raised
+        return came
     stored = {one.alert.alert_id for one in store.monitors.alerts()}
     now = {one.alert_id for one in raised if one.ended_at is None and one.number not in past}
     open_still = [one for one in after.alerts.values() if one.alert_id not in stored | now]
-    return (
-        *(one for one in raised if one.alert_id in stored | now),
-        *(open_still if after.last is not None else ()),
-    )
+    known = (one for one in raised if one.alert_id in stored | now)
+    return after, (*known, *(open_still if after.last is not None else ()))
 
 
 def _unread(store: Store, now: float) -> bool:

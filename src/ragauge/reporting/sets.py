@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
+from ragauge.data.document_names import FileName
 from ragauge.reporting.sections import ReportColumn, ReportSection, ReportTable, columns
 from ragauge.reporting.words import line, safe
 from ragauge.text.messages import command, number, plural
@@ -234,7 +235,8 @@ def generated_sections(found: GeneratedSet, path: str, corpus: str = "CORPUS") -
 
 def _named(doc_id: str) -> str:
     """How labels name documents, by one of them."""
-    return f"Labels name documents by doc_id, such as {safe(doc_id)}: of a text file, its path without its ending."
+    ending = "with its ending" if FileName.from_id(doc_id).ending else "without its ending (--ids path keeps that)"
+    return f"Labels name documents by doc_id, such as {safe(doc_id)}: of a text file, its path {ending}."
 
 
 def _by(found: GeneratedSet) -> str:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, exists, insert, or_, select, update
 
 from ragauge.analysis.results.scorecard import UNCLEAR, Cause
 from ragauge.analysis.scores.frames import cause_frame
@@ -19,7 +19,7 @@ from ragauge.data.identity import canonical
 from ragauge.store.database import Database, among, chunks, raw_rows, rows_among
 from ragauge.store.names import judge_no, put_judges, run_no
 from ragauge.store.packing import framed, pack, unescape, unpack
-from ragauge.store.responses import response_no
+from ragauge.store.responses import response_no, stored_response
 from ragauge.store.schema import causes as table
 from ragauge.store.schema import examples, listings, responses, scores
 from ragauge.store.writes import count_write
@@ -145,6 +145,30 @@ class Listings:
                 found.update(span.doc_id for span in example.gold_spans or ())
         return found
 
+    def retrieved(self, run_id: str, most: int | None = None) -> set[str]:
+        """The doc_ids of all passages and candidates of a run, or of so many of its responses."""
+        found: set[str] = set()
+        with self._database.read() as connection:
+            query = select(responses.c.body).where(responses.c.run_no == run_no(connection, run_id)).limit(most)
+            for body in connection.execute(query).scalars():
+                found.update(passage["doc_id"] for passage in _retrieved(stored_response(body)))
+        return found
+
+    def rename_documents(self, run_id: str, names: Mapping[str, str]) -> int:
+        """Gives retrieved documents other ids, old -> new, wherever a run has them; returns in how many responses."""
+        with self._database.write() as connection:
+            number, changed = run_no(connection, run_id), list[dict[str, Any]]()
+            query = select(responses.c.response_no, responses.c.body).where(responses.c.run_no == number)
+            for response_no, body in connection.execute(query):
+                response = stored_response(body)
+                if _rename(response, names):
+                    changed.append({"old": response_no, "new": pack(canonical(response))})
+            if changed:
+                mine = responses.c.response_no == bindparam("old")
+                connection.execute(update(responses).where(mine).values(body=bindparam("new")), changed)
+                count_write(connection, number)
+        return len(changed)
+
     def outdated(self, run_id: str, judge_id: str | None, fingerprint: str, judge_repeat: int = 0) -> set[int]:
         """Numbers of the failed responses whose cause was found with another listing, or with none."""
         with self._database.read() as connection:
@@ -190,3 +214,21 @@ def _decoded(body: bytes) -> Cause:
 def _framed(body: bytes) -> Cause:
     cause = _decoded(body)
     return replace(cause, decided_by=framed(cause.decided_by), lacking=tuple(framed(fact) for fact in cause.lacking))
+
+
+def _retrieved(response: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Passages and candidates of a response as it is stored."""
+    return [*(response.get("passages") or ()), *(response.get("candidates") or ())]
+
+
+def _rename(response: Mapping[str, Any], names: Mapping[str, str]) -> bool:
+    """Gives documents of a response as it is stored other ids; whether it has any of these."""
+    passages = _retrieved(response)
+    there = {passage["passage_id"] for passage in passages}
+    renamed = [passage for passage in passages if passage["doc_id"] in names]
+    for passage in renamed:
+        passage["doc_id"] = names[passage["doc_id"]]
+    for citation in (response.get("citations") or ()) if renamed else ():
+        if citation["target"] not in there:
+            citation["target"] = names.get(citation["target"], citation["target"])
+    return bool(renamed)

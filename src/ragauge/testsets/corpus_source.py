@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ragauge.data.curation import Anchor
 from ragauge.data.document import Document
@@ -24,6 +24,10 @@ MOST = 3     # documents that an error names
 class CorpusSource:
     """The documents of a corpus, which must not change while a set is made of them.
 
+    Args:
+        source: as `read_corpus` takes it.
+        ids: of text files: without their endings (stem), or with them (path).
+
     Attributes:
         documents: as they were read.
         undecoded: text files of a folder that are not UTF-8; they are no documents.
@@ -32,11 +36,11 @@ class CorpusSource:
         DataError: what cannot be read as a corpus.
     """
 
-    def __init__(self, source: Any) -> None:
-        self._source = source
+    def __init__(self, source: Any, ids: Literal["stem", "path"] = "stem") -> None:
+        self._source, self._ids = source, ids
         self._stamps = _stamps(source)     # before the texts: a change in between is then seen
         self.undecoded: list[str] = []
-        self.documents = read_corpus(source, self.undecoded)
+        self.documents = read_corpus(source, self.undecoded, ids=ids)
         self._hashes = _hashes(self.documents)
 
     def placed(self, lines: Iterable[SetLine]) -> tuple[SetLine, ...]:
@@ -46,7 +50,12 @@ class CorpusSource:
             lines: with spans counted in the texts of `documents`.
         """
         whole = plain_texts(self._source, [])
-        starts = {one.doc_id: whole[one.doc_id].find(one.text) for one in self.documents if one.doc_id in whole}
+        files = {one.doc_id: one.doc_id for one in self.documents}
+        if self._ids == "path":
+            files = {doc_id: doc_id if doc_id in whole else doc_id.rpartition(".")[0] for doc_id in files}
+        starts = {
+            one.doc_id: whole[files[one.doc_id]].find(one.text) for one in self.documents if files[one.doc_id] in whole
+        }
         moved = {doc_id: start for doc_id, start in starts.items() if start > 0}
         return tuple(_moved(line, moved) for line in lines)
 
@@ -63,7 +72,7 @@ class CorpusSource:
             "No set was written. Run the same command again when nobody writes the corpus; replies of models are kept."
         )
         try:
-            now = _hashes(read_corpus(self._source, []))
+            now = _hashes(read_corpus(self._source, [], ids=self._ids))
         except DataError as error:
             told = f"it changed while the set was made, and cannot be read any more: {error}"
             raise DataError(told, source=str(self._source), hint=hint) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ragauge.api.monitor_alerts import monitors
@@ -54,22 +54,29 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
     def announced(address: str) -> None:
         service.start()
         note_running(wanted.config, site.store)
-        say(f"Traces are taken in at {address}v1/traces, the dashboard is at {address} (Ctrl-C ends it)")
-        say(f"Judged: {judged(section_of(wanted.config))}")
-        say(f"Read: {filtered_out(section_of(wanted.config))}")
-        for phrase in projects_said(monitors(config=wanted.config, store=site.store).found.projects):
-            say(phrase.text)
-        if policy.dated:
-            say("Dated: traces count for the day of their own spans; those of the past raise no alert")
-        for path in wanted.tail or ():
-            say(f"Read as it grows: {path}{'' if path.exists() else ' (it is not there yet)'}")
-        say(f"Exporters find it by: OTEL_EXPORTER_OTLP_ENDPOINT={address.rstrip('/')}")
+        for line in _first_lines(wanted, site.store, address):
+            say(line)
 
     signal.signal(signal.SIGTERM, _ended)     # as Ctrl-C does, it ends the work and closes the store
     try:
         listen_and_serve(service.beside(application(site), site.access), site, wanted.port, announced, service.leave)
     finally:
         service.close()
+
+
+def _first_lines(wanted: MonitorServeOptions, store: str, address: str) -> Iterator[str]:
+    """What a server says when it is there: what becomes of traces, and by which address they find it."""
+    section = section_of(wanted.config)
+    yield f"Traces are taken in at {address}v1/traces, the dashboard is at {address} (Ctrl-C ends it)"
+    yield f"Judged: {judged(section)}"
+    yield f"Read: {filtered_out(section)}"
+    for phrase in projects_said(monitors(config=wanted.config, store=store).found.projects):
+        yield phrase.text
+    if wanted.date_from == "span":
+        yield "Dated: traces count for the day of their own spans; those of the past raise no alert"
+    for path in wanted.tail or ():
+        yield f"Read as it grows: {path}{'' if path.exists() else ' (it is not there yet)'}"
+    yield f"Exporters find it by: OTEL_EXPORTER_OTLP_ENDPOINT={address.rstrip('/')}"
 
 
 def _ended(*_: object) -> None:

@@ -131,6 +131,8 @@ def _imported(source: InputSource, store: Store) -> tuple[Run, bool]:
     import secrets
 
     from ragauge.api.inputs import git
+    from ragauge.api.inputs.document_names import match_run_documents
+    from ragauge.data.readers.record_reader import warn_user
 
     if text_of(source.name, "the name of the run", "main") == LATEST:
         raise UsageError("a run cannot be called latest: that word means the run that moved last. Give another name.")
@@ -161,6 +163,8 @@ def _imported(source: InputSource, store: Store) -> tuple[Run, bool]:
     if files is not None:
         files.keep(store, imported)
     _say_name(source, imported)
+    if imported.run_id == run.run_id:
+        match_run_documents(store, run.run_id, source.warn or warn_user)
     return imported, imported.run_id == run.run_id     # content that is there already keeps its own id
 
 

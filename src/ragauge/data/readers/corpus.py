@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ragauge.data.document import Document
 from ragauge.data.readers import jsonl, squad, tabular
@@ -30,7 +30,9 @@ ACCEPTED = (
 )
 
 
-def read_corpus(source: Any, undecoded: list[str] | None = None) -> tuple[Document, ...]:
+def read_corpus(
+    source: Any, undecoded: list[str] | None = None, *, ids: Literal["stem", "path"] = "stem"
+) -> tuple[Document, ...]:  # fmt: skip
     """Every document of a corpus, in the order of the source.
 
     - A folder with corpus.jsonl (also packed as .gz or .zst) is read as BEIR's: `_id`, `title`, `text`. Text files
@@ -47,8 +49,8 @@ def read_corpus(source: Any, undecoded: list[str] | None = None) -> tuple[Docume
 
     Args:
         source: one of these.
-        undecoded: receives the names of a folder's text files that are not UTF-8, which are then left out; None = such
-            a file is an error.
+        undecoded: receives the names of a folder's text files that are not UTF-8, then left out; None = an error.
+        ids: of text files: their paths in the folder without their endings (stem), or with them (path).
 
     Raises:
         DataError: with its place (file, line or document): nothing of that name, no document, none with a text, an
@@ -57,10 +59,10 @@ def read_corpus(source: Any, undecoded: list[str] | None = None) -> tuple[Docume
     A document without a text stays in, its text "": whoever cuts or indexes documents counts it as empty.
     """
     if (page := text_file(source)) is not None:
-        return _with_text((_page(page.name, _decoded(str(page), page.read_bytes())),), str(page))
+        return _with_text((_page(page.name, _decoded(str(page), page.read_bytes()), ids),), str(page))
     folder = _folder(source)
     if folder is not None:
-        return _with_text(tuple(_pages(folder, undecoded)), str(folder), undecoded or ())
+        return _with_text(tuple(_pages(folder, undecoded, ids)), str(folder), undecoded or ())
     if unread := beside(source):
         told = f"{source}: corpus.jsonl is the corpus; not read: {', '.join(unread[:3])}{' …' if unread[3:] else ''}."
         warnings.warn(f"{told} Name another folder if these are the documents.", UserWarning, stacklevel=2)
@@ -204,7 +206,9 @@ def _document(rows: Rows, n: int, row: Row) -> Document:
     return Document(str(doc_id), title if isinstance(title, str) else "", text, **given)
 
 
-def _pages(folder: Path | Traversable, undecoded: list[str] | None = None) -> Iterator[Document]:
+def _pages(
+    folder: Path | Traversable, undecoded: list[str] | None = None, ids: Literal["stem", "path"] = "stem"
+) -> Iterator[Document]:
     """The documents in the text files of a folder and of those below, in the order of their names."""
     files = dict(sorted(_below(folder, "")))
     if not files:
@@ -217,7 +221,7 @@ def _pages(folder: Path | Traversable, undecoded: list[str] | None = None) -> It
         if undecoded is not None and not _is_utf8(raw):
             undecoded.append(name)
             continue
-        document = _page(name, _decoded(name, raw))
+        document = _page(name, _decoded(name, raw), ids)
         if document.doc_id in names:
             raise DataError(
                 f"has the doc_id of {names[document.doc_id]}: {document.doc_id!r}.", source=name,
@@ -258,13 +262,13 @@ def _decoded(name: str, raw: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _page(name: str, text: str) -> Document:
+def _page(name: str, text: str, ids: Literal["stem", "path"] = "stem") -> Document:
     meta, body = _parted(name, text)
     body = body.strip()
     heading = FIRST_HEADING.search(body)
     stem = name.rpartition(".")[0]
     return Document(
-        doc_id=stem,
+        doc_id=stem if ids == "stem" else name,
         title=_word(name, meta, "title") or (heading.group(1) if heading else stem),
         text=body,
         updated_at=_date(name, meta),

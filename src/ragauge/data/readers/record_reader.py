@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from ragauge.data.citing import with_numbers
 from ragauge.data.curation import META, is_curation, rejected
+from ragauge.data.document_names import match_document_names
 from ragauge.data.example import Example
 from ragauge.data.identity import query_id_of
 from ragauge.data.readers import other_tools, payloads
@@ -299,7 +300,8 @@ class RecordReader:
         if not example.relevant or response is None or not response.passages:
             return
         returned = {passage.doc_id for passage in response.passages}
-        met = any(not returned.isdisjoint(judged.doc_ids) for judged in example.relevant)
+        labels = {doc_id for judged in example.relevant for doc_id in judged.doc_ids}
+        met = not returned.isdisjoint(labels) or bool(match_document_names(labels, returned))
         self.matching.chunks += not met and any(
             passage.passage_id in judged.doc_ids for judged in example.relevant for passage in response.passages
         )
