@@ -56,7 +56,7 @@ ROWS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-def evaluated(source: Any, store: str) -> tuple[float, list[str]]:
+def evaluated(source: Any, store: str) -> tuple[float | None, list[str]]:
     """Recall of what is evaluated, and what was said of ids."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
