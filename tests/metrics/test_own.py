@@ -128,13 +128,13 @@ def test_names_that_cannot_be() -> None:
 
     with pytest.raises(UsageError, match=r'built-in metric. Give yours another name: @rg.metric\(name="own_faith'):
         register_object(faithfulness)
-    with pytest.raises(UnknownName, match="no argument of speled 'anser'; nearest: answer"):
+    with pytest.raises(UnknownName, match="no such argument for speled: 'anser'; nearest: answer"):
         register_object(speled)
     with pytest.raises(UsageError, match="a lambda has no name of its own"):
         register_object(lambda answer: 1)
     with pytest.raises(UsageError, match="is no metric"):
         register_object(3)
-    with pytest.raises(UnknownName, match="fact that odd may need"):
+    with pytest.raises(UnknownName, match="no such fact for odd:"):
         register_object(metric(name="odd", needs={"claims": "verify_answer.claim"})(lambda claims: 1))
 
 
@@ -174,7 +174,7 @@ def test_arguments_of_a_subclass_beside_its_needs_are_taken_by_name() -> None:
             return 1.0
 
     assert register_object(ClaimsAWord).needs == {**judged, "answer": "response.answer"}
-    with pytest.raises(UnknownName, match="argument of claims_a_thing"):
+    with pytest.raises(UnknownName, match="argument for claims_a_thing"):
         register_object(ClaimsAThing)
 
 

@@ -27,6 +27,7 @@ from ragauge.data.response import Run
 from ragauge.metrics.base import Metric
 from ragauge.metrics.catalogue import describe, parse, questions
 from ragauge.stats.instrument import JudgeMeanError
+from ragauge.text.messages import as_sentence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -259,7 +260,7 @@ def warn(summaries: Sequence[Summary], judge: JudgeNote, n: int, matches: Sequen
     failed = [summary for summary in summaries if summary.failed > MOST_FAILED * summary.n and not summary.inapplicable]
     if failed:
         worst = max(failed, key=lambda summary: summary.failed / summary.n)
-        why = f" Most often: {worst.failure.rstrip('.')}." if worst.failure else ""
+        why = f" Most often: {as_sentence(worst.failure)}" if worst.failure else ""
         bounds = f", so its mean lies between {worst.low:.2f} and {worst.high:.2f}" if _bounded(worst) else ""
         yield (
             f"More than {MOST_FAILED:.0%} of the examples failed on {', '.join(summary.metric for summary in failed)}: "

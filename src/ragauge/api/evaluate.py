@@ -12,7 +12,7 @@ from ragauge.api.inputs.sources import asked_for, named, place_of, stored
 from ragauge.api.inputs.typed import parse_controls, parse_criteria
 from ragauge.api.options import EvaluateOptions
 from ragauge.errors import DataError, JudgeError, RagaugeError, UsageError
-from ragauge.text.messages import plural
+from ragauge.text.messages import as_sentence, plural
 
 if TYPE_CHECKING:
     from ragauge.api.results.scorecard import Scorecard
@@ -216,7 +216,7 @@ def _check_judged(card: Scorecard, judge_id: str) -> None:
     use = card.card.use
     if use is None or not 0 < use.questions == use.empty:
         return
-    why = f" The commonest reason: {use.reason.rstrip('.')}." if use.reason else ""
+    why = f" The commonest reason: {as_sentence(use.reason)}" if use.reason else ""
     raise JudgeError(
         f"{judge_id.partition('#')[0]} gave no verdict on any of {plural(use.questions, 'question')}.{why} What came "
         f"is kept in {card.card.run.run_id}. To ask again, add --retry-failed (in Python retry_failed=True)."

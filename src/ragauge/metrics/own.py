@@ -206,7 +206,7 @@ def _arguments(name: str, function: Any, more: Needs) -> tuple[dict[str, str], d
 
     facts = {*ASKED, *FREE, *ARGUMENTS.values()}
     if lost := [fact for fact in more.values() if fact not in facts]:
-        raise UnknownName(f"fact that {name} may need", lost[0], facts)
+        raise UnknownName(f"such fact for {name}:", lost[0], facts)
     known, needs, defaults = {**ARGUMENTS, **more}, {}, {}
     try:
         parameters = list(inspect.signature(function).parameters.values())
@@ -220,7 +220,7 @@ def _arguments(name: str, function: Any, more: Needs) -> tuple[dict[str, str], d
             if parameter.default is not parameter.empty:
                 defaults[parameter.name] = parameter.default
         elif parameter.default is parameter.empty:
-            raise UnknownName(f"argument of {name}", parameter.name, known, "Arguments are taken by their names.")
+            raise UnknownName(f"such argument for {name}:", parameter.name, known, "Arguments go by their names.")
     return needs, defaults
 
 

@@ -239,7 +239,7 @@ def read_result(metric: Metric, result: Any) -> Any:
     if isinstance(result, Value):
         result, reason = result.value, str(result.reason)
     if result is None:
-        return NotApplicable(reason or f"{metric} does not apply, it says")
+        return NotApplicable(reason or f"{metric} returned None: it does not apply")
     if isinstance(result, base.Ratio | base.Undefined | NotApplicable | Measured):
         return result
     number = _number(result)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ragauge.analysis.results.judging import JudgeSpread, JudgeUse, Paid
-from ragauge.text.messages import number, plural, three_digits
+from ragauge.text.messages import as_sentence, number, plural, three_digits
 
 SPREAD = "Means of several repeats of the judge"
 SPREAD_SAYS = (
@@ -50,7 +50,7 @@ def sentences(use: JudgeUse | None) -> Iterator[str]:
         yield f"Judging this run took no call to a model: all {use.replies:,} replies were stored already."
     if use.lacking or use.replies:
         share = f" ({use.lacking / use.questions:.1%})" if use.lacking else ""
-        why = f" The commonest reason: {use.reason.rstrip('.')}." if use.reason else ""
+        why = f" The commonest reason: {as_sentence(use.reason)}" if use.reason else ""
         yield f"{use.lacking:,} of {use.questions:,} questions about responses lack a verdict{share}.{why}"
     if use.unnamed:
         yield (

@@ -76,6 +76,16 @@ STORELESS = frozenset({     # commands that read and write no store
 })     # fmt: skip
 
 
+def as_sentence(text: str) -> str:
+    """A text that ends as a sentence does, be it within quotes.
+
+    >>> as_sentence("it failed"), as_sentence('it said "Yes."')
+    ('it failed.', 'it said "Yes."')
+    """
+    text = text.strip()
+    return text if text.rstrip("\"'”»)").endswith((".", "!", "?", "…")) else f"{text}."
+
+
 def clock(seconds: float) -> str:
     """Time left as people say it.
 
