@@ -195,5 +195,7 @@ def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Demonstrated:
 def own_metrics_of_one_test() -> Iterator[None]:
     """Metrics that a test brings, or that a store which it opens knows, are not those of later tests."""
     yield
-    if catalogue := sys.modules.get("ragauge.metrics.catalogue"):
-        catalogue.forget_own()
+    if "ragauge.metrics.catalogue" in sys.modules:
+        from tests.own_metrics import forget_own
+
+        forget_own()

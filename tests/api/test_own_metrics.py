@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.own_metrics import forget_own
 from typer.testing import CliRunner
 
 import ragauge as rg
@@ -17,7 +18,7 @@ from ragauge.cli.main import app
 from ragauge.data.object_lookup import load
 from ragauge.engine import execute, pool
 from ragauge.errors import UnknownName, UsageError
-from ragauge.metrics.catalogue import forget_own, parse
+from ragauge.metrics.catalogue import parse
 
 STORE = "sqlite:///own.db"
 MANNERS = '''

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.own_metrics import forget_own
 
 import ragauge as rg
-from ragauge.metrics.catalogue import forget_own
 
 YAML = "criteria:\n- {name: polite, text: Addresses the reader formally}\n"
 TONE = {"name": "tone", "text": "How it sounds", "levels": ["rude", "plain", "kind"], "pass_from": 2}

@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.own_metrics import forget_own
 
 import ragauge as rg
 from ragauge.data.example import Example, Turn
 from ragauge.data.response import Passage, Response
 from ragauge.errors import UnknownName, UsageError
-from ragauge.metrics.catalogue import entries, forget_own, parse, register_object, register_stored, require_code, select
+from ragauge.metrics.catalogue import entries, parse, register_object, register_stored, require_code, select
 from ragauge.metrics.facts import Facts
 from ragauge.metrics.measure import measure
 from ragauge.metrics.own import metric

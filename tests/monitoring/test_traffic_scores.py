@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from tests.engine.test_models import judge as judge_spec
 from tests.loopback.server import FaultyServer
+from tests.own_metrics import forget_own
 
 import ragauge as rg
 from ragauge.analysis.results.scorecard import Summary
@@ -108,7 +109,7 @@ def test_own_metrics_cover_all_traffic(store: Store) -> None:
     assert (found["patience"].scored, found["words"].scored) == (len(answered), sum(map(bool, answered)))
     assert found["words"].failed == len(failed) == 60 - found["words"].scored
     assert any(reason.startswith("ZeroDivisionError") for reason in found["words"].reasons)
-    catalogue.forget_own()
+    forget_own()
     with open_store(store.url):
         assert parse("patience").version == metrics[0].version
 

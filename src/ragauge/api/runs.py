@@ -388,17 +388,13 @@ def runs_table(rows: Sequence[RunRow], *, study: str = "", studies: Sequence[str
     tagged, counted = any(row.tags for row in rows), any(row.counts for row in rows)
     listed = []
     for row in rows:
-        means = (number(row.means.get(metric)) for metric in shown)
         there = f"{row.responses:,}" + (f" of {row.planned:,}, {row.state}" if row.state != "finished" else "")
-        verdicts = [count_words(row.counts) or "–"] * counted
+        verdicts, tags = [count_words(row.counts) or "–"] * counted, [safe(", ".join(row.tags))] * tagged
         when = row.created_at[:16].replace("T", " ")
-        tags = [safe(", ".join(row.tags))] * tagged
-        listed.append((safe(row.name), *verdicts, row.run_id, when, *tags, there, *means))
+        listed.append((safe(row.name), *verdicts, row.run_id, when, *tags, there, *map(number, map(row.means.get, shown))))
     texts = [*["examples"] * counted, "run", "created", *["tags"] * tagged]
     name, *heads = columns("name", *texts, numbers=("responses", *shown))
-    heads = [
-        replace(head, whole=head.head == "run", room=n if n > len(heads) - len(shown) else 0)
-        for n, head in enumerate(heads, 1)
-    ]
+    first = len(heads) - len(shown)
+    heads = [replace(head, whole=head.head == "run", room=n if n > first else 0) for n, head in enumerate(heads, 1)]
     table = ReportTable((replace(name, fold=True), *heads), tuple(listed))
     return terminal([ReportSection(table=table, notes=older_counts((row.name, row.counts) for row in rows))])

@@ -189,12 +189,6 @@ def in_own_units(metric: Metric) -> bool:
     return is_own(metric) and not all(map(isfinite, metric.range))
 
 
-def forget_own() -> None:
-    """Takes out every metric of the user's own."""
-    _OWN.clear()
-    _clear()
-
-
 def _clear() -> None:
     for cached in (family, classes, aliases, parse):
         cached.cache_clear()

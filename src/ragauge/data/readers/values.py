@@ -72,8 +72,8 @@ class Notes:
             yield f"{self.turns} turns of tools left out of the history."
         if self.declining:
             yield (
-                f"{plural(self.declining, 'question')} taken as unanswerable, since their reference answers "
-                f"decline or stand for none, such as {self.declined!r}. Give a field answerable to say otherwise."
+                f"{plural(self.declining, 'question')} taken as unanswerable: the reference answer declines, "
+                f"or stands for none, such as {self.declined!r}. Give a field answerable to say otherwise."
             )
 
     def identified(self, rule: str, n: int = 1) -> None:
