@@ -386,15 +386,15 @@ def runs_table(rows: Sequence[RunRow], *, study: str = "", studies: Sequence[str
         held = [name for name, mean in rows[0].means.items() if mean is not None]
         shown = tuple(name for name in held if all(name in row.means for row in rows))[:TRIAL_MEANS]
     tagged, counted = any(row.tags for row in rows), any(row.counts for row in rows)
-    listed = []
+    cells = []
     for row in rows:
         there = f"{row.responses:,}" + (f" of {row.planned:,}, {row.state}" if row.state != "finished" else "")
-        verdicts, tags = [count_words(row.counts) or "–"] * counted, [safe(", ".join(row.tags))] * tagged
+        counts, tags = [count_words(row.counts) or "–"] * counted, [safe(", ".join(row.tags))] * tagged
         when = row.created_at[:16].replace("T", " ")
-        listed.append((safe(row.name), *verdicts, row.run_id, when, *tags, there, *map(number, map(row.means.get, shown))))
+        cells.append((safe(row.name), *counts, row.run_id, when, *tags, there, *map(number, map(row.means.get, shown))))
     texts = [*["examples"] * counted, "run", "created", *["tags"] * tagged]
     name, *heads = columns("name", *texts, numbers=("responses", *shown))
     first = len(heads) - len(shown)
     heads = [replace(head, whole=head.head == "run", room=n if n > first else 0) for n, head in enumerate(heads, 1)]
-    table = ReportTable((replace(name, fold=True), *heads), tuple(listed))
+    table = ReportTable((replace(name, fold=True), *heads), tuple(cells))
     return terminal([ReportSection(table=table, notes=older_counts((row.name, row.counts) for row in rows))])
