@@ -26,7 +26,7 @@ REFUSED: dict[str, tuple[str, Made, str]] = {
     "empty": ("a.jsonl", _text(""), "the file is empty"),
     "empty csv": ("a.csv", _text(""), "the file is empty"),
     "blank lines": ("a.jsonl", _text("\n \n\t\n"), "only blank lines"),
-    "utf-16": ("a.jsonl", _bytes(LINE.encode("utf-16")), "UTF-16"),
+    "utf-16": ("a.jsonl", _bytes(LINE.encode("utf-16-le")), "UTF-16"),
     "latin-1": ("a.jsonl", _bytes('{"query": "caf\xe9?", "answer": "a"}'.encode("latin-1")), "0xE9"),
     "duplicate ids": ("a.jsonl", _text(f"{LINE}\n{LINE}\n"), "'q1' stands on line 1 already"),
     "no query": ("a.jsonl", _text('{"qestion": "a", "answer": "b"}'), "nearest: qestion). Use --map query=qestion"),

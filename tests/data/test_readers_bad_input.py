@@ -37,17 +37,12 @@ def refused(name: Any, **options: Any) -> str:
             "Save it as UTF-8, for example with: iconv -f WINDOWS-1252 -t UTF-8 a.jsonl > utf8-a.jsonl",
         ),
         (
-            '{"query": "a"}\n'.encode("utf-16"),
-            "a.jsonl line 1: the file is UTF-16 (it starts with the bytes FF FE), expected UTF-8. "
-            "Save it as UTF-8, for example with: iconv -f UTF-16 -t UTF-8 a.jsonl > utf8-a.jsonl",
+            '{"query": "a"}\n'.encode("utf-16")[:-1],
+            "a.jsonl: not valid UTF-16 at byte 31: truncated data. Copy it again; is it cut off?",
         ),
         (
             '{"query": "a"}\n'.encode("utf-16-be"),
             "a.jsonl line 1: the file looks like UTF-16 (every second byte is 0), expected UTF-8.",
-        ),
-        (
-            '{"query": "a"}\n'.encode("utf-32"),
-            "a.jsonl line 1: the file is UTF-32 (it starts with the bytes FF FE 00 00), expected UTF-8.",
         ),
         (b'{"query": "a"}\n{"query": \x00"b"}\n', "a.jsonl line 2: not valid JSON at character 11: expecting value."),
         (
@@ -237,11 +232,6 @@ def test_wrong_value(file: File, row: dict[str, Any], message: str) -> None:
     ("rows", "message"),
     [
         (
-            [{"query": "a"}, {"query": "b"}, {"query": "a "}],
-            "a.jsonl line 3: the same query as on line 1, and neither has a query_id. "
-            "Add a field query_id, or use --map query_id=COLUMN.",
-        ),
-        (
             [{"query_id": 1, "query": "a"}, {"query_id": "1", "query": "a"}],
             "a.jsonl line 2: query_id '1' stands on line 1 already. Give every example its own query_id, "
             "or number several answers to one question with repeat (0, 1, …).",
@@ -254,14 +244,7 @@ def test_wrong_value(file: File, row: dict[str, Any], message: str) -> None:
 )
 def test_duplicates(file: File, rows: list[dict[str, Any]], message: str) -> None:
     """Two rows that claim one identity are refused, both lines named."""
-    text = {"query": "a "}
-    rows = [{**row, "query": "a"} if row == text else row for row in rows]
     assert refused(file("a.jsonl", *rows)) == message
-
-
-def test_blanks_do_not_make_two_queries(file: File) -> None:
-    """Queries that differ in blanks only derive one id, so they are refused like equal ones."""
-    assert "stands on line 1 with another query" in refused(file("a.jsonl", {"query": "a b"}, {"query": "a  b"}))
 
 
 def test_cut_off_gzip_is_named(file: File) -> None:
@@ -349,7 +332,7 @@ def test_unknown_formats_name_what_is_accepted(file: File, tmp_path: Path) -> No
     assert refused(file("a.parquet", "no")).startswith("a.parquet: not a Parquet file: it does not start with PAR1.")
     assert refused(file("a.parquet", b"PAR1 and nothing")).startswith("a.parquet: not a readable Parquet file: ")
     assert refused(file("a.xlsx", b"PK\x03\x04rest")) == (
-        "a.xlsx: a zip archive or an Excel workbook cannot be read. Save it as CSV."
+        "a.xlsx: not a readable zip archive or workbook: File is not a zip file. Copy it again; is it cut off?"
     )
     (tmp_path / "folder").mkdir()
     assert refused("folder").startswith("folder: the folder is not a BEIR data set (queries.jsonl, qrels/test.tsv).")

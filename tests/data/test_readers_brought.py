@@ -37,7 +37,7 @@ def targets(source: Any, n: int = 0) -> list[str] | None:
         ("It is tall [^1].\n\n[^1]: the brochure", ["1"]),
         ("All of them say so [1-3].", ["1", "2", "3"]),
         ("It is tall [7].", ["[7]"]),
-        ("It is tall [0].", ["[0]"]),
+        ("It is tall [0].", ["1"]),
     ],
 )
 def test_numbers_are_citations(answer: str, cited: list[str]) -> None:
@@ -87,6 +87,64 @@ def test_ids_and_named_numbers_are_citations(answer: str, cited: list[str] | Non
     ids = ("docs/a.md", "b", "17")
     passages = [{"doc_id": doc_id, "text": text} for doc_id, text in zip(ids, PASSAGES, strict=True)]
     assert targets([{"query": "q", "answer": answer, "passages": passages}]) == cited
+
+
+BLOB = json.dumps({n: {"id": int(n), "name": name} for n, name in (("34", "Velo helmet"), ("58", "Trail helmet"))})
+
+
+@pytest.mark.parametrize(
+    ("passages", "answer", "cited"),
+    [
+        ([BLOB], "The Velo helmet is light [34]. The Trail helmet fits [58].", ["1", "1"]),
+        (["[34] Ada runs the mill.", "[58] The barn is red."], "Red [58].", ["2"]),
+        (["[2] Ada runs it.", "[1] The barn is red."], "Ada [2], and red [1].", ["1", "2"]),     # labels before places
+        (["Document 12: Die Mühle.", "Document 7: Die Scheune."], "Rot [7].", ["2"]),
+        (["plan.pdf#page=3: The barn.", "plan.pdf#page=7: The mill."], "It runs [plan.pdf#page=7].", ["2"]),
+        (["[Jahresbericht 2023.pdf] Die Mühle."], "Sie läuft [Jahresbericht 2023.pdf].", ["1"]),
+        (['{"id": "kb-42", "title": "Velo"}', "The barn."], "Light [kb-42].", ["1"]),
+        (["[1] The mill.\n\n[2] The barn.\n\n[3] The ferry."], "Red [2]. Late [3].", ["1", "1"]),
+        (["방앗간은 아다가 운영한다.", "헛간은 빨갛다."], "아다가 운영한다 [0]. 빨갛다 [1].", ["1", "2"]),
+        (["The mill."], "It runs [The barn], [name] and [34].", ["[34]"]),
+        (["Paid 34 euros in 2034."], "It costs [34].", ["[34]"]),
+    ],
+)
+def test_passages_are_cited_as_they_are_labeled(passages: list[str], answer: str, cited: list[str]) -> None:
+    """A label at the head of a passage, a key or id in it, and places from 0 name a passage; other words do not."""
+    assert targets([{"query": "q", "answer": answer, "passages": passages}]) == cited
+
+
+@pytest.mark.parametrize("doc_id", ["plan.pdf", "docs/plan.pdf", "plan.pdf#page=7"])
+def test_a_page_of_a_file_is_cited(doc_id: str) -> None:
+    """A page behind a file's name leads to the page, or to the file where no passage is a page."""
+    passages = [{"doc_id": doc_id, "text": "It runs."}, {"doc_id": "other.pdf", "text": "It stands."}]
+    assert targets([{"query": "q", "answer": "It runs [plan.pdf#page=7].", "passages": passages}]) == ["1"]
+
+
+def test_a_file_counts_from_zero_or_from_one() -> None:
+    """Where one answer cites [0], numbers of the others count from 0 too, unless more of them then name nothing."""
+    rows = [{"query": f"q{n}", "answer": f"Tall [{n}].", "passages": PASSAGES} for n in range(3)]
+    assert [targets(rows, n) for n in range(3)] == [["1"], ["2"], ["3"]]
+    rows += [{"query": f"p{n}", "answer": "Tall [3].", "passages": PASSAGES} for n in range(2)]
+    assert [targets(rows, n) for n in (0, 1, 3)] == [["[0]"], ["1"], ["3"]]
+
+
+@pytest.mark.parametrize("number", ["{n}00", "{n}4"])
+def test_citations_that_mostly_name_nothing_are_not_understood(number: str) -> None:
+    """Where most citations name no passage, none is read: the reason is kept, and a warning says what to do."""
+    marks = [number.format(n=n) for n in range(1, 7)]
+    rows: list[dict[str, Any]] = [
+        {"query": f"q{n}", "answer": f"Tall [{mark}].", "passages": PASSAGES} for n, mark in enumerate(marks)
+    ]
+    told: list[str] = []
+    (record, *_) = records(rows, warn=told.append)
+    assert record.response is not None
+    assert record.response.citations is None
+    assert record.response.missing["citations"] == (
+        "6 of 6 citations in the first answers name no passage by place, id or label"
+    )
+    assert ["how they cite is not understood, and none is read" in one for one in told] == [True]
+    ids = [{"doc_id": mark, "text": f"{mark} metres"} for mark in marks]
+    assert targets([{**row, "passages": ids} for row in rows], 5) == ["6"]
 
 
 def test_an_answer_without_number_cites_nothing_where_others_cite() -> None:

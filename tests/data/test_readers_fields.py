@@ -118,7 +118,7 @@ def test_a_given_passage_id_is_never_taken_again(one: One) -> None:
     ("given", "passages", "reason"),
     [
         ({"passages": []}, (), None),
-        ({"passages": None}, None, "no field passages"),
+        ({"passages": None}, None, "null"),
         ({}, None, "no field passages"),
         ({"passages": "__REDACTED__"}, None, "redacted"),
         ({"retrieved_docs": ["renamed"]}, None, "no field passages"),
@@ -164,7 +164,7 @@ def test_an_empty_answer_is_an_answer(one: One) -> None:
     assert empty is not None
     assert absent is not None
     assert (empty.answer, "answer" in empty.missing) == ("", False)
-    assert (absent.answer, absent.missing["answer"]) == (None, "no field answer")
+    assert (absent.answer, absent.missing["answer"]) == (None, "null")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_every_example_comes_out(file: File) -> None:
     assert [record.example.references for record in found] == [("r",)] * 3
     assert found[0].response == Response("q2", answer="two", missing={"passages": "no field passages"})
     assert found[1].response is not None
-    assert found[1].response.missing == {"passages": "no field passages", "answer": "no field answer"}
+    assert found[1].response.missing == {"passages": "no field passages", "answer": "null"}
     assert found[2].response is None
     assert [(record.source, record.line) for record in found] == [
         ("run.jsonl", 1), ("run.jsonl", 2), ("set.jsonl", 2),

@@ -233,7 +233,9 @@ def test_lists_in_cells(file: File) -> None:
         writer.writerow(["question", "contexts", "ground_truth"])
         writer.writerows([[f"q{n}", cell, "[1]"] for n, cell in enumerate(cells)])
     found = told(str(path))
-    texts = [response and [passage.text for passage in response.passages] for _, response in found]
+    texts = [
+        None if response.passages is None else [passage.text for passage in response.passages] for _, response in found
+    ]
     assert texts == [["a", "b"], ["it's", "b"], ["[1] Paris is …"], ["plain"], None]
     assert {example.references for example, _ in found} == {("[1]",)}
 
@@ -305,7 +307,7 @@ def test_what_pandas_and_numpy_leave_in_dictionaries() -> None:
     ((example, response),) = told([row])
     assert (example.answerable, example.relevant) == (True, (Relevant(("7",)),))
     assert response.passages == (Passage("7", "7", "t", 0.5, updated_at="2024-01-03"),)
-    assert (response.answer, response.cost, response.missing) == (None, 0.25, {"answer": "no field answer"})
+    assert (response.answer, response.cost, response.missing) == (None, 0.25, {"answer": "null"})
 
 
 def test_a_missing_score_inside_a_passage_is_no_number() -> None:

@@ -210,7 +210,7 @@ WRONG_RUNS: dict[str, tuple[str | bytes, str]] = {
     "score is infinite": ("# x\nq3 Q0 d 1 -inf t\n", "file line 2: score must be a finite number, found '-inf'."),
     "decimal comma": ("q3 Q0 d 1 0,5 t\n", "file line 1: score must be a finite number, found '0,5'."),
     "Latin-1": (RUN.encode() + b"q3 Q0 caf\xe9 1 1 t\n", "file line 4: byte 0xE9 at position 10 is not UTF-8"),
-    "UTF-16": (RUN.encode("utf-16"), "file line 1: expected UTF-8 text (or gzip, or Parquet), found binary data"),
+    "UTF-16": (RUN.encode("utf-16-le"), "file line 1: expected UTF-8 text (or gzip, or Parquet), found binary data"),
     "cut gzip": (gzip.compress(RUN.encode() * 50)[:-20], "file: the packed data is broken or cut short"),
     "header": ("query_id\tdoc_id\tscore\nq\td\t1\n", "found a table with a header."),
     "JSON array": ('[{"query_id": "q", "doc_id": "d", "score": 1}]', "line 1: expected a JSON object, found list."),

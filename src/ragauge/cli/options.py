@@ -136,18 +136,21 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def mapping(pairs: Sequence[str] | None) -> Mapping[str, str]:
-    """field=column pairs.
+    """field=column pairs; a field that is there twice has several columns.
 
     Raises:
         UsageError: a pair without an equals sign.
     """
-    mapped = {}
+    from ragauge.data.readers.aliases import SeveralColumns
+
+    mapped: dict[str, list[str]] = {}
     for pair in pairs or ():
         field, equals, column = pair.partition("=")
         if not (equals and field.strip() and column.strip()):
             raise UsageError(f"--map: expected field=column, got {pair!r}. Write --map query=question.")
-        mapped[field.strip()] = column.strip()
-    return mapped
+        mapped.setdefault(field.strip(), []).append(column.strip())
+    several = {field: tuple(dict.fromkeys(columns)) for field, columns in mapped.items()}
+    return {field: names[0] if len(names) == 1 else SeveralColumns(names) for field, names in several.items()}
 
 
 def conditions(text: str) -> Mapping[str, str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ragauge.data.cited_names import CALLED, PassageNames
 from ragauge.data.response import Citation, Passage, Response
 from ragauge.text.sentences import SOURCE, split
 from ragauge.text.source_notes import footer, source_spans
@@ -19,8 +20,6 @@ BRACKETS = re.compile(
     rf"\[(?P<square>[^\[\]\n]{{1,120}})\]|【(?P<wide>[^】\n]{{1,80}})】|\((?P<round>{SOURCE}\b[^()\n]{{1,80}})\)",
     re.IGNORECASE,
 )
-# "Source: ", "doc #", "passage no. "
-CALLED = re.compile(rf"{SOURCE}\s*(?:no\.?\s|nr\.?\s|ids?\b)?(?:\s*[:#=]\s*|\s+|(?=\d))", re.IGNORECASE)
 WHERE = re.compile(r"(?:pp?\.|pages?|sections?|sec\.|§|lines?|chapters?|ch\.)\s*[\w.–-]+", re.IGNORECASE)
 DAGGER = re.compile(r"(?:\d+:)?(\d{1,3})†(.*)")      # 【2†source】, 【4:2†a.md】
 CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(?<!`)(`{1,2})(?!`)[^\n]*?(?<!`)\1(?!`)", re.DOTALL)
@@ -43,6 +42,7 @@ LISTS = frozenset({
     "arg", "args", "argv", "arr", "cfg", "cols", "ctx", "df", "dict", "elem", "env", "idx", "kwargs", "lst", "mat",
     "nums", "obj", "params", "ptr", "res", "ret", "seq", "str", "tmp", "tuple", "vals", "vec",
 })  # fmt: skip
+ZERO, UNKNOWN = re.compile(r"[\[【(]\^?0\s*[\])】,;–-]|<sup>0</sup>"), re.compile(r"\[\d+\]")
 WIDEST = 20      # numbers that a range may stand for; [1-200] is no citation of 200 passages
 
 
@@ -55,15 +55,19 @@ class CitationMark:
     targets: tuple[str, ...]
 
 
-def with_numbers(response: Response) -> Response:
-    """The response with the citations that stand in its answer; number 1 is the first passage.
+def with_numbers(response: Response, first: int | None = None) -> Response:
+    """The response with the citations that stand in its answer.
 
     Each credits the sentence that it stands in. A number of no passage is kept as it is written, such as [9]: it is an
     invented citation. Citations that the system gave itself stay.
+
+    Args:
+        response: with answer and passages.
+        first: number of the first passage; None = as `first_number` has it for this answer.
     """
     if response.answer is None or response.passages is None or response.citations is not None:
         return response
-    return replace(response, citations=numbered(response.answer, response.passages))
+    return replace(response, citations=numbered(response.answer, response.passages, first))
 
 
 def where_cited(response: Response) -> Response:
@@ -79,12 +83,47 @@ def cites(answer: str, passages: Sequence[Passage] = ()) -> bool:
     >>> cites("It is tall [a.md]."), cites("It is tall [a.md].", [Passage("a.md", "a.md")])
     (False, True)
     """
-    return next(_marks(answer, passages), None) is not None
+    return next(_marks(answer, PassageNames(passages), passages), None) is not None
 
 
-def numbered(answer: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
-    """The citations of an answer, by number or id."""
-    marks = list(_marks(answer, passages))
+def first_number(answers: Sequence[tuple[str, Sequence[Passage]]]) -> int:
+    """The number of the first passage in answers that count alike: 0 where fewer numbers then name no passage, else 1.
+
+    >>> [first_number([(answer, [Passage("a", "a")])]) for answer in ("It is tall [0].", "It is tall [2].")]
+    [0, 1]
+    """
+    from_zero = [(answer, passages) for answer, passages in answers if ZERO.search(answer)]
+    if not from_zero:
+        return 1
+    unknown = [sum(count_cited(answer, passages, first)[0] for answer, passages in answers) for first in (0, 1)]
+    return 0 if unknown[0] < unknown[1] else 1
+
+
+def count_cited(answer: str, passages: Sequence[Passage], first: int = 1) -> tuple[int, int]:
+    """How many of its citations name no passage, and how many citations an answer has."""
+    marks = _marks(answer, PassageNames(passages, first), passages)
+    targets = [target for mark in marks for target in mark.targets]
+    return sum(map(is_unknown, targets)), len(targets)
+
+
+def is_unknown(target: str) -> bool:
+    """Whether a citation that was read from an answer names no passage: its number stays as it is written."""
+    return UNKNOWN.fullmatch(target) is not None
+
+
+def numbered(
+    answer: str, passages: Sequence[Passage], first: int | None = None, *, by_label: bool = True
+) -> tuple[Citation, ...]:
+    """The citations of an answer, by number, id or label.
+
+    Args:
+        answer: its text.
+        passages: that it rests on.
+        first: number of the first passage; None = as `first_number` has it for this answer.
+        by_label: whether labels in the passages' texts count.
+    """
+    first = first_number([(answer, passages)]) if first is None else first
+    marks = list(_marks(answer, PassageNames(passages, first, by_label=by_label), passages))
     sentences = [(sentence.start, sentence.end) for sentence in split(answer)] if marks else []
     starts = [start for start, _ in sentences]
     out = []
@@ -100,16 +139,17 @@ def may_cite(answer: str) -> bool:
     return any(sign in answer for sign in "[【(（<")
 
 
-def _marks(answer: str, passages: Sequence[Passage]) -> Iterator[CitationMark]:
+def _marks(answer: str, names: PassageNames, passages: Sequence[Passage]) -> Iterator[CitationMark]:
     """What cites: not what stands in code, and not the text of a footnote."""
-    code = [match.span() for match in CODE.finditer(answer)] if may_cite(answer) else []
-    noted = _noted(answer, code, passages) if passages and may_cite(answer) else ()
-    yield from sorted([*_bracketed(answer, code, passages), *noted], key=lambda mark: mark.start)
+    if not may_cite(answer):
+        return
+    code = [match.span() for match in CODE.finditer(answer)]
+    noted = _noted(answer, code, names) if passages else ()
+    yield from sorted([*_bracketed(answer, code, names, passages), *noted], key=lambda mark: mark.start)
 
 
-def _noted(answer: str, code: Sequence[tuple[int, int]], passages: Sequence[Passage]) -> Iterator[CitationMark]:
+def _noted(answer: str, code: Sequence[tuple[int, int]], names: PassageNames) -> Iterator[CitationMark]:
     """Marks of other forms, where they name a passage: (1), <sup>1</sup>, [a.pdf#page=7], (a.pdf, p. 3)."""
-    ids = _ids(passages)
     foot = footer(answer)
     for start, end in source_spans(answer):
         if start >= foot or any(first <= start < last for first, last in code):
@@ -119,24 +159,26 @@ def _noted(answer: str, code: Sequence[tuple[int, int]], passages: Sequence[Pass
             continue      # of `_bracketed`
         name = CALLED.sub("", inside, count=1)
         forms = (inside, name, PLACE.split(name, maxsplit=1)[0].strip())
-        known = next((ids[form.casefold()] for form in forms if form.casefold() in ids), None)
-        numbers = tuple(_by_number(name, ids, passages)) if NUMBERED.fullmatch(name) else ()
-        targets = numbers if known is None else (known,)
+        if NUMBERED.fullmatch(name):
+            targets = tuple(_by_number(name, names))
+        else:
+            targets = tuple(filter(None, [next(filter(None, map(names.find, forms)), None)]))
         if targets and not any(target.startswith("[") for target in targets):
             yield CitationMark(start, end, targets)
 
 
-def _bracketed(answer: str, code: Sequence[tuple[int, int]], passages: Sequence[Passage]) -> Iterator[CitationMark]:
+def _bracketed(
+    answer: str, code: Sequence[tuple[int, int]], names: PassageNames, passages: Sequence[Passage]
+) -> Iterator[CitationMark]:
     if "[" not in answer and "【" not in answer and not (passages and "(" in answer):
         return
     starts = [start for start, _ in code]
     lists: set[str] | None = None
-    ids = _ids(passages)
     for mark in BRACKETS.finditer(answer):
         at = bisect_right(starts, mark.start()) - 1
         if at >= 0 and mark.start() < code[at][1]:
             continue
-        targets = _targets(mark, ids, passages)
+        targets = _targets(mark, names)
         if not targets:
             continue
         if lists is None:
@@ -145,48 +187,39 @@ def _bracketed(answer: str, code: Sequence[tuple[int, int]], passages: Sequence[
             yield CitationMark(mark.start(), mark.end(), targets)
 
 
-def _targets(match: re.Match[str], ids: Mapping[str, str], passages: Sequence[Passage]) -> tuple[str, ...]:
+def _targets(match: re.Match[str], names: PassageNames) -> tuple[str, ...]:
     """What brackets name; nothing where they are no citation."""
     inside = (match["square"] or match["wide"] or match["round"]).strip()
     if match["square"] is not None and NUMBERED.fullmatch(inside):
-        return tuple(_by_number(inside, ids, passages))
+        return tuple(_by_number(inside, names))
     dagger = DAGGER.fullmatch(inside) if match["wide"] is not None else None
     if dagger is not None:
-        named = ids.get(dagger[2].strip().casefold())
-        return (named,) if named else () if ":" in inside else tuple(_by_number(dagger[1], ids, passages))
-    whole = ids.get(inside.casefold()) if match["round"] is None else None
+        named = names.find(dagger[2])
+        return (named,) if named else () if ":" in inside else tuple(_by_number(dagger[1], names))
+    whole = names.find(inside) if match["round"] is None else None
     if whole is not None:
         return (whole,)
     called = CALLED.match(inside) is not None or match["wide"] is not None
     out: list[str] = []
     for part in re.split(r"[,;]|\s(?:and|&)\s", inside):
         name = CALLED.sub("", part.strip(), count=1)
-        known = ids.get(part.strip().casefold(), ids.get(name.casefold()))
+        is_number = NUMBERED.fullmatch(name) is not None
+        known = None if is_number and called and NUMBERED.fullmatch(part.strip()) else names.find(part)
+        known = names.find(name) if known is None and not is_number else known
         if known is None and out and WHERE.fullmatch(name):
             continue
-        numbers = list(_by_number(name, ids, passages)) if called and NUMBERED.fullmatch(name) else []
+        numbers = list(_by_number(name, names)) if called and NUMBERED.fullmatch(name) else []
         if known is None and (not numbers or (match["round"] is not None and any(n[:1] == "[" for n in numbers))):
             return ()
         out += numbers or [known or ""]
     return tuple(out)
 
 
-def _ids(passages: Sequence[Passage]) -> dict[str, str]:
-    """How a passage may be named -> the id that is meant: a document's file name too, where one document has it."""
-    by_name: dict[str, str] = {}
-    for passage in reversed(passages):
-        by_name |= {name.casefold(): name for name in (passage.doc_id, passage.passage_id)}
-    files: dict[str, set[str]] = {}
-    for doc_id in {passage.doc_id for passage in passages}:
-        files.setdefault(re.split(r"[/\\]", doc_id)[-1].casefold(), set()).add(doc_id)
-    return {**{name: next(iter(of)) for name, of in files.items() if name and len(of) == 1}, **by_name}
-
-
-def _by_number(inside: str, ids: Mapping[str, str], passages: Sequence[Passage]) -> Iterator[str]:
+def _by_number(inside: str, names: PassageNames) -> Iterator[str]:
     for first, last in NUMBERS.findall(inside):
         low, high = int(first), int(last or first)
         for n in range(low, high + 1) if low <= high < low + WIDEST else (low, high):
-            yield passages[n - 1].passage_id if 1 <= n <= len(passages) else ids.get(str(n), f"[{n}]")
+            yield names.number(n)
 
 
 def _is_citation(answer: str, match: re.Match[str], lists: set[str]) -> bool:

@@ -8,7 +8,7 @@ One line of an eval set or of a file of responses, and where it stood.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ragauge.data.example import Example, Span
@@ -122,6 +122,12 @@ class Response:
     def texts_recorded(self) -> bool:
         """Whether every passage handed on is there with its text (true for an empty retrieval)."""
         return self.passages is not None and all(p.text is not None and p.text != REDACTED for p in self.passages)
+
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of it was recorded, not even that the system failed."""
+        return replace(self, query_id="", repeat=0, weight=1.0, missing={}) == Response("")
 
 
 State = Literal["running", "finished", "interrupted", "failed"]

@@ -244,7 +244,9 @@ def _citations(facts: Facts) -> Any:
     if facts.response.error is not None:
         return system_failed(facts)
     citations = facts.response.citations
-    return NotApplicable("the system does not cite") if citations is None else citations
+    if citations is None:
+        return NotApplicable(facts.response.missing.get("citations") or "the system does not cite")
+    return citations
 
 
 def _ranking(facts: Facts) -> Any:

@@ -214,6 +214,7 @@ PATTERNS: tuple[Pattern, ...] = (
         "invented_citations", {"invented_citations": "high"}, (),
         "the answers cite what was never handed on: a number beyond the passages, or a name that none of them has",
         "more citations than before name no passage that was handed on",
+        "Look at one answer: where it names passages by ids that the file does not have, give a field citations. Else: "
         "Number the passages in the prompt, and take citations of other numbers out of the answers.",
         again="invented_citations, then citation_precision",
     ),

@@ -218,7 +218,7 @@ def _with_responses(pairs: Iterator[Pair], where: str) -> Iterator[Pair]:
     """The pairs as they come; at the end, an error when none of them held a response."""
     some = False
     for example, response in pairs:
-        some = some or response is not None
+        some = some or (response is not None and not response.is_empty)
         yield example, response
     if not some:
         raise DataError(
@@ -236,7 +236,7 @@ def _said(item: Any) -> str:
 def _stem(item: Any) -> str:
     if isinstance(item, str | Path):
         name = Path(item).name
-        while Path(name).suffix in (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"):
+        while Path(name).suffix in (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".xlsx"):
             name = Path(name).stem
         return name
     return item.name if isinstance(item, EvalSet | Answered) else "table"

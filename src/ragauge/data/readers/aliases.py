@@ -83,8 +83,12 @@ TOOLS: Mapping[str, Mapping[str, str]] = {
         "retrieved_context": "passages", "expected_retrieved_context": "relevant",
         "expected_facts": "reference_claims", "guidelines": "criteria",
     },
+    "AutoRAG": {
+        "qid": "query_id", "query": "query", "generation_gt": "references", "retrieval_gt": "relevant",
+        "retrieved_contents": "passages", "generated_texts": "answer",
+    },
     "other names": {
-        "id": "query_id", "_id": "query_id", "custom_id": "query_id", "qid": "query_id", "question_id": "query_id",
+        "id": "query_id", "_id": "query_id", "custom_id": "query_id", "question_id": "query_id",
         "uid": "query_id", "example_id": "query_id", "user_query": "query", "user_question": "query", "prompt": "query",
         "output": "answer",
         "documents": "passages", "retrieved_documents": "passages", "context": "passages",
@@ -123,6 +127,29 @@ ALIASES: tuple[Alias, ...] = tuple(
 )
 
 
+class SeveralColumns(str):
+    """Several columns that are read as one field, in this order; as a text their names with commas.
+
+    >>> SeveralColumns(["Part A", "Part B"]), SeveralColumns(["Part A", "Part B"]).names
+    ('Part A, Part B', ('Part A', 'Part B'))
+    """
+
+    __slots__ = ("names",)
+    names: tuple[str, ...]
+
+    def __new__(cls, names: Iterable[str]) -> SeveralColumns:
+        """From the names of the columns, in order."""
+        listed = tuple(names)
+        out = super().__new__(cls, ", ".join(listed))
+        out.names = listed
+        return out
+
+
+def columns_in(mapped: str) -> tuple[str, ...]:
+    """The columns that a field is mapped to, and the name of their list."""
+    return (mapped, *mapped.names) if isinstance(mapped, SeveralColumns) else (mapped,)
+
+
 @lru_cache(maxsize=4096)
 def snake(column: str) -> str:
     """A column's name as the tables here spell it: "Ground Truth" and "groundTruth" -> ground_truth."""
@@ -152,7 +179,7 @@ def plan_for(names_there: Iterable[str], mapped: Mapping[str, str]) -> RowPlan:
 def _plan(names_there: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> RowPlan:
     mapped = dict(pairs)
     columns = {ours: theirs for ours, theirs in mapped.items() if theirs in names_there}
-    used = set(mapped.values())
+    used = {name for column in mapped.values() for name in columns_in(column)}
     spelled: dict[str, str] = {}
     for column in names_there:
         if column not in used:
@@ -194,9 +221,29 @@ def nearest_column(field: str, columns: Iterable[str], least: float = 0.65) -> s
     return best[1] if best[0] >= least else ""
 
 
+LABELS = (
+    "reference_answer", "references", "reference_claims", "relevant", "relevant_chunks", "relevant_texts", "gold_spans",
+)     # fmt: skip
+# how names of labels begin, such as expected and gold, and those of responses do not
+OF_LABELS = frozenset(snake(name).partition("_")[0] for field in LABELS for name in names_of(field)) - frozenset(
+    snake(name).partition("_")[0] for field in RESPONSE_FIELDS for name in names_of(field)
+)
+
+
 def nearest_field(column: str, least: float = 0.75) -> str:
-    """The field whose name looks most like a column's; "" where none does."""
-    best = max((_closeness(column, names_of(field)), field) for field in FIELDS)
+    """The field whose name looks most like a column's; "" where none does.
+
+    What may be right is never taken for what a system returned: retrieval_gt, ground_truth_passages; and a column of
+    answers holds those that are accepted, since a system gives one.
+
+    >>> nearest_field("pasages"), nearest_field("answers"), nearest_field("retrieved_context_gold")
+    ('passages', 'references', '')
+    """
+    name = snake(column)
+    if name == "answers":
+        return "references"
+    fields = FIELDS if OF_LABELS.isdisjoint(name.split("_")) else LABELS
+    best = max((_closeness(column, names_of(field)), field) for field in fields)
     return best[1] if best[0] >= least else ""
 
 

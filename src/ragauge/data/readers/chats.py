@@ -72,11 +72,10 @@ class ChatRows:
         return None
 
     def _messages(self, value: Any, name: str) -> Any:
-        """The messages of a chat or of a request; turns are opened where they stand in a text: deepeval's JSON does."""
-        cells = self._notes.cells or snake(name) in COLUMNS
+        """The messages of a chat or of a request, which may stand in a text, as those of deepeval and Langfuse do."""
         if isinstance(value, str) and value[:1] in "[{":
             try:
-                value = opened(value, name, Notes(cells=cells))
+                value = opened(value, name, Notes(cells=True))
             except BadValue:     # the reader of its field says what is wrong
                 return value
         if not isinstance(value, Mapping):
@@ -89,7 +88,7 @@ class ChatRows:
 
     def _beside(self, rest: Row) -> dict[str, Any]:
         """What stands beside a chat as its answer, a text or a completion, with the completion's id."""
-        value = unpacked(rest.get(self._key("answer"), rest if rest.get("choices") else None), "answer", self._notes)
+        value = unpacked(rest.get(self._key("answer"), rest if rest.get("choices") else None), "answer")
         made = body_of(value).get("id") if isinstance(value, Mapping) else None
         said = returned({"output": value} if isinstance(value, list) else value)
         return {"query_id": made, **said} if said else {}

@@ -287,13 +287,13 @@ def response_of(values: Found, names: Names, query_id: str, notes: Notes, blank:
     why = missing(values["missing"], names["missing"], notes) if has("missing") else None
     if why is None and failed is None:
         why = {
-            field: blank if blank and field in names else f"no field {field}"
+            field: blank or "null" if field in names else f"no field {field}"
             for field, value in (("passages", passages), ("answer", answer))
             if value is None
         }
     return Response(
         query_id,
-        repeat=whole(values["repeat"], names["repeat"]) if has("repeat") else 0,
+        repeat=repeat_in(values, names),
         passages=passages,
         candidates=retrieved.passages(values["candidates"], names["candidates"], notes) if has("candidates") else None,
         answer=answer,
@@ -307,6 +307,11 @@ def response_of(values: Found, names: Names, query_id: str, notes: Notes, blank:
         origin=origin(values["origin"], names["origin"], notes) if has("origin") else {},
         error=failed,
     )
+
+
+def repeat_in(values: Found, names: Names) -> int:
+    """Which of the answers to its question a row holds, from 0."""
+    return whole(values["repeat"], names["repeat"]) if "repeat" in values else 0
 
 
 def query_id_in(values: Found, names: Names, notes: Notes) -> str | None:

@@ -34,14 +34,30 @@ TO_UTF8 = "Save it as UTF-8, for example with: iconv -f {encoding} -t UTF-8 {nam
 
 
 def opened(path: Path) -> IO[bytes]:
-    """The bytes of a file, unpacked where it is gzip or zstandard by content."""
+    """The bytes of a file, unpacked where it is gzip or zstandard by content, and UTF-16 or UTF-32 as UTF-8."""
     with path.open("rb") as file:
         start = file.read(4)
     if start.startswith(GZIP):
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    if start == ZSTD:
-        return _unzstd(path)
-    return path.open("rb")
+        return _narrowed(path, cast(IO[bytes], gzip.open(path, "rb")))
+    return _narrowed(path, _unzstd(path) if start == ZSTD else path.open("rb"))
+
+
+def _narrowed(path: Path, file: IO[bytes]) -> IO[bytes]:
+    """The file, or its text as UTF-8 where it starts with the byte-order mark of UTF-16 or UTF-32."""
+    start = _reading(path, 0, lambda: cast(io.BufferedReader, file).peek(4))[:4]
+    encoding = next((encoding for mark, encoding in WIDE_BOMS.items() if start.startswith(mark)), "")
+    if not encoding:
+        return file
+    with file:
+        raw = _reading(path, 0, lambda: file.read(LONGEST_WHOLE + 1))
+    if len(raw) > LONGEST_WHOLE:
+        problem = f"a file in {encoding} may have {LONGEST_WHOLE // 1024**2} MB."
+        raise DataError(problem, source=str(path), hint=TO_UTF8.format(encoding=encoding, name=path.name))
+    try:
+        return io.BytesIO(raw.decode(encoding).encode())
+    except UnicodeDecodeError as error:
+        problem = f"not valid {encoding} at byte {error.start + 1}: {error.reason}."
+        raise DataError(problem, source=str(path), hint="Copy it again; is it cut off?") from None
 
 
 def _unzstd(path: Path) -> IO[bytes]:
@@ -121,14 +137,7 @@ def decoded(path: Path, n: int, raw: bytes) -> str:
 
 
 def _refuse_wide(path: Path, raw: bytes) -> None:
-    """UTF-16 and UTF-32, by their mark or by the zero bytes that they put beside every plain letter."""
-    for mark, encoding in WIDE_BOMS.items():
-        if raw.startswith(mark):
-            shown = " ".join(f"{byte:02X}" for byte in mark)
-            raise DataError(
-                f"the file is {encoding} (it starts with the bytes {shown}), expected UTF-8.",
-                source=str(path), line=1, hint=TO_UTF8.format(encoding=encoding, name=path.name),
-            )
+    """UTF-16 without a byte-order mark, by the zero bytes that it puts beside every plain letter."""
     start = raw[:64]
     if len(start) >= 4 and (not any(start[0:8:2]) or not any(start[1:8:2])):
         raise DataError(

@@ -17,7 +17,14 @@ from typing import Any
 
 from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.lines import Row
-from ragauge.data.readers.payloads import PASSAGE_KEYS, QUERY_KEYS, is_langsmith, is_mlflow, returned
+from ragauge.data.readers.payloads import (
+    PASSAGE_KEYS,
+    QUERY_KEYS,
+    is_langfuse,
+    is_langsmith,
+    is_mlflow,
+    returned,
+)
 from ragauge.data.readers.values import BadValue, Notes, opened
 from ragauge.errors import UsageError
 
@@ -59,6 +66,7 @@ def _parts(value: str, column: str, notes: Notes) -> Any:
 
 OUTPUT = re.compile(r"^\[[^\]]+\] ")     # head of a column of the CSV: [provider] prompt
 GRADES = frozenset({"Status", "Score", "Named Scores", "Grader Reason", "Comment"})     # beside each such column
+RESULT = frozenset({"testIdx", "response", "gradingResult"})     # beside `vars`; version 2 counts no tests
 FAILED = 2     # failureReason of an error; 1 is an assertion that did not hold, whose text stands in `error` too
 APART = "Write a file for each: promptfoo eval --filter-providers NAME -o NAME.jsonl."
 READ = {     # variables, beside those that have our names or another tool's
@@ -68,9 +76,9 @@ PROMPTFOO_TOKENS = {"prompt": "input", "completion": "output"}
 
 
 def is_promptfoo(columns: Iterable[str]) -> bool:
-    """Whether the columns are those of a result in JSON, or of the table in CSV."""
+    """Whether the columns are those of a result in JSON, of any version, or of the table in CSV."""
     names = set(columns)
-    return {"vars", "testIdx", "promptIdx"} <= names or (
+    return ("vars" in names and not names.isdisjoint(RESULT)) or (
         {"Status", "Score"} <= names and any(OUTPUT.match(name) for name in names)
     )
 
@@ -99,14 +107,15 @@ def promptfoo_row(row: Row, system: str | None, seen: set[str]) -> Row | None:
 
 def _of_result(row: Row) -> Row:
     out = _variables(row["vars"])
-    out.setdefault("query_id", row["testIdx"])
+    if row.get("testIdx") is not None:
+        out.setdefault("query_id", row["testIdx"])
     response = row.get("response")
     response = response if isinstance(response, Mapping) else {}
     out |= returned(response.get("output"))
     if "passages" not in out:
         out |= {name: value for name, value in returned(response.get("metadata")).items() if name == "passages"}
-    if row.get("failureReason") == FAILED:
-        out["error"] = row.get("error") or "the provider failed"
+    if row.get("failureReason") == FAILED or ("failureReason" not in row and response.get("error")):
+        out["error"] = row.get("error") or response.get("error") or "the provider failed"
     tokens = row.get("tokenUsage")
     if isinstance(tokens, Mapping) and tokens.get("total"):
         out["tokens"] = {ours: tokens[name] for name, ours in PROMPTFOO_TOKENS.items() if tokens.get(name) is not None}
@@ -135,6 +144,9 @@ def _variables(given: Any) -> dict[str, Any]:
 def _system(row: Row) -> str:
     provider, prompt = row.get("provider"), row.get("promptIdx")
     name = provider.get("label") or provider.get("id") if isinstance(provider, Mapping) else provider
+    if prompt is None and isinstance(row.get("prompt"), Mapping):     # version 2 tells prompts apart by their form
+        form = row["prompt"].get("label") or row["prompt"].get("display")
+        return f"{name} ({form})" if form and form != row["prompt"].get("raw") else str(name)
     return f"{name} (result {prompt + 1} of a test)" if isinstance(prompt, int) and prompt else str(name)
 
 
@@ -191,6 +203,6 @@ def tool_of(columns: tuple[str, ...]) -> str:
     """Which tool's columns hold objects that have to be taken apart; "" for most files."""
     readers = {
         "langsmith": is_langsmith, "mlflow": is_mlflow, "deepeval": is_deepeval,
-        "ragchecker": is_ragchecker, "promptfoo": is_promptfoo,
+        "ragchecker": is_ragchecker, "promptfoo": is_promptfoo, "langfuse": is_langfuse,
     }  # fmt: skip
     return next((name for name, reads in readers.items() if reads(columns)), "")

@@ -1,24 +1,19 @@
 """Retrieved passages, and what points into them: citations, labels, gold spans.
 
 Passages as frameworks dump them: LangChain's serialized documents, LlamaIndex's nodes with their scores.
-
-The first rows of a source, looked at before any is read: whether its answers cite in their text.
-
-One answer cannot say it: [1] may be part of what it quotes, and an answer without a number may be one that should cite.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any, TypeVar
 
-from ragauge.data.citing import cites, may_cite
 from ragauge.data.example import Span
 from ragauge.data.identity import text_id
-from ragauge.data.readers.lines import Row
 from ragauge.data.readers.values import (
+    LISTED,
     OBJECT,
     BadValue,
     Notes,
@@ -83,14 +78,17 @@ DOC_KEYS = ("doc_id", "document_id", "doc_uri", "docid", "id", "_id")
 # the order in which traces are read too
 METADATA_KEYS = ("id", "doc_id", "chunk_id", "doc_uri", "source", "file_name", "filename", "file_path")
 PARENT_KEYS = ("source_id", "ref_doc_id")      # of metadata: a splitter's words for the document that it cut
+ID_KEYS = frozenset({*DOC_KEYS, *METADATA_KEYS, *PARENT_KEYS, "title", "type"})
 # what a store makes up where the user gave no id: a UUID, or a SHA-256 of the content (Haystack)
 MADE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64}", re.IGNORECASE)
 PASSAGE_KEYS = ("passage_id", "chunk_id")
-SCORE_KEYS = ("score", "relevance_score", "similarity")
+SCORE_KEYS = ("score", "relevance_score", "similarity", "_score")
 KNOWN_KEYS = frozenset(
     {*TEXT_KEYS, *DOC_KEYS, *PASSAGE_KEYS, *SCORE_KEYS, "span", "hop", "updated_at", "superseded_by"}
     | {"metadata", "meta", "title", "type"}      # metadata is searched for an id; title and type carry nothing to judge
 )
+TEXT_MARKS = frozenset({*TEXT_KEYS, "lc"})
+PASSAGE_MARKS = frozenset({*TEXT_MARKS, *DOC_KEYS, *PASSAGE_KEYS, "metadata", "node"})
 PLAIN_KEYS = frozenset({"passage_id", "doc_id", "text", "score"})
 TRACED_KEYS = frozenset({"id", "content", "score"})     # as OpenInference names the same
 PASSAGES = "a text, a list of texts, or a list of objects with doc_id and text"
@@ -101,7 +99,7 @@ def passages(value: Any, name: str, notes: Notes, ids: Any = None, ids_name: str
 
     `ids` are their doc_ids where they stand in a list of their own.
     """
-    value = opened(value, name, notes)
+    value = _held(_opened(value, name, notes))
     listed_passages: list[Any] = []
     if isinstance(value, str) and not value.strip():
         value = []
@@ -123,6 +121,43 @@ def passages(value: Any, name: str, notes: Notes, ids: Any = None, ids_name: str
             notes.identified("doc_id" if "doc_id" in item else "id")
         read.append(plain or _passage(item, n, name, notes))
     return _distinct(read)
+
+
+def _opened(value: Any, name: str, notes: Notes) -> Any:
+    """The passages that a text holds as JSON; one that holds other JSON is a passage, as tools return them."""
+    if not isinstance(value, str):
+        return value
+    found = opened(value, name, notes if notes.cells else Notes(cells=True))
+    listed = [found] if isinstance(found, OBJECT) else found
+    if found is value or (isinstance(found, LISTED) and notes.cells and not any(isinstance(i, OBJECT) for i in found)):
+        return found
+    return found if all(isinstance(item, str) or _says_text(_held(item)) for item in listed) else value
+
+
+def _says_text(item: Any) -> bool:
+    """Whether an object, or every one of a list, is surely a passage: its text is known, or all of its keys are."""
+    if isinstance(item, LISTED):
+        return bool(item) and all(_says_text(part) for part in item if not isinstance(part, int | float))
+    if not isinstance(item, OBJECT):
+        return False
+    objects = (item, *(part for part in item.values() if isinstance(part, OBJECT)))
+    return item.keys() <= KNOWN_KEYS or any(not TEXT_MARKS.isdisjoint(part) for part in objects)
+
+
+def _is_passage(item: Any) -> bool:
+    """Whether an object has a key that passages have, or is a list of such objects."""
+    if isinstance(item, LISTED):
+        return bool(item) and all(_is_passage(part) for part in item if not isinstance(part, int | float))
+    return isinstance(item, OBJECT) and (not PASSAGE_MARKS.isdisjoint(item) or _says_text(item))
+
+
+def _held(value: Any) -> Any:
+    """The list of objects that an object is there for, as the answers of vector stores: {"matches": [...]}."""
+    if not isinstance(value, OBJECT) or not PASSAGE_MARKS.isdisjoint(value):
+        return value
+    within = [_held(item) for item in value.values() if isinstance(item, (*OBJECT, *LISTED))]
+    lists = [item for item in within if isinstance(item, LISTED) and item and all(map(_is_passage, item))]
+    return lists[0] if len(lists) == 1 else value
 
 
 def _with_id(item: Any, doc_id: str) -> dict[str, Any]:
@@ -159,10 +194,12 @@ def _passage(item: Any, n: int, name: str, notes: Notes) -> tuple[Passage, bool]
         content: str | None = text(item, f"{name}[{n}]", notes)
         doc_id = _nameless(content, n, notes)
         return Passage(doc_id, doc_id, content), False
-    if not item.keys() <= KNOWN_KEYS:
-        for key in item.keys() - KNOWN_KEYS:
-            notes.passage_keys[f"{name}[].{key}"] = notes.passage_keys.get(f"{name}[].{key}", 0) + 1
     key, value = first_of(item, TEXT_KEYS)
+    if value is None:
+        item, key, value = _inner_text(item, name, notes)
+    if not item.keys() <= KNOWN_KEYS:
+        for unread in item.keys() - KNOWN_KEYS:
+            notes.passage_keys[f"{name}[].{unread}"] = notes.passage_keys.get(f"{name}[].{unread}", 0) + 1
     content = None if value is None else text(value, f"{name}[{n}].{key}", notes)
     doc_id, spare = _doc_id(item, content, n, name, notes)
     key, value = first_of(item, PASSAGE_KEYS)
@@ -180,6 +217,24 @@ def _passage(item: Any, n: int, name: str, notes: Notes) -> tuple[Passage, bool]
         updated_at=_optional(item, "updated_at", lambda value, name: _date(value, name, notes), f"{name}[{n}]"),
         superseded_by=_optional(item, "superseded_by", lambda v, name: identifier(v, name, notes), f"{name}[{n}]"),
     ), bool(passage_id)
+
+
+def _inner_text(item: Mapping[str, Any], name: str, notes: Notes) -> tuple[Mapping[str, Any], str, Any]:
+    """The text that an object of a passage holds, as vector stores return them: metadata.text, payload.content.
+
+    Returns:
+        The passage with that object as its metadata; the key, or "", and the text, or None.
+    """
+    inner = {key: value for key, value in item.items() if isinstance(value, OBJECT) and key != "span"}
+    for outer, held in inner.items():
+        key, value = first_of(held, TEXT_KEYS)
+        if isinstance(value, str):
+            rest = {name: part for name, part in item.items() if name != outer}
+            return {"metadata": held, **rest}, f"{outer}.{key}", value
+    for outer, held in inner.items():
+        for key in (key for key, value in held.items() if isinstance(value, str) and key not in ID_KEYS):
+            notes.passage_keys[f"{name}[].{outer}.{key}"] = notes.passage_keys.get(f"{name}[].{outer}.{key}", 0) + 1
+    return item, "", None
 
 
 def _date(value: Any, name: str, notes: Notes) -> str:
@@ -306,52 +361,3 @@ def citations(value: Any, name: str, notes: Notes, answer: str | None) -> tuple[
             raise BadValue(f"{where}.end", f"at most the length of the answer ({length})", end, hint)
         out.append(Citation(start, end, identifier(target, f"{where}.{key}", notes)))
     return tuple(out)
-
-
-LOOKED_AT = 200      # rows: enough to see one answer in ten that cites
-LEAST_SHARE = 0.1    # of their answers that cite in brackets; fewer happen in answers about code and formulas
-
-
-class Ahead:
-    """The numbered rows of a source, in order, the first of them held until they have been looked at.
-
-    Attributes:
-        cites: whether answers cite in their text; False before the first rows were looked at.
-    """
-
-    def __init__(
-        self,
-        rows: Iterator[tuple[int, Row]],
-        answer: Callable[[Row], Any],
-        passages: Callable[[Row], Sequence[Passage]],
-    ) -> None:
-        self.cites = False
-        self._rows, self._answer, self._passages = rows, answer, passages
-        self._held: list[tuple[int, Row]] | None = None
-        self._broken: Exception | None = None
-
-    def first(self) -> list[tuple[int, Row]]:
-        """The first rows; where one cannot be read, those before it."""
-        if self._held is not None:
-            return self._held
-        held = self._held = []
-        try:
-            for row in self._rows:
-                held.append(row)
-                if len(held) == LOOKED_AT:
-                    break
-        except Exception as error:
-            self._broken = error
-        rows = [
-            cites(answer) or (may_cite(answer) and cites(answer, self._passages(row)))
-            for _, row in held
-            if isinstance(answer := self._answer(row), str) and answer.strip()
-        ]
-        self.cites = bool(rows) and sum(rows) >= LEAST_SHARE * len(rows)
-        return held
-
-    def __iter__(self) -> Iterator[tuple[int, Row]]:
-        yield from self.first()
-        if self._broken is not None:
-            raise self._broken
-        yield from self._rows

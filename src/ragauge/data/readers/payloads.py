@@ -7,6 +7,8 @@ LangSmith: inputs, outputs and reference_outputs; in an exported data set, outpu
 The table of an experiment (`evaluate(…).to_pandas()`) has a column a part: inputs.question, outputs.answer,
 reference.answer.
 
+Langfuse: input, output, expected output and metadata of traces and of items of data sets, each JSON, also as text.
+
 MLflow: columns inputs, outputs, expectations (MLflow 3), or request and response that hold chat payloads.
 
 In tables of traces (`search_traces`, the results of `genai.evaluate`) what was retrieved stands in spans, and what was
@@ -36,10 +38,16 @@ RESULT_KEYS = ("content", "output", "response", "result")
 INSIDE = ("metadata", "additional_metadata")     # keys of a message whose object may hold its passages
 
 
-def unpacked(value: Any, column: str, notes: Notes) -> Any:
+DEPTH = 2     # JSON in a text of JSON: exports encode what was text already
+
+
+def unpacked(value: Any, column: str) -> Any:
     """A payload; only an object is read out of a text, since an answer may start with a bracket."""
-    value_opened = opened(value, column, notes)
-    return value if isinstance(value, str) and not isinstance(value_opened, Mapping) else value_opened
+    inner = value
+    for _ in range(DEPTH):
+        if isinstance(inner, str):
+            inner = _decoded(inner) if inner.startswith('"') else opened(inner, column, Notes(cells=True))
+    return inner if isinstance(inner, Mapping) else value
 
 
 def body_of(payload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -226,6 +234,51 @@ def content_of(message: Any) -> str | None:
     return content if isinstance(content, str) and content.strip() else None
 
 
+ENTRY = ("input", "output", "expected_output", "metadata")     # columns of Langfuse that hold JSON
+
+
+def is_langfuse(columns: Iterable[str]) -> bool:
+    """Whether the columns are those of Langfuse's exports: an input with what came of it, or with what should."""
+    names = {snake(column) for column in columns}
+    return "input" in names and not names.isdisjoint(ENTRY[1:])
+
+
+def langfuse_objects(row: Row) -> Row:
+    """The row with its JSON as objects; one that holds nothing of its own stays a text: an answer may be JSON."""
+    columns = {column: snake(column) for column in row}
+    opened_cells = {column: unpacked(row[column], column) for column, name in columns.items() if name in ENTRY}
+    held = {column: value for column, value in opened_cells.items() if isinstance(value, Mapping)}
+    kept = {
+        column: value for column, value in held.items()
+        if columns[column] in ("input", "metadata") or returned(value) or not isinstance(row[column], str)
+    }     # fmt: skip
+    return {**row, **kept} if kept else row
+
+
+def langfuse_row(row: Row) -> Row:
+    """A row of such objects with question, answer, reference and passages as columns of their own."""
+    parts = {snake(column): (column, value) for column, value in row.items() if isinstance(value, Mapping)}
+    column, payload = parts.get("input", ("", {}))
+    out = {name: value for name, value in row.items() if name != column}
+    question = entered(payload)
+    if payload and "query" not in question:
+        return row      # the reader says that there is none
+    out |= question
+    for name in ("output", "expected_output"):
+        column, payload = parts.get(name, ("", {}))
+        found = returned(payload)
+        if found:
+            del out[column]
+        if name == "output":
+            out |= found
+        elif "answer" in found:
+            out["reference_answer"] = found["answer"]
+    beside = (first_of(parts[name][1], PASSAGE_KEYS) for name in ("input", "metadata") if name in parts)
+    if out.get("passages") is None and (passages := next((held for held in beside if held is not None), None)):
+        out["passages"] = passages
+    return out
+
+
 LANGSMITH_COLUMNS = frozenset({"inputs", "outputs", "reference_outputs"})
 
 
@@ -243,11 +296,11 @@ def langsmith_row(row: Row, notes: Notes) -> Row:
         row = _joined(row, notes)
     out = {key: value for key, value in row.items() if key not in LANGSMITH_COLUMNS}
     exported = "reference_outputs" not in row
-    out |= entered(unpacked(row.get("inputs"), "inputs", notes))
+    out |= entered(unpacked(row.get("inputs"), "inputs"))
     column = "outputs" if exported else "reference_outputs"
-    reference = returned(unpacked(row.get(column), column, notes))
+    reference = returned(unpacked(row.get(column), column))
     if not exported:
-        out |= returned(unpacked(row.get("outputs"), "outputs", notes))
+        out |= {"answer": None, **returned(unpacked(row.get("outputs"), "outputs"))}
     if "answer" in reference:
         out["reference_answer"] = reference["answer"]
     expected = reference.get("passages")
@@ -276,6 +329,8 @@ TRACED = frozenset({"spans", "assessments"})
 OF_TRACE = frozenset({
     "trace", "trace_id", "client_request_id", "state", "request_time", "execution_duration", "trace_metadata", "tags",
 })  # fmt: skip
+# of `mlflow.evaluate`: texts, or of a retriever ids
+TABLE = {"targets": ("expected_response", "relevant"), "predictions": ("answer", "retrieved_ids")}
 MLFLOW_COLUMNS = frozenset({"inputs", "outputs", "expectations", "request", "response"})
 
 
@@ -294,11 +349,15 @@ def mlflow_row(row: Row, notes: Notes) -> Row:
         "inputs": entered, "request": entered, "outputs": returned, "response": returned
     }
     for column, read in readers.items():
-        value = unpacked(row.get(column), column, notes)
+        for field, part in read(unpacked(row.get(column), column)).items():
+            out.setdefault(field, part)
+    for column, (text_field, list_field) in TABLE.items():
+        value = opened(out.pop(column, None), column, notes)
         if value is not None:
-            for field, part in read(value).items():
-                out.setdefault(field, part)
-    expected = unpacked(row.get("expectations"), "expectations", notes)
+            out.setdefault(list_field if isinstance(value, list | tuple) else text_field, value)
+    if not {"outputs", "response"}.isdisjoint(row):
+        out.setdefault("answer", None)      # null: not recorded
+    expected = unpacked(row.get("expectations"), "expectations")
     if isinstance(expected, dict):
         for field, part in expected.items():
             out.setdefault(field, part)

@@ -11,31 +11,42 @@ from typing import Any, NoReturn
 
 from ragauge.data.citing import with_numbers
 from ragauge.data.curation import META, is_curation, rejected
-from ragauge.data.document_names import match_document_names
 from ragauge.data.example import Example
-from ragauge.data.identity import query_id_of
-from ragauge.data.readers import other_tools, payloads
+from ragauge.data.readers import other_tools, payloads, phoenix
 from ragauge.data.readers.aliases import (
     RESPONSE_FIELDS,
     RowPlan,
+    SeveralColumns,
     check_mapped,
+    columns_in,
     nearest_column,
     not_read,
     plan_for,
 )
 from ragauge.data.readers.chats import FORM, ChatRows, ContextMarker, PromptSigns
-from ragauge.data.readers.fields import example_of, query_id_in, query_of, response_of, score_in, settled
+from ragauge.data.readers.column_lists import gather
+from ragauge.data.readers.fields import (
+    example_of,
+    query_id_in,
+    query_of,
+    repeat_in,
+    response_of,
+    score_in,
+    settled,
+)
+from ragauge.data.readers.first_rows import Ahead
+from ragauge.data.readers.label_matching import Matching
 from ragauge.data.readers.lines import Row, Rows
-from ragauge.data.readers.passages import Ahead, passages
+from ragauge.data.readers.passages import passages
 from ragauge.data.readers.payloads import returned
 from ragauge.data.readers.relevance import LABEL_FIELDS, Parting, ids_of, marked
-from ragauge.data.readers.values import BadValue, Notes, reached, scalar_text
+from ragauge.data.readers.row_ids import RowIds
+from ragauge.data.readers.values import BadValue, Notes, is_null, reached, scalar_text
 from ragauge.data.response import Passage, Record, Response
 from ragauge.errors import nearest
 
 Warn = Callable[[str], None]
 RESPONSE, LABELS = frozenset(RESPONSE_FIELDS), frozenset(LABEL_FIELDS)
-MANY_LABELS = 5      # from so many labelled and answered examples on, no match at all is worth a word
 
 
 def warn_user(message: str) -> None:
@@ -48,7 +59,8 @@ class Options:
     """What the user said about a source.
 
     Attributes:
-        columns: our field -> the source's column; a dot reaches into an object (outputs.answer).
+        columns: our field -> the source's column, or a list of columns whose values are read one after another; a dot
+            reaches into an object (outputs.answer).
         segments: columns that examples are grouped by.
         system: which system's answers, where a file holds two.
         warn: receives each warning once, when the source has been read.
@@ -67,6 +79,18 @@ class Options:
     scores: Mapping[str, str] = field(default_factory=dict)
     without_retrieval: bool = False
 
+    def __post_init__(self) -> None:
+        """Lists of columns become names that hold several."""
+        lists = {ours: theirs for ours, theirs in self.columns.items() if not isinstance(theirs, str)}
+        if lists:
+            several = {ours: SeveralColumns(theirs) for ours, theirs in lists.items()}
+            object.__setattr__(self, "columns", {**self.columns, **several})
+
+    @property
+    def mapped(self) -> tuple[str, ...]:
+        """Columns that the user mapped to fields."""
+        return tuple(name for theirs in self.columns.values() for name in columns_in(theirs))
+
     @property
     def scored(self) -> dict[str, str]:
         """Name of an outcome -> the source's column of its numbers."""
@@ -75,18 +99,7 @@ class Options:
     @property
     def named(self) -> tuple[str, ...]:
         """Columns that the user named."""
-        return (*self.columns.values(), *self.segments, *self.scored.values())
-
-
-@dataclass(slots=True)
-class Matching:
-    """Whether labels and passages name documents the same way."""
-
-    judged: int = 0         # examples with labels and passages
-    met: int = 0            # of them, with a label among the passages
-    chunks: int = 0         # examples whose labels name passage_ids, and no document
-    by_text: int = 0        # examples whose labels are texts
-    met_by_text: int = 0
+        return (*self.mapped, *self.segments, *self.scored.values())
 
 
 class RecordReader:
@@ -95,7 +108,8 @@ class RecordReader:
     def __init__(self, rows: Rows, options: Options, answers: RecordReader | None = None) -> None:
         check_mapped({ours: theirs for ours, theirs in options.columns.items() if ours not in options.scores.values()})
         self.notes, self.matching, self.parting = Notes(cells=rows.cells), Matching(), Parting()
-        turns = ChatRows(rows.rows, options.columns, options.segments, self.notes)
+        lists = gather(phoenix.spans(rows.rows, options.named), options.columns, options.named)
+        turns = ChatRows(lists, options.columns, options.segments, self.notes)
         self._ahead = Ahead(iter(turns), self._answer, self._passages)
         self.rows, self.options = replace(rows, rows=iter(self._ahead)), options
         self._answers = answers or self      # where the passages stand
@@ -114,8 +128,7 @@ class RecordReader:
         self._inside: dict[str, None] = {}      # dotted names of what objects in columns hold
         self._unread: dict[str, int] = {}
         self._systems: set[str] = set()
-        self._lines: dict[tuple[str, int], int] = {}
-        self._asked: dict[str, tuple[int, int]] = {}        # query_id -> (hash of the query, line)
+        self.ids = RowIds(self.rows)
 
     def records(self) -> Iterator[Record]:
         """Every row as a record."""
@@ -139,11 +152,14 @@ class RecordReader:
             values, names = self._found(flat)
             if "query" not in values:
                 self._no_field("query", row, n)
-            query, given = query_of(values, names, self.notes), query_id_in(values, names, self.notes)
-            example = example_of(values, names, given or query_id_of(query), query, self.notes)
+            query, query_id = query_of(values, names, self.notes), query_id_in(values, names, self.notes)
+            twice = self._tool == "ragchecker"
+            if query_id is None:
+                query_id = self.ids.make(query, repeat_in(values, names), twice=twice)
+            example = example_of(values, names, query_id, query, self.notes)
             example = settled(self._segmented(example, flat), flat)
             response = None
-            if not RESPONSE.isdisjoint(values):
+            if not RESPONSE.isdisjoint(values) or (self._answered and not RESPONSE.isdisjoint(names)):
                 response = self._cited(response_of(values, names, example.query_id, self.notes, self.rows.blank))
                 response = self._with_scores(response, flat)
                 if response.passages is None:
@@ -152,13 +168,13 @@ class RecordReader:
                 example = self.parting.example(example, values, names, (ids_of(response), self._answers.marked_ids))
         except BadValue as bad:
             self._fail(bad, n, names)
-        if self._repeats(n, example, response, given is None, twice=self._tool == "ragchecker"):
+        if self.ids.is_second(n, example, response, twice=twice):
             return None
         self.count += 1
         said = [turn for turn in example.history if turn.role != "system"]
         if example.cluster is None and len(said) > 1:
             self._openings[hash((said[0], said[1]))] += 1
-        self.match(example, response)
+        self.matching.see(example, response)
         return Record(example, response, self.rows.source, n)
 
     def response(self, n: int, row: Row) -> tuple[Response, str] | None:
@@ -173,13 +189,13 @@ class RecordReader:
             given = query_id_in(values, names, self.notes)
             if not (given or query):
                 self._no_field("query_id", row, n)
-            query_id, response = given or query_id_of(query), None
+            query_id, response = given or self.ids.answered(query, repeat_in(values, names), n), None
             if not RESPONSE.isdisjoint(names):     # else the line is an example that got none, as exports have them
                 response = self._cited(response_of(values, names, query_id, self.notes, self.rows.blank))
                 response = self._with_scores(response, flat)
         except BadValue as bad:
             self._fail(bad, n, names)
-        self._once(n, query_id, response.repeat if response is not None else 0, given is None)
+        self.ids.enter(n, query_id, response.repeat if response is not None else 0, derived=given is None)
         self.count += 1
         return None if response is None else (response, query)
 
@@ -187,16 +203,20 @@ class RecordReader:
         """The row with the columns of other tools taken apart and with what the user's dotted names reach."""
         if self.sought:
             self.sought -= row.keys()
-        extra = {name: value for name in self._dotted if (value := reached(row, name)) is not None}
-        self.sought -= extra.keys()
         keys = tuple(row)
         known = self._tools.get(keys)
         self._tool = self._tools.setdefault(keys, other_tools.tool_of(keys)) if known is None else known
+        if self._tool == "langfuse":
+            row = payloads.langfuse_objects(row)
+        extra = {name: value for name in self._dotted if (value := reached(row, name)) is not None}
+        self.sought -= extra.keys()
         flat: Row | None = row
         if self._tool == "langsmith":
             flat = payloads.langsmith_row(row, self.notes)
         elif self._tool == "mlflow":
             flat = payloads.mlflow_row(row, self.notes)
+        elif self._tool == "langfuse":
+            flat = payloads.langfuse_row(row)
         elif self._tool == "deepeval":
             flat = other_tools.deepeval_row(row, self.notes)
         elif self._tool == "ragchecker":
@@ -207,7 +227,7 @@ class RecordReader:
             flat = other_tools.promptfoo_row(row, self.options.system, self._systems)
         if flat is None or flat is row:
             return flat if not extra or flat is None else {**row, **extra}
-        mapped = {name: row[name] for name in (*self.options.columns.values(), *self._scored.values()) if name in row}
+        mapped = {name: row[name] for name in (*self.options.mapped, *self._scored.values()) if name in row}
         return {**flat, **mapped, **extra}
 
     def _found(self, row: Row) -> tuple[Mapping[str, Any], Mapping[str, str]]:
@@ -223,7 +243,7 @@ class RecordReader:
             value = row[column]
             if value is not None and column not in self._read and not (column == META and is_curation(value)):
                 self._unread[column] = self._unread.get(column, 0) + 1
-        values = {ours: value for ours, theirs in plan.columns.items() if (value := row[theirs]) is not None}
+        values = {ours: value for ours, theirs in plan.columns.items() if not is_null(value := row[theirs])}
         if self._marker is None:
             return values, plan.columns
         parted = self._marker.apply(values)
@@ -232,12 +252,27 @@ class RecordReader:
     def _cited(self, response: Response) -> Response:
         """With the citations in its answer, where the answers of this source cite there; its passages are looked at."""
         self.notes.previews.see(passage.text for passage in response.passages or ())
-        return with_numbers(response) if self._ahead.cites else response
+        ahead = self._ahead
+        if not ahead.cites or response.citations is not None:
+            return response
+        if ahead.not_understood:
+            return replace(response, missing={**response.missing, "citations": ahead.not_understood})
+        return with_numbers(response, ahead.first_number)
 
     @cached_property
     def marked_ids(self) -> frozenset[str]:
         """Ids of the first passages that hold a comma, a semicolon or a bar themselves."""
         return marked(passage for _, row in self._ahead.first() for passage in self._passages(row))
+
+    @cached_property
+    def _answered(self) -> bool:
+        """Whether a row of the first holds something of a response: then null is not recorded, and no set's."""
+        return any(
+            not is_null(row.get(column))
+            for _, row in self._ahead.first()
+            for ours, column in plan_for(row, self.options.columns).columns.items()
+            if ours in RESPONSE
+        ) or any(payloads.returned(payloads.unpacked(row.get("outputs"), "")) for _, row in self._ahead.first())
 
     def _passages(self, row: Row) -> tuple[Passage, ...]:
         """The passages of a row, before any of it is read."""
@@ -250,7 +285,7 @@ class RecordReader:
     def _answer(self, row: Row) -> Any:
         """The answer of a row, before any of it is read."""
         plan = plan_for(row, self.options.columns).columns
-        value = row.get(plan.get("answer", ""), row.get("outputs", row.get("response")))
+        value = payloads.unpacked(row.get(plan.get("answer", ""), row.get("outputs", row.get("response"))), "answer")
         return returned(value).get("answer") if isinstance(value, Mapping) else value
 
     def _segmented(self, example: Example, row: Row) -> Example:
@@ -271,45 +306,6 @@ class RecordReader:
             if row.get(column) not in (None, "")
         }
         return replace(response, outcome={**response.outcome, **found}) if found else response
-
-    def _repeats(self, n: int, example: Example, response: Response | None, derived: bool, twice: bool) -> bool:
-        """Whether the row stood there before and may (a second annotator's); any other repetition is refused."""
-        content = hash((example.query, response.answer if twice and response else None))
-        first = self._asked.setdefault(example.query_id, (content, n))
-        if first[0] != content:
-            problem = f"query_id {example.query_id!r} stands on {self.rows.unit} {first[1]} with another query."
-            raise self.rows.error(problem, n, "Give every query its own query_id.")
-        if twice and first[1] != n:
-            return True
-        self._once(n, example.query_id, response.repeat if response else 0, derived)
-        return False
-
-    def _once(self, n: int, query_id: str, repeat: int, derived: bool) -> None:
-        before = self._lines.setdefault((query_id, repeat), n)
-        if before == n:
-            return
-        if derived:
-            problem = f"the same query as on {self.rows.unit} {before}, and neither has a query_id."
-            raise self.rows.error(problem, n, "Add a field query_id, or use --map query_id=COLUMN.")
-        problem = f"query_id {query_id!r} stands on {self.rows.unit} {before} already."
-        hint = "Give every example its own query_id, or number several answers to one question with repeat (0, 1, …)."
-        raise self.rows.error(problem, n, hint)
-
-    def match(self, example: Example, response: Response | None) -> None:
-        """Counts whether a label of the example is among the passages."""
-        if not example.relevant or response is None or not response.passages:
-            return
-        returned = {passage.doc_id for passage in response.passages}
-        labels = {doc_id for judged in example.relevant for doc_id in judged.doc_ids}
-        met = not returned.isdisjoint(labels) or bool(match_document_names(labels, returned))
-        self.matching.chunks += not met and any(
-            passage.passage_id in judged.doc_ids for judged in example.relevant for passage in response.passages
-        )
-        by_text = all(doc_id.startswith("text:") for judged in example.relevant for doc_id in judged.doc_ids)
-        self.matching.judged += 1
-        self.matching.met += met
-        self.matching.by_text += by_text
-        self.matching.met_by_text += met and by_text
 
     def _no_field(self, field: str, row: Row, n: int) -> NoReturn:
         columns = [column for column, value in row.items() if value is not None] or list(row)
@@ -353,9 +349,12 @@ class RecordReader:
     def warnings(self) -> Iterator[str]:
         """What the user should know before believing a number."""
         yield from self.rows.remarks
+        yield from self.ids.warnings()
         if self._unread:
             read = {ours: theirs for plan in self._plans.values() for ours, theirs in plan.columns.items()}
             yield not_read(self._unread, read)
+        doubts = (phoenix.doubt(plan.columns, self.options.named) for plan in self._plans.values())
+        yield from dict.fromkeys(filter(None, doubts))
         if self.notes.passage_keys:
             yield f"keys of passages not read: {', '.join(self.notes.passage_keys)}."
         if cut := self.notes.previews.told():
@@ -367,6 +366,11 @@ class RecordReader:
                 f"{n} texts in {column} hold a | of their own beside those that deepeval joins them with: they may be "
                 "parted wrongly. Save as JSON, which keeps lists."
             )
+        if self._ahead.not_understood:
+            yield (
+                f"{self._ahead.not_understood}: how they cite is not understood, and none is read. Give the passages "
+                "the ids that are cited (doc_id, passage_id), or the answers a field citations."
+            )
         if prompts := self._prompts.told():
             yield prompts
         if shared := sum(n for n in self._openings.values() if n > 1):
@@ -376,19 +380,4 @@ class RecordReader:
             )
         yield from self.notes.warnings()
         yield from self.parting.warnings()
-        matching = self.matching
-        if matching.by_text and 2 * matching.met_by_text < matching.by_text:
-            yield (
-                f"labels are texts, and only {matching.met_by_text} of {matching.by_text} examples have one word for "
-                "word among the passages: recall will be low whatever was retrieved. Give ids to passages and labels."
-            )
-        elif matching.chunks > matching.met:
-            yield (
-                f"{matching.chunks} of {matching.judged} examples have labels that name chunks (passage_id), not "
-                "documents. Read them as such: --map relevant_chunks=COLUMN."
-            )
-        elif matching.judged >= MANY_LABELS and not matching.met:
-            yield (
-                f"none of {matching.judged} examples has a labelled document among its passages. "
-                "Do both name documents the same way?"
-            )
+        yield from self.matching.warnings()

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.identity import folded
 from ragauge.data.object_lookup import load_registered, package_of, registered
-from ragauge.data.readers import jsonl, tabular
+from ragauge.data.readers import jsonl, tabular, workbook
 from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.lines import BOM, PARQUET, ZIP, Row, Rows, head
 from ragauge.data.readers.record_reader import Options, RecordReader, Warn, warn_user
@@ -21,15 +21,15 @@ from ragauge.data.response import Record
 from ragauge.errors import DataError, UsageError
 
 ACCEPTED = (
-    "Accepted: .jsonl, .json, .csv, .tsv (each also packed as .gz or .zst), .parquet, traces (OTLP/JSON), a BEIR "
-    "folder (queries.jsonl, qrels/), a polars or pandas DataFrame, an Arrow table, a list of dictionaries, "
+    "Accepted: .jsonl, .json, .csv, .tsv (each also packed as .gz or .zst), .parquet, .xlsx, traces (OTLP/JSON), "
+    "a BEIR folder (queries.jsonl, qrels/), a polars or pandas DataFrame, an Arrow table, a list of dictionaries, "
     "a dictionary of columns or of questions by category, a Hugging Face data set."
 )
 QUERY_NAMES = frozenset(names_of("query"))
 ENDINGS: Mapping[str, Callable[[Path], Rows]] = {
     ".jsonl": jsonl.read, ".ndjson": jsonl.read, ".json": jsonl.read, ".csv": tabular.read_csv, ".tsv": tabular.read_csv
 }
-READ_HERE = frozenset({*ENDINGS, ".parquet"})
+READ_HERE = frozenset({*ENDINGS, ".parquet", ".xlsx"})
 SHOWN = 5
 
 
@@ -47,7 +47,8 @@ def records(
 
     Args:
         source: a path, a folder, or a table in memory.
-        columns: our field -> the source's column, for names that are not known: {"query": "frage"}.
+        columns: our field -> the source's column, for names that are not known: {"query": "frage"}; a list of columns
+            is read as one list.
         segments: columns to report by.
         split: of a BEIR folder or a Hugging Face data set; None = test.
         system: whose answers, where a file holds those of two (RAGChecker's meta-evaluation).
@@ -132,7 +133,7 @@ def join_records(
         record = reading.record(n, row)
         if record is not None:
             examples.setdefault(record.example.query_id, record)
-    reading.finish(reading.sought - {*how.columns.values(), *how.scored.values()})
+    reading.finish(reading.sought - {*how.mapped, *how.scored.values()})
     unseen = reading.sought | set(how.scored.values())
     answers.known({*how.segments, *(name for record in examples.values() for name in record.example.segments)})
     return _joined(examples, answers, unseen, on_unknown, how.warn)
@@ -159,7 +160,7 @@ def answers_to(
     answers = RecordReader(given, replace(how, segments=()))
     examples = {record.example.query_id: record for record in records(eval_set)}
     answers.known({*how.segments, *(name for record in examples.values() for name in record.example.segments)})
-    unseen = {*how.columns.values(), *how.scored.values()}.difference(seen)
+    unseen = {*how.mapped, *how.scored.values()}.difference(seen)
     return _joined(examples, answers, unseen, on_unknown, how.warn)
 
 
@@ -170,6 +171,7 @@ def _joined(
     answered: set[str] = set()
     unknown: dict[str, int] = {}
     other_query: list[int] = []
+    answers.ids.know_examples(record.example for record in examples.values())
     for n, row in answers.rows.rows:
         read = answers.response(n, row)
         if read is None:
@@ -182,7 +184,7 @@ def _joined(
         if query and folded(query) != folded(asked.example.query):
             other_query.append(n)
         answered.add(response.query_id)
-        answers.match(asked.example, response)
+        answers.matching.see(asked.example, response)
         yield Record(asked.example, response, source, n)
     answers.finish(unseen & answers.sought)
     if unknown:
@@ -256,7 +258,7 @@ def _file(path: Path, *, without_retrieval: bool = False) -> Rows:
     if magic == PARQUET:
         return tabular.read_parquet(path)
     if magic == ZIP:
-        raise DataError("a zip archive or an Excel workbook cannot be read.", source=str(path), hint="Save it as CSV.")
+        return workbook.read(path)
     if not magic:
         raise DataError("the file is empty.", source=str(path), hint=ACCEPTED)
     if ending == ".parquet":
@@ -317,6 +319,6 @@ def name_of(source: Any) -> str:
     name = path.name or path.resolve().name
     if path.is_dir():
         return name
-    for ending in (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"):
+    for ending in (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".xlsx"):
         name = name.removesuffix(ending)
     return name

@@ -106,6 +106,11 @@ def described(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
+def is_null(value: object) -> bool:
+    """Whether a field holds nothing: null, or NaN, which pandas writes for it."""
+    return value is None or (type(value) is float and value != value)
+
+
 def text(value: Any, name: str, notes: Notes) -> str:
     """A text, with characters that no store keeps (lone surrogates, NUL) replaced by U+FFFD and counted."""
     if not isinstance(value, str):

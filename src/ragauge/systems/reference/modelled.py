@@ -194,7 +194,7 @@ def read(text: str, passages: Sequence[Passage]) -> tuple[str, tuple[Citation, .
         raise SystemTrouble("unreadable", "the model's reply is empty")
     if REFUSES.fullmatch(answer):
         return REFUSAL, ()
-    return answer, numbered(answer, tuple(passages))
+    return answer, numbered(answer, tuple(passages), 1, by_label=False)
 
 
 def _tokens(messages: Messages) -> int:
