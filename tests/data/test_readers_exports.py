@@ -199,6 +199,16 @@ def test_json_that_holds_no_passages_is_one(text: str, file: File) -> None:
     assert texts(read([{"query": FERRY, "context": text}])[0]) == [text]
 
 
+def test_a_list_without_quotes_is_told(file: File) -> None:
+    """Where its parts end cannot be known: it is one passage, and a warning says so; a mark in brackets is none."""
+    told: list[str] = []
+    cells = ["[It leaves at nine, it carries cars]", "[1] It leaves, at nine [2]", "[It], he said"]
+    rows = [[f"q{n}?", cell] for n, cell in enumerate(cells)]
+    found = read(file("a.csv", table(["query", "contexts"], *rows)), told)
+    assert [texts(record) for record in found] == [[cell] for cell in cells]
+    assert told == ["a.csv: 1 text in contexts in brackets read as one passage each: save lists as JSON, with quotes."]
+
+
 SPANS = ["context.span_id", "context.trace_id"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 from collections.abc import Callable
 from itertools import pairwise
@@ -86,6 +87,20 @@ def test_qrels_are_read_in_every_format(write: Write, text: str) -> None:
     """Labels are the same whether TREC, BEIR or JSON lines, gzip or not: the content says what they are."""
     assert read_qrels(write(text)).rows() == JUDGED
     assert read_qrels(write(gzip.compress(text.encode()))).rows() == JUDGED
+
+
+def test_an_object_of_objects_is_labels_or_a_run(write: Write) -> None:
+    """{query: {document: number}}, as pytrec_eval, BEIR and ranx hold it, on one line or on several."""
+    for indent in (None, 2):
+        path = write(json.dumps({"q1": {"b": 0, "a": 1.5}, "q2": {"c": 2}}, indent=indent))
+        assert read_qrels(path).select("query_id", "doc_id", "grade").rows() == [
+            ("q1", "b", 0.0), ("q1", "a", 1.5), ("q2", "c", 2.0),
+        ]  # fmt: skip
+        assert ranked(path) == [("q1", "b", 2), ("q1", "a", 1), ("q2", "c", 1)]
+    with pytest.raises(DataError, match="grade of document 'a' of query 'q1' must be a number, found \"yes\""):
+        read_qrels(write('{"q1": {"a": "yes"}}'))
+    with pytest.raises(DataError, match="query 'q2' must hold an object of document and score, found 3"):
+        read_run(write('{"q1": {"a": 1}, "q2": 3}'))
 
 
 @pytest.mark.parametrize(

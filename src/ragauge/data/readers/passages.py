@@ -30,6 +30,7 @@ from ragauge.data.response import REDACTED, Citation, Passage
 SOURCE = "1"      # LlamaIndex's number for the relation of a node to the document that it was cut from
 NODE_IDS = ("id_", "node_id", "id")
 PAIR = 2
+UNQUOTED = re.compile(r"\s*\[[^\[\]\d][^\[\]]*,[^\[\]]*\]\s*")     # a list whose texts have no quotes
 
 
 def unwrapped(item: Any) -> Any:
@@ -128,6 +129,8 @@ def _opened(value: Any, name: str, notes: Notes) -> Any:
     if not isinstance(value, str):
         return value
     found = opened(value, name, notes if notes.cells else Notes(cells=True))
+    if found is value and notes.cells and UNQUOTED.fullmatch(value):
+        notes.unquoted[name] = notes.unquoted.get(name, 0) + 1
     listed = [found] if isinstance(found, OBJECT) else found
     if found is value or (isinstance(found, LISTED) and notes.cells and not any(isinstance(i, OBJECT) for i in found)):
         return found

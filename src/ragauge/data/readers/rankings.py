@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,9 @@ from ragauge.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+NESTED = re.compile(rb"""\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{""")
 
 
 def jsonl_qrels(content: bytes, source: str) -> pl.DataFrame:
@@ -44,6 +48,8 @@ def _jsonl_frame(content: bytes, wanted: Mapping[str, tuple[str, ...]], source: 
     """The wanted fields of every line under our names; the first line says what they are called."""
     import polars as pl
 
+    if NESTED.match(content):
+        return _nested_frame(content, [*wanted][-1], source)
     chosen = columns(_object(first_line(content), source, 1), wanted, source)
     types = {theirs: pl.Float64 if ours in ("score", "rank", "grade") else pl.String for ours, theirs in chosen.items()}
     try:
@@ -56,6 +62,30 @@ def _jsonl_frame(content: bytes, wanted: Mapping[str, tuple[str, ...]], source: 
     if any(nested) or any(frame.null_count().row(0)) or frame.height != lines:
         return _line_by_line(content, chosen, source)
     return frame.select(pl.col(theirs).alias(ours) for ours, theirs in chosen.items())
+
+
+def _nested_frame(content: bytes, number: str, source: str) -> pl.DataFrame:
+    """The frame of one object of objects, {query: {document: number}}, as pytrec_eval, BEIR and ranx hold them."""
+    import polars as pl
+
+    try:
+        held = json.loads(content)
+    except ValueError as error:
+        problem = f"expected one JSON object, {{query: {{document: {number}}}}}, found something else ({error})."
+        raise DataError(problem, source=source) from None
+    rows = []
+    for query, documents in held.items():
+        if not isinstance(documents, dict):
+            shown = json.dumps(documents)[:40]
+            raise DataError(f"query {query!r} must hold an object of document and {number}, found {shown}.", source=source)
+        rows += [(query, doc, value) for doc, value in documents.items()]
+    wrong = next((row for row in rows if isinstance(row[2], bool) or not isinstance(row[2], int | float)), None)
+    if wrong is not None:
+        query, doc, value = wrong
+        problem = f"{number} of document {doc!r} of query {query!r} must be a number, found {json.dumps(value)}."
+        raise DataError(problem, source=source)
+    texts = [(query, doc, str(value)) for query, doc, value in rows]
+    return pl.DataFrame(texts, {"query_id": pl.String, "doc_id": pl.String, number: pl.String}, orient="row")
 
 
 def _line_by_line(content: bytes, chosen: Mapping[str, str], source: str) -> pl.DataFrame:

@@ -366,6 +366,9 @@ class RecordReader:
                 f"{n} texts in {column} hold a | of their own beside those that deepeval joins them with: they may be "
                 "parted wrongly. Save as JSON, which keeps lists."
             )
+        for column, n in self.notes.unquoted.items():
+            texts = f"{plural(n, 'text')} in {column} in brackets"
+            yield f"{texts} read as one passage each: save lists as JSON, with quotes."
         if self._ahead.not_understood:
             yield (
                 f"{self._ahead.not_understood}: how they cite is not understood, and none is read. Give the passages "

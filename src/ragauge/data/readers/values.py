@@ -41,6 +41,8 @@ class Notes:
         tools: role -> messages with what a tool returned of which no passage is read.
         id_rules: where the doc_ids of passages came from -> how many: a key such as doc_id or metadata.source; "text",
             a hash of the text; "place", the place in the list of a passage without text.
+        unclear: column -> texts joined by a mark that they hold themselves.
+        unquoted: column -> texts in brackets that may be lists whose texts lost their quotes.
         declining: examples taken as unanswerable because their references decline.
         declined: the first such reference, or its beginning.
         previews: whether the texts of passages look cut off.
@@ -54,6 +56,7 @@ class Notes:
     tools: dict[str, int] = field(default_factory=dict)
     id_rules: dict[str, int] = field(default_factory=dict)
     unclear: dict[str, int] = field(default_factory=dict)
+    unquoted: dict[str, int] = field(default_factory=dict)
     declining: int = 0
     declined: str = ""
     previews: Previews = field(default_factory=Previews)
