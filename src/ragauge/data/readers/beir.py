@@ -59,7 +59,8 @@ def _rows(folder: Path, labels: Path) -> Iterator[tuple[int, Row]]:
             yield n, {**(ours if isinstance(ours, Mapping) else {}), **asked}
     if left:
         shown = ", ".join(repr(query_id) for query_id in sorted(left)[:5])
-        raise DataError(f"{len(left)} labelled queries are not in {queries.name}: {shown}.", source=str(labels))
+        problem = f"{len(left)} labelled queries are not in {queries.name}: {shown}."
+        raise DataError(problem, source=str(labels), hint="Add their texts there, or take their labels out.")
 
 
 def _judged(path: Path) -> dict[str, dict[str, float]]:

@@ -77,7 +77,8 @@ def _nested_frame(content: bytes, number: str, source: str) -> pl.DataFrame:
     for query, documents in held.items():
         if not isinstance(documents, dict):
             shown = json.dumps(documents)[:40]
-            raise DataError(f"query {query!r} must hold an object of document and {number}, found {shown}.", source=source)
+            problem = f"query {query!r} must hold an object of document and {number}, found {shown}."
+            raise DataError(problem, source=source)
         rows += [(query, doc, value) for doc, value in documents.items()]
     wrong = next((row for row in rows if isinstance(row[2], bool) or not isinstance(row[2], int | float)), None)
     if wrong is not None:
