@@ -256,6 +256,15 @@ def test_predictions_and_targets_of_mlflow() -> None:
     assert [one.doc_id for one in ids.response.passages or ()] == ["d1", "d2"]
 
 
+def test_outputs_beside_a_question_of_another_name() -> None:
+    """What an application returned as one object is taken apart, whatever its input is called."""
+    documents = [{"page_content": "It leaves at nine.", "metadata": {"source": "a.md"}}]
+    row = {"questions": FERRY, "outputs": {"query": FERRY, "result": "At nine.", "source_documents": documents}}
+    (record,) = read([row], columns={"query": "questions"})
+    assert record.response is not None
+    assert (record.response.answer, texts(record)) == ("At nine.", ["It leaves at nine."])
+
+
 RESULT = {
     "provider": {"id": "python:p.py"}, "prompt": {"raw": FERRY, "label": "{{ query }}"},
     "vars": {"query": FERRY, "context": "It leaves at nine."}, "response": {"output": "At nine."}, "success": True,

@@ -337,7 +337,7 @@ MLFLOW_COLUMNS = frozenset({"inputs", "outputs", "expectations", "request", "res
 def is_mlflow(columns: Iterable[str]) -> bool:
     """Whether the columns are MLflow's."""
     names = set(columns)
-    return "inputs" in names or ("request" in names and "query" not in names)
+    return not names.isdisjoint({"inputs", "outputs"}) or ("request" in names and "query" not in names)
 
 
 def mlflow_row(row: Row, notes: Notes) -> Row:
