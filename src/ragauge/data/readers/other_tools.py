@@ -15,12 +15,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ragauge.data.readers import langfuse
 from ragauge.data.readers.aliases import names_of, snake
 from ragauge.data.readers.lines import Row
 from ragauge.data.readers.payloads import (
     PASSAGE_KEYS,
     QUERY_KEYS,
-    is_langfuse,
     is_langsmith,
     is_mlflow,
     returned,
@@ -203,6 +203,6 @@ def tool_of(columns: tuple[str, ...]) -> str:
     """Which tool's columns hold objects that have to be taken apart; "" for most files."""
     readers = {
         "langsmith": is_langsmith, "mlflow": is_mlflow, "deepeval": is_deepeval,
-        "ragchecker": is_ragchecker, "promptfoo": is_promptfoo, "langfuse": is_langfuse,
+        "ragchecker": is_ragchecker, "promptfoo": is_promptfoo, "langfuse": langfuse.is_export,
     }  # fmt: skip
     return next((name for name, reads in readers.items() if reads(columns)), "")

@@ -7,8 +7,6 @@ LangSmith: inputs, outputs and reference_outputs; in an exported data set, outpu
 The table of an experiment (`evaluate(…).to_pandas()`) has a column a part: inputs.question, outputs.answer,
 reference.answer.
 
-Langfuse: input, output, expected output and metadata of traces and of items of data sets, each JSON, also as text.
-
 MLflow: columns inputs, outputs, expectations (MLflow 3), or request and response that hold chat payloads.
 
 In tables of traces (`search_traces`, the results of `genai.evaluate`) what was retrieved stands in spans, and what was
@@ -232,51 +230,6 @@ def content_of(message: Any) -> str | None:
         parts = [part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") in TEXT_TYPES]
         return "\n".join(part for part in parts if isinstance(part, str)) or None
     return content if isinstance(content, str) and content.strip() else None
-
-
-ENTRY = ("input", "output", "expected_output", "metadata")     # columns of Langfuse that hold JSON
-
-
-def is_langfuse(columns: Iterable[str]) -> bool:
-    """Whether the columns are those of Langfuse's exports: an input with what came of it, or with what should."""
-    names = {snake(column) for column in columns}
-    return "input" in names and not names.isdisjoint(ENTRY[1:])
-
-
-def langfuse_objects(row: Row) -> Row:
-    """The row with its JSON as objects; one that holds nothing of its own stays a text: an answer may be JSON."""
-    columns = {column: snake(column) for column in row}
-    opened_cells = {column: unpacked(row[column], column) for column, name in columns.items() if name in ENTRY}
-    held = {column: value for column, value in opened_cells.items() if isinstance(value, Mapping)}
-    kept = {
-        column: value for column, value in held.items()
-        if columns[column] in ("input", "metadata") or returned(value) or not isinstance(row[column], str)
-    }     # fmt: skip
-    return {**row, **kept} if kept else row
-
-
-def langfuse_row(row: Row) -> Row:
-    """A row of such objects with question, answer, reference and passages as columns of their own."""
-    parts = {snake(column): (column, value) for column, value in row.items() if isinstance(value, Mapping)}
-    column, payload = parts.get("input", ("", {}))
-    out = {name: value for name, value in row.items() if name != column}
-    question = entered(payload)
-    if payload and "query" not in question:
-        return row      # the reader says that there is none
-    out |= question
-    for name in ("output", "expected_output"):
-        column, payload = parts.get(name, ("", {}))
-        found = returned(payload)
-        if found:
-            del out[column]
-        if name == "output":
-            out |= found
-        elif "answer" in found:
-            out["reference_answer"] = found["answer"]
-    beside = (first_of(parts[name][1], PASSAGE_KEYS) for name in ("input", "metadata") if name in parts)
-    if out.get("passages") is None and (passages := next((held for held in beside if held is not None), None)):
-        out["passages"] = passages
-    return out
 
 
 LANGSMITH_COLUMNS = frozenset({"inputs", "outputs", "reference_outputs"})

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from ragauge.data.citing import with_numbers
 from ragauge.data.curation import META, is_curation, rejected
 from ragauge.data.example import Example
-from ragauge.data.readers import other_tools, payloads, phoenix
+from ragauge.data.readers import langfuse, other_tools, payloads, phoenix
 from ragauge.data.readers.aliases import (
     RESPONSE_FIELDS,
     RowPlan,
@@ -207,7 +207,7 @@ class RecordReader:
         known = self._tools.get(keys)
         self._tool = self._tools.setdefault(keys, other_tools.tool_of(keys)) if known is None else known
         if self._tool == "langfuse":
-            row = payloads.langfuse_objects(row)
+            row = langfuse.unpack_json(row)
         extra = {name: value for name in self._dotted if (value := reached(row, name)) is not None}
         self.sought -= extra.keys()
         flat: Row | None = row
@@ -216,7 +216,7 @@ class RecordReader:
         elif self._tool == "mlflow":
             flat = payloads.mlflow_row(row, self.notes)
         elif self._tool == "langfuse":
-            flat = payloads.langfuse_row(row)
+            flat = langfuse.read_row(row)
         elif self._tool == "deepeval":
             flat = other_tools.deepeval_row(row, self.notes)
         elif self._tool == "ragchecker":
@@ -366,9 +366,6 @@ class RecordReader:
                 f"{n} texts in {column} hold a | of their own beside those that deepeval joins them with: they may be "
                 "parted wrongly. Save as JSON, which keeps lists."
             )
-        for column, n in self.notes.unquoted.items():
-            texts = f"{plural(n, 'text')} in {column} in brackets"
-            yield f"{texts} read as one passage each: save lists as JSON, with quotes."
         if self._ahead.not_understood:
             yield (
                 f"{self._ahead.not_understood}: how they cite is not understood, and none is read. Give the passages "

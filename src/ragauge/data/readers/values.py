@@ -62,7 +62,7 @@ class Notes:
     previews: Previews = field(default_factory=Previews)
 
     def warnings(self) -> Iterator[str]:
-        """What the user should know of chats, and of references that decline."""
+        """What the user should know of chats, lists without quotes, and references that decline."""
         if self.unasked:
             yield f"{plural(self.unasked, 'chat')} without a question left out."
         if self.tools:
@@ -71,6 +71,9 @@ class Notes:
                 f"(role {', '.join(self.tools)}): they hold no known text, or other passages stand beside them. "
                 "Name the column that counts: --map passages=COLUMN."
             )
+        for column, n in self.unquoted.items():
+            texts_read = f"{plural(n, 'text')} in {column} in brackets read as one passage each"
+            yield f"{texts_read}: save lists as JSON, with quotes."
         if self.turns:
             yield f"{self.turns} turns of tools left out of the history."
         if self.declining:
