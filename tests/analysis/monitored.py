@@ -56,6 +56,18 @@ def traffic(
     return out
 
 
+def fallen_at_noon() -> list[Arrival]:
+    """Thirty days of scores, 1,000 on the last, in whose second half half of the answers are wrong."""
+    draw = np.random.default_rng(8)
+    found = traffic([0.95] * 29, rate=40)
+    for place in range(1000):
+        x = float(draw.random() < (0.95 if place < 500 else 0.5))
+        at = FIRST + timedelta(days=29, seconds=place * 86)
+        score = ArrivedScore("scored", x, 1.0, "local")
+        found.append(Arrival(len(found), at, f"t{len(found)}", scores={"faithfulness": score}))
+    return found
+
+
 def batches(arrivals: Sequence[Arrival], size: int) -> Iterator[Sequence[Arrival]]:
     """In batches of a size."""
     for start in range(0, len(arrivals), size):

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.analysis.monitored import FIRST, monitor, traffic, watched, watching
+from tests.analysis.monitored import FIRST, fallen_at_noon, monitor, traffic, watched, watching
 
+from ragauge.analysis.monitoring.accounts import account, looked_at
 from ragauge.analysis.monitoring.arrivals import Arrival, ArrivedScore
 from ragauge.analysis.monitoring.replaying import Monitored, statuses
 from ragauge.analysis.monitoring.series import ALL
@@ -73,6 +74,25 @@ def test_batches_make_no_difference(size: int) -> None:
     assert [(one.alert_id, one.fired_at, one.since, one.n, one.ended_at) for one in found] == key
     assert (parts.cursor, parts.day, parts.watched) == (whole.cursor, whole.day, whole.watched)
     assert parts.series[ALL].state == whole.series[ALL].state
+
+
+@pytest.mark.parametrize("size", [10**9, 37])
+@pytest.mark.parametrize("decide", ["test", "point"])
+def test_an_alert_bears_the_mean_of_its_rules_window(decide: str, size: int) -> None:
+    """A fall at noon fires within 60 scores; mean and number of scores are those since it fell, or of the last 50."""
+    came = fallen_at_noon()
+    asks = {} if decide == "test" else {"level": 0.8, "drop": None}
+    by = watching(monitor(decide=decide, **asks))
+    alert = watched(by, came, size)[1][-1]
+    fell = len(came) - 500
+    assert fell < alert.number <= fell + 60
+    window = [one.scores["faithfulness"].value or 0.0 for one in came if alert.first <= one.number <= alert.number]
+    assert alert.n == len(window)
+    assert alert.mean == pytest.approx(np.mean(window))
+    assert (alert.n == 50) if decide == "point" else (abs(alert.first - fell) <= 10)
+    told = account(alert, by.watch, looked_at(alert, by.watch, came), {})
+    assert (told.now, told.n_now) == (pytest.approx(alert.mean), alert.n)
+    assert told.since_at == came[alert.first].at
 
 
 def test_scores_wait_behind_the_first_that_is_pending() -> None:

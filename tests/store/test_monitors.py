@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from math import log
 
 import pytest
-from tests.analysis.monitored import FIRST, monitor, traffic, watched, watching
+from sqlalchemy import select, update
+from tests.analysis.monitored import FIRST, batches, fallen_at_noon, monitor, traffic, watched, watching
 
-from ragauge.analysis.monitoring.watching import WatchState
+from ragauge.analysis.monitoring.series import ALL
+from ragauge.analysis.monitoring.watching import Alert, WatchState
 from ragauge.errors import UnknownName
+from ragauge.store.monitor_schema import series
 from ragauge.store.monitors import Delivery, KeptAlert
 from ragauge.store.open import Store, open_store
+from ragauge.store.packing import pack, unpack
 
 BY = watching(monitor(level=0.8, drop=None, segments=("tenant",)))
 STATE, ALERTS = watched(BY, traffic([0.9, 0.9, 0.5, 0.5], rate=60))
@@ -27,13 +33,40 @@ class MonitorsContract:
         with open_store(store.url) as again:
             found = again.monitors.state("m")
             assert replace(found, series={}) == replace(STATE, series={})
-            for segment, series in STATE.series.items():
-                other = found.series[segment]
-                assert replace(other, evidence=None) == replace(series, evidence=None)
-                assert other.evidence is not None
-                assert series.evidence is not None
-                assert other.evidence.wealth == series.evidence.wealth
+            assert found.series == STATE.series
             assert {one.alert.alert_id for one in again.monitors.alerts()} == {one.alert_id for one in ALERTS}
+
+    @pytest.mark.parametrize("restarts", [1, 7])
+    def test_restarts_make_no_difference(self, store: Store, restarts: int) -> None:
+        """A monitor that is ended and read back between any batches comes to exactly the alerts that it had raised."""
+        came, by = fallen_at_noon(), watching(monitor())
+        _, expected = watched(by, came)
+        found: list[Alert] = []
+        for batch in batches(came, len(came) // (restarts + 1)):
+            state = store.monitors.state(by.name)
+            after, alerts = by.after(state, batch)
+            assert store.monitors.advance(by.name, state, after, alerts)
+            found += alerts
+        assert [(one.alert_id, one.first, one.n, one.evidence) for one in found] == [
+            (one.alert_id, one.first, one.n, one.evidence) for one in expected
+        ]
+        assert expected
+
+    def test_evidence_of_an_earlier_version_is_read(self, store: Store) -> None:
+        """Evidence that was kept as the log wealth of each day is as much evidence, and the monitor goes on."""
+        store.monitors.advance("m", WatchState(), STATE, ())
+        with open_store(store.url) as again, again._database.write() as connection:
+            body = json.loads(unpack(connection.execute(select(series.c.body)).scalar_one()))
+            for _, one in body["series"]:
+                one["evidence"] = {"m": 0.8, "days": 30, "wealth": [[log(3.0)] * 10, [log(1.5)] * 10]}
+                one["recent"] = [pair[:2] for pair in one["recent"]]
+            connection.execute(update(series).values(body=pack(json.dumps(body))))
+        before = store.monitors.state("m")
+        evidence = before.series[ALL].evidence
+        assert evidence is not None
+        assert evidence.value == pytest.approx((3 + 1.5 + 28) / 30)
+        after, _ = BY.after(before, traffic([0.9] * 5, rate=60)[-60:])
+        assert store.monitors.advance("m", before, after, ())
 
     def test_of_two_one_is_first(self, store: Store) -> None:
         """Who comes from a place where the monitor no longer stands keeps nothing."""

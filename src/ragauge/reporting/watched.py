@@ -10,7 +10,7 @@ from ragauge.data.config.times import written
 from ragauge.reporting.sections import Phrase, ReportColumn, ReportSection, ReportTable
 from ragauge.reporting.verdict_words import VERDICTS
 from ragauge.reporting.words import line
-from ragauge.text.messages import number
+from ragauge.text.messages import number, plural
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -152,8 +152,9 @@ def headline(alert: Alert, corrected: Sequence[CorrectedDay] = ()) -> str:
     side = "more" if alert.lower else "less"
     what = f"{name_monitor(alert.monitor, alert.project)}{where}"
     days = [row for row in corrected if row.day >= alert.since]
+    window = f"over the last {plural(alert.n, 'score')}" if alert.decide == "point" else f"since {alert.since}"
     if not days:
-        return f"{what} is {mean} since {alert.since}, {side} than {number(alert.allowed)}"
+        return f"{what} is {mean} {window}, {side} than {number(alert.allowed)}"
     is_off = days[-1].mean > alert.allowed if alert.lower else days[-1].mean < alert.allowed
     by_labels = f"{what} is {number(days[-1].mean)} by labels on {days[-1].day}, {'' if is_off else 'not '}{side}"
-    return f"{by_labels} than {number(alert.allowed)} (the judge's own: {mean} since {alert.since})"
+    return f"{by_labels} than {number(alert.allowed)} (the judge's own: {mean} {window})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragauge.stats.sequential import DropEvidence
+from ragauge.stats.sequential import DropEvidence, later_share
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class ManySeries:
     """Series of one length of period, day by day; one whose period is over begins anew.
 
-    The sum over days begun of the product of a bet is one number, which a score multiplies and a new day raises by 1.
+    Every day has as many scores of each series.
 
     Args:
         m: what each is held to, shape (series,), in (0, 1).
@@ -29,6 +29,7 @@ class ManySeries:
         self._m, self._days = m, days
         self._bets = np.array([DropEvidence(float(one), days).bets for one in m])
         self._wealth, self._begun = np.zeros_like(self._bets), np.zeros(len(m), dtype=int)
+        self._taken = np.zeros(len(m), dtype=int)
 
     def day(self, scores: Array, weights: Array | None = None) -> Array:
         """The evidence M after each score of a new day.
@@ -40,13 +41,19 @@ class ManySeries:
         import numpy as np
 
         self.begin_anew(self._begun == self._days)
-        self._wealth, self._begun = self._wealth + 1, self._begun + 1
+        self._wealth, self._begun = self._wealth + 1 / self._days / 2, self._begun + 1
+        waiting = (self._days - self._begun) / self._days / 2
         edges = self._m[:, None] - scores
         edges = edges if weights is None else weights * edges
-        course = np.cumprod(1 + edges[:, :, None] * self._bets[:, None, :], axis=1) * self._wealth[:, None, :]
-        self._wealth = course[:, -1, :]
-        return np.asarray((course.mean(axis=2) + (self._days - self._begun)[:, None]) / self._days)
+        course = np.empty(scores.shape)
+        for place in range(scores.shape[1]):
+            unspent = later_share(self._taken) / 2
+            self._taken += 1
+            left = later_share(self._taken) / 2
+            self._wealth = (self._wealth + (unspent - left)[:, None]) * (1 + edges[:, place, None] * self._bets)
+            course[:, place] = self._wealth.mean(axis=1) + waiting + left
+        return course
 
     def begin_anew(self, which: npt.NDArray[np.bool_]) -> None:
         """A new period of some series."""
-        self._wealth[which], self._begun[which] = 0, 0
+        self._wealth[which], self._begun[which], self._taken[which] = 0, 0, 0

@@ -58,6 +58,10 @@ class Moments:
     def __add__(self, other: Moments) -> Moments:
         return Moments(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))
 
+    def __sub__(self, other: Moments) -> Moments:
+        """The sums without those of values that are among them."""
+        return Moments(*(one - two for one, two in zip(astuple(self), astuple(other), strict=True)))
+
     @property
     def mean(self) -> float | None:
         """Σ wx / Σ w, Hájek's; None where there is no value."""

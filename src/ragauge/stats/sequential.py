@@ -6,9 +6,9 @@ so that wealth of K / α is seen with a chance of at most α / K, at any time (V
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from math import ceil, exp, log, sqrt
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from math import ceil, fsum, log, sqrt
+from typing import TYPE_CHECKING, Any
 
 from ragauge.errors import UsageError
 from ragauge.stats.moments import Moments
@@ -26,8 +26,9 @@ SMALLEST = 0.02          # of the largest
 DOUBT = 0.25             # of a series' chance of a false alarm: that its baseline is taken for higher than it is
 UNSEEN = 0.22            # with it a baseline without one failure is doubted as much as Bernoulli's exact bound does
 WIDEST = 2.0             # the allowed drop times this: more doubt about a baseline is not enough data
+SOON, SLOWLY = 10, 0.2   # how bets are spread over 10 to 100,000 scores: nearly as if one knew how many come
 LARGEST = 0.9            # of what a score of 1 could lose: the wealth never reaches 0
-MOST = 700.0             # log of the greatest M that is told: a week of nothing but failures would end above any number
+MOST = 1e290             # the greatest M that is told: a week of nothing but failures would end above any number
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,27 +137,36 @@ def alarm_limit(false_alarms: float, series: int = 1) -> float:
     return series / false_alarms
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class DropEvidence:
     """The evidence of one series that its mean fell below m, within one period of J days.
 
-    M(t) = (Σ_{s ≤ today} E_s(t) + (J − begun)) / J,  E_s(t) = mean over λ of Π_{i = s..t} (1 + λ wᵢ (m − xᵢ))
+    M(t) = Σ_{s ≤ t} w_s E_s(t) + (1 − Σ_{s ≤ t} w_s),  E_s(t) = mean over λ of Π_{i = s..t} (1 + λ wᵢ (m − xᵢ))
 
-    s     the days of the period that have begun; one that has not counts 1
+    s     the scores before which a bet begins that the mean fell there: every score
+    w_s   its share of what is bet in a period, 1 in all. One half is for the first scores of days, 1 / J of it each. Of
+          the other half (1 + n / 10)^−0.2 is left for what comes behind n scores of the period, however many come
     λ     10 values, log-spaced from 0.02 L to L = 0.9 / (1 − m)
     x     scores in [0, 1], higher better; a score that failed counts 1, which speaks against alarm
-    w     p_min / p: the smallest chance of any to be scored, over that of this one; in (0, 1]
+    wᵢ    p_min / p: the smallest chance of any to be scored, over that of this one; in (0, 1]
 
-    While the mean is at least m, M is 1 on average, and reaches K / α with a chance of at most α / K. After J days a
-    new period begins with a new object. Values are frozen: each day and each score gives a new one.
+    While the mean is at least m, M is 1 on average, and reaches K / α with a chance of at most α / K: the shares are
+    known before the scores that they bet on. After J days a new period begins with a new object. Values are frozen:
+    each day and each score gives a new one, and scores that come in several calls give exactly what one call does.
 
     Attributes:
         m: in (0, 1).
         days: J, at least 1.
-        wealth: shape (begun, 10), log Π for every day begun and every λ; () before the first day.
+        whole: what is bet in the period, in (0, 1]: less than 1 where an earlier object has bet the rest.
+        begun: days that have begun.
+        wealth: by λ: Σ w_s Π.
+        best: by λ: the greatest Π of any s, as Page's sum takes it; at least 1.
+        since: by λ: how many scores were taken before that s.
+        n: scores that were taken.
 
     Source: Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting; Shin, Ramdas and
-    Rinaldo (2024), E-detectors.
+    Rinaldo (2024), E-detectors: their sum over restarts (e-SR), with shares that bound false alarms in a period, where
+    equal ones bound how often they come; the likeliest restart by Page (1954).
 
     >>> evidence = DropEvidence(0.9, 30).next_day()
     >>> evidence.value, evidence.after([0.0] * 12)[0].value > alarm_limit(0.05)
@@ -165,12 +175,17 @@ class DropEvidence:
 
     m: float
     days: int
-    wealth: tuple[tuple[float, ...], ...] = field(default=())
+    whole: float = 1.0
+    begun: int = 0
+    wealth: tuple[float, ...] = (0.0,) * BETS
+    best: tuple[float, ...] = (1.0,) * BETS
+    since: tuple[int, ...] = (0,) * BETS
+    n: int = 0
 
     def __post_init__(self) -> None:
         if not 0 < self.m < 1:
             raise UsageError(f"the mean that scores are held to must be above 0 and below 1, got {self.m!r}.")
-        if self.days < len(self.wealth) or self.days < 1:
+        if self.days < self.begun or self.days < 1:
             raise UsageError(f"a period must have at least 1 day and all that have begun, got {self.days!r}.")
 
     @property
@@ -184,7 +199,7 @@ class DropEvidence:
     @property
     def over(self) -> bool:
         """Whether all days of the period have begun."""
-        return len(self.wealth) == self.days
+        return self.begun == self.days
 
     def next_day(self) -> DropEvidence:
         """The next day begins, and a bet that the mean fell from it on.
@@ -194,12 +209,11 @@ class DropEvidence:
         """
         if self.over:
             raise UsageError(f"the period of {self.days} days is over. Begin a new one.")
-        return replace(self, wealth=(*self.wealth, (0.0,) * BETS))
+        share = self.whole / 2 / self.days
+        return replace(self, begun=self.begun + 1, wealth=tuple(one + share for one in self.wealth))
 
     def after(self, scores: Values, weights: Values | None = None) -> tuple[DropEvidence, Array]:
         """The evidence with more scores of the latest day, and its course: M after each of them, shape (n,).
-
-        The course of scores that come in several calls is that of one call.
 
         Args:
             scores: shape (n,), in [0, 1], in order of arrival; NaN = failed.
@@ -209,10 +223,32 @@ class DropEvidence:
             UsageError: no day has begun, or a value is outside its range.
         """
         import numpy as np
-        from scipy.special import logsumexp
 
-        if not self.wealth:
+        if not self.begun:
             raise UsageError("no day of the period has begun. Call next_day first.")
+        factors = 1 + np.outer(self._edges(scores, weights), self.bets)
+        taken, course = len(factors), np.empty(len(factors))
+        unspent = self.whole / 2 * later_share(np.arange(self.n, self.n + taken + 1))
+        shares, waiting = unspent[:-1] - unspent[1:], self._waiting
+        wealth, best, since = np.array(self.wealth), np.array(self.best), np.array(self.since)
+        for place, factor in enumerate(factors):
+            since[best <= 1] = self.n + place
+            wealth = np.minimum((wealth + shares[place]) * factor, MOST)
+            best = np.minimum(np.maximum(best, 1) * factor, MOST)
+            course[place] = wealth.mean() + waiting + unspent[place + 1]
+        return replace(
+            self, n=self.n + taken, wealth=tuple(wealth.tolist()), best=tuple(best.tolist()),
+            since=tuple(since.tolist()),
+        ), course  # fmt: skip
+
+    def _edges(self, scores: Values, weights: Values | None) -> Array:
+        """What each score adds to a bet of 1, w (m − x).
+
+        Raises:
+            UsageError: a value is outside its range.
+        """
+        import numpy as np
+
         x = np.asarray(scores, dtype=float)
         x = np.where(np.isnan(x), 1.0, x)
         w = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=float)
@@ -220,28 +256,34 @@ class DropEvidence:
             raise UsageError(f"scores must be in [0, 1], got {x.min():g} to {x.max():g}.")
         if w.shape != x.shape or (w.size and (w.min() <= 0 or w.max() > 1)):
             raise UsageError("weights must be one a score, above 0 and at most 1: p_min / p.")
-        won = np.cumsum(np.log1p(np.outer(w * (self.m - x), self.bets)), axis=0)
-        begun = np.asarray(self.wealth)
-        by_bet = won + logsumexp(begun, axis=0) - log(BETS)     # days share what is won from here on
-        waiting = self.days - len(self.wealth)
-        course = (np.exp(np.minimum(logsumexp(by_bet, axis=1), MOST)) + waiting) / self.days
-        if not len(x):
-            return self, course
-        return replace(self, wealth=tuple(map(tuple, (begun + won[-1]).tolist()))), course
+        return np.asarray(w * (self.m - x))
 
     @property
     def value(self) -> float:
-        """M now; 1 before the first day."""
-        from scipy.special import logsumexp
-
-        if not self.wealth:
-            return 1.0
-        total = exp(min(float(logsumexp(self.wealth)) - log(BETS), MOST))
-        return (total + self.days - len(self.wealth)) / self.days
+        """M now; `whole` before the first day."""
+        return fsum(self.wealth) / BETS + self.left
 
     @property
-    def likeliest_day(self) -> int | None:
-        """The day from which the bet won most, from 0; None before the first day."""
-        from scipy.special import logsumexp
+    def left(self) -> float:
+        """What is not bet yet, in [0, 1]."""
+        return self._waiting + self.whole / 2 * float(later_share(self.n))
 
-        return int(logsumexp(self.wealth, axis=1).argmax()) if self.wealth else None
+    @property
+    def _waiting(self) -> float:
+        """What days bet that have not begun."""
+        return self.whole / 2 * (self.days - self.begun) / self.days
+
+    @property
+    def likeliest_start(self) -> int:
+        """How many of the scores that were taken came before the drop most likely began."""
+        best = max(self.best)
+        return self.n if best <= 1 else self.since[self.best.index(best)]
+
+
+def later_share(n: Any) -> Any:
+    """The share of what scores bet, whichever day they are of, that is left for those behind n; n may be an array.
+
+    >>> later_share(0), round(later_share(1000), 2)
+    (1.0, 0.4)
+    """
+    return (1 + n / SOON) ** -SLOWLY

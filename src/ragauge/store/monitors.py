@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from math import exp, fsum
 from typing import Any
 
 from sqlalchemy import delete, exists, or_, select, update
@@ -20,6 +21,8 @@ from ragauge.store.database import Database
 from ragauge.store.monitor_schema import alerts, deliveries, series, silences
 from ragauge.store.packing import pack, unpack
 from ragauge.store.traffic_schema import traces
+
+LARGEST_LOG = 600.0      # of wealth that an earlier version kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +190,30 @@ class Monitors:
             for row in rows
         ]  # fmt: skip
 
+    def forget(self, segment: Segment) -> dict[str, int]:
+        """Deletes a segment's value where it is named: its series, alerts and silences; returns how many of each."""
+        gone = {"series": 0, "alerts": 0}
+        with self._database.write() as connection:
+            for row in connection.execute(select(series)).all():
+                state = _state(unpack(row.body))
+                if segment in state.series or segment in state.watched:
+                    left = replace(
+                        state, watched=tuple(one for one in state.watched if one != segment),
+                        series={one: part for one, part in state.series.items() if one != segment},
+                        alerts={one: alert for one, alert in state.alerts.items() if one != segment},
+                        silent={one: alert for one, alert in state.silent.items() if one != segment},
+                    )  # fmt: skip
+                    mine = update(series).where(series.c.monitor == row.monitor)
+                    connection.execute(mine.values(body=pack(_text(left))))
+                    gone["series"] += 1
+            for kept in self.alerts():
+                if kept.alert.segment == segment:
+                    connection.execute(delete(alerts).where(alerts.c.alert_id == kept.alert.alert_id))
+                    gone["alerts"] += 1
+            mine = (silences.c.segment == segment[0]) & (silences.c.value == segment[1])
+            gone["silences"] = connection.execute(delete(silences).where(mine)).rowcount
+        return gone
+
     def tell(self, several: Sequence[Delivery]) -> None:
         """Keeps deliveries that are to be made; one that is known stays as it is."""
         if not several:
@@ -262,7 +289,7 @@ def _state(text: str) -> WatchState:
     found = json.loads(text)
     return WatchState(
         found["cursor"], found["day"], found["start"], tuple((name, value) for name, value in found["watched"]),
-        found["instrument"], dict(_adapter(list[tuple[Segment, Series]]).validate_python(found["series"])),
+        found["instrument"], dict(_adapter(list[tuple[Segment, Series]]).validate_python(_series(found["series"]))),
         dict(_adapter(list[tuple[Segment, Alert]]).validate_python(found["alerts"])),
         datetime.fromisoformat(found["last"]) if found.get("last") else None,
         dict(_adapter(list[tuple[Segment, Alert]]).validate_python(_silent(found.get("silent")))),
@@ -273,3 +300,20 @@ def _state(text: str) -> WatchState:
 def _silent(found: Any) -> list[Any]:
     """Alerts that nothing comes, by series; before segments were told apart there was one, of all requests."""
     return found if isinstance(found, list) else [] if found is None else [(ALL, found)]
+
+
+def _series(found: Any) -> list[Any]:
+    """Series; before every score began a bet, evidence was the log wealth of each day, of equal shares."""
+    return [(segment, {**one, "evidence": _summed(one["evidence"])}) for segment, one in found]
+
+
+def _summed(evidence: Any) -> Any:
+    if evidence is None or "whole" in evidence:
+        return evidence
+    days, rows = evidence["days"], evidence["wealth"]
+    by_bet = [[exp(min(log_wealth, LARGEST_LOG)) for log_wealth in bet] for bet in zip(*rows, strict=True)]
+    left = 1 - len(rows) / days
+    found = {"m": evidence["m"], "days": days, "whole": 2 * left / (1 + left), "begun": len(rows)}
+    if rows:
+        found |= {"wealth": [fsum(bet) / days for bet in by_bet], "best": [max(1.0, *bet) for bet in by_bet]}
+    return found

@@ -89,16 +89,16 @@ class AlertAccount:
     Attributes:
         alert: what fired.
         before: mean of the metric before; None without scores.
-        now: mean since the day that the alert names.
+        now: mean over the window that its rule looked at.
         n_before: scores before.
-        n_now: scores since.
+        n_now: scores in the window.
         shifts: by segment, the one that explains most first.
         causes: those that grew most first.
         facts: what changed in the traces.
         mix: of the values of segments, those whose share of the requests is another one.
         traces: the worst since, at most ten.
         blame: the component that it lies in.
-        since_at: the likeliest moment of its day since which it is worse; None where nothing tells.
+        since_at: when the first request of the window came; None where no window is known.
         verdicts: counts of the verdicts on the requests before and since; None where they were not looked at.
         corrected: of all requests, the days since, up to the alert, whose mean labels correct.
     """
@@ -125,14 +125,14 @@ def bare(alert: Alert, facts: tuple[Counts, Counts] = ({}, {})) -> AlertAccount:
 
 
 class LookedAt(NamedTuple):
-    """The requests with scores that an alert is about: those of its segment, before its day and since."""
+    """The requests with scores that an alert is about: those of its segment, before its window and in it."""
 
     before: Sequence[Arrival]
     now: Sequence[Arrival]
 
 
 def looked_at(alert: Alert, watch: Watch, arrivals: Sequence[Arrival]) -> LookedAt:
-    """The scored requests before an alert's day, as far as its baseline reaches, and from it to the alert."""
+    """The scored requests before an alert's window, as far as its baseline reaches, and in it, up to the alert."""
     first = alert.since.toordinal()
     name, value = alert.segment
     before: list[Arrival] = []
@@ -143,10 +143,10 @@ def looked_at(alert: Alert, watch: Watch, arrivals: Sequence[Arrival]) -> Looked
         apart = name and one.segments.get(name) != value
         if score is None or score.value is None or apart or one.number > alert.number:
             continue
-        if first - watch.baseline.days <= day < first:
-            before.append(one)
-        elif day >= first:
+        if day >= first if alert.first < 0 else one.number >= alert.first:
             now.append(one)
+        elif day >= first - watch.baseline.days:
+            before.append(one)
     return LookedAt(before, now)
 
 
@@ -174,21 +174,8 @@ def account(
         alert, before.shown(watch), now.shown(watch), len(looked.before), len(looked.now), tuple(told),
         _causes(looked, causes), _moved(changed, changed_now), _moved(*mix),
         tuple(TraceOf(one.trace_id, one.run_id, one.scores[watch.metric].value or 0.0, one.at) for one in worst), blame,
-        _since_at(alert, watch, looked.now, (before.mean + now.mean) / 2) if before.weight and now.weight else None,
+        looked.now[0].at if looked.now and alert.first >= 0 else None,
     )     # fmt: skip
-
-
-def _since_at(alert: Alert, watch: Watch, now: Sequence[Arrival], middle: float) -> datetime | None:
-    """When the request s of the alert's day came that the drop most likely begins with: argmax Σ[i ≥ s] w (middle − x).
-
-    middle lies halfway between the means before and since: Page's cumulative sum (1954), backwards through the day.
-    """
-    best, total, found = 0.0, 0.0, None
-    for one in sorted((one for one in now if one.at.date() == alert.since), key=lambda one: -one.number):
-        total += one.scores[watch.metric].weight * (middle - _x(watch, one))
-        if total >= best:
-            best, found = total, one.at
-    return found
 
 
 class _Weighted(NamedTuple):

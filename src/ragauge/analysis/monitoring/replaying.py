@@ -209,7 +209,7 @@ def _pointed(by: Watching, series: Series) -> float | None:
     if series.m is None or not series.days:
         return None
     a_day = series.over(min(series.days), max(series.days) + 1).n / len(series.days)
-    return point_false_alarms([x for x, _ in series.recent], series.m, a_day, by.days, by.watch.wait)
+    return point_false_alarms([score.x for score in series.recent], series.m, a_day, by.days, by.watch.wait)
 
 
 def _shown(watch: Watch, x: float | None) -> float | None:

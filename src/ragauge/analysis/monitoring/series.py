@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from ragauge.analysis.monitoring.hearing import Hearing
 from ragauge.analysis.monitoring.states import MonitorState, Seen
 from ragauge.stats.moments import Moments
-from ragauge.stats.sequential import BETS, DropEvidence, DropReference, reference_of
+from ragauge.stats.sequential import DropEvidence, DropReference, reference_of
 
 if TYPE_CHECKING:
     from ragauge.analysis.monitoring.watches import Watch
 
 WINDOW, LONG_WINDOW = 50, 500      # scores
-LOST = -1e9                        # log wealth of a day whose bets went to another instrument
 Segment = tuple[str, str]          # name, value
 ALL: Segment = ("", "")            # all requests
 
@@ -34,6 +33,22 @@ class SeriesScore(NamedTuple):
     trace_id: str
 
 
+class RecentScore(NamedTuple):
+    """A score that counts in windows: x, weight, and the number of its arrival; -1 where that was not kept."""
+
+    x: float
+    weight: float
+    number: int = -1
+
+
+class WindowStart(NamedTuple):
+    """Where a window of scores may begin: number and day (ordinal) of its first, and the sums of those before it."""
+
+    number: int
+    day: int
+    before: Moments
+
+
 class StateChange(NamedTuple):
     """A series came into another state.
 
@@ -42,15 +57,15 @@ class StateChange(NamedTuple):
         before: where it stood.
         after: where it stands.
         evidence: that the mean fell, M.
-        first: the likeliest day since which it is lower, ordinal; the score's own where no test decides.
-        fallen: sums of the scores from that day to this score.
+        start: of the window that the rule looked at: of the test from where it most likely fell, else of the last 50.
+        fallen: sums of the scores of that window, to this score.
     """
 
     score: SeriesScore
     before: MonitorState
     after: MonitorState
     evidence: float
-    first: int
+    start: WindowStart
     fallen: Moments
 
 
@@ -61,10 +76,11 @@ class Series:
     Attributes:
         reference: what it is held to; None before its first period.
         evidence: that its mean fell; None while the reference is not known.
-        known_from: the day of the period, from 0, from which the reference was known.
-        lost: days of the period whose bets went to another instrument.
+        left: while there is no evidence, the share of the period's bets that went to no other instrument.
+        taken: sums of the scores that the evidence took.
+        starts: of the drops that it holds for likely, by how many of those scores came before.
         days: day (ordinal) -> sums of its scores, as far back as a baseline reaches.
-        recent: (x, weight) of the last 500 scores; those that failed are not there.
+        recent: the last 500 scores; those that failed are not there.
         outcomes: whether each of the last 50 judgements failed.
         heaviest_seen: the greatest weight so far, 1 / p_min, by which weights are divided.
         state: of its alert.
@@ -75,10 +91,11 @@ class Series:
 
     reference: DropReference | None = None
     evidence: DropEvidence | None = None
-    known_from: int = 0
-    lost: int = 0
+    left: float = 1.0
+    taken: Moments = field(default_factory=Moments)
+    starts: Mapping[int, WindowStart] = field(default_factory=dict)
     days: Mapping[int, Moments] = field(default_factory=dict)
-    recent: tuple[tuple[float, float], ...] = ()
+    recent: tuple[RecentScore, ...] = ()
     outcomes: tuple[bool, ...] = ()
     heaviest_seen: float = 0.0
     state: MonitorState = field(default_factory=MonitorState)
@@ -94,12 +111,12 @@ class Series:
     def window(self, size: int = WINDOW) -> float | None:
         """Hájek's mean of x of the last scores; None where there are fewer than `size`."""
         last = self.recent[-size:]
-        return sum(x * w for x, w in last) / sum(w for _, w in last) if len(last) == size else None
+        return sum(one.x * one.weight for one in last) / sum(one.weight for one in last) if len(last) == size else None
 
     def window_error(self, size: int = WINDOW) -> float | None:
         """The standard error of `window`; None where that is None."""
         last = self.recent[-size:]
-        return Moments.of([x for x, _ in last], [w for _, w in last]).error if len(last) == size else None
+        return _sums(last).error if len(last) == size else None
 
     def over(self, first: int, last: int) -> Moments:
         """Sums over the days from first up to, not including, last."""
@@ -130,27 +147,30 @@ class Series:
         """
         oldest = day - max(watch.baseline.days, days)
         kept = {one: sums for one, sums in self.days.items() if one >= oldest}
-        lost = 0 if passed == 0 else self.lost
-        series = replace(self, days=kept, lost=lost)
+        series = replace(self, days=kept, left=1.0 if passed == 0 else self._left)
         taken = series.m is None or (passed == 0 and not self.state.open)
         if taken or series._surer(watch, day, 1 / limit):
             series, taken = replace(series, reference=series._referred(watch, day, 1 / limit)), True
         if series.m is None:
             return replace(series, evidence=None)
-        evidence, known_from = series.evidence, series.known_from
+        evidence = series.evidence
         if evidence is None or passed == 0 or taken:
-            evidence, known_from = series._anew(series.m, passed, days), passed
-        return replace(series, evidence=evidence.next_day(), known_from=known_from)
+            evidence = DropEvidence(series.m, days - passed, series.left)
+            series = series._anew(evidence)
+        return replace(series, evidence=evidence.next_day())
+
+    @property
+    def _left(self) -> float:
+        return self.left if self.evidence is None else self.evidence.left
 
     def _surer(self, watch: Watch, day: int, false_alarm: float) -> bool:
         """Whether a baseline that was in doubt no longer is."""
         doubted = self.reference is not None and not self.reference.certain and not self.state.open
         return doubted and self._referred(watch, day, false_alarm).certain
 
-    def _anew(self, m: float, begun: int, days: int) -> DropEvidence:
-        """Evidence as if nothing had been seen, with some days begun."""
-        rows = tuple((LOST if day < self.lost else 0.0,) * BETS for day in range(begun))
-        return DropEvidence(m, days, rows)
+    def _anew(self, evidence: DropEvidence) -> Series:
+        """With evidence that has taken nothing."""
+        return replace(self, evidence=evidence, taken=Moments(), starts={})
 
     def _referred(self, watch: Watch, day: int, false_alarm: float) -> DropReference:
         known = self.over(day - watch.baseline.days, day)
@@ -159,12 +179,12 @@ class Series:
             return DropReference(m, known.mean, known.error, 0)
         return reference_of(known, watch.allowed(known.mean or 0.0), false_alarm)
 
-    def under_another_instrument(self, begun: int) -> Series:
+    def under_another_instrument(self) -> Series:
         """The series of another judge, question or metric version: no baseline, the evidence lost, the same alert."""
-        return Series(heaviest_seen=self.heaviest_seen, lost=begun, state=self.state, heard=self.heard)
+        return Series(heaviest_seen=self.heaviest_seen, left=self._left, state=self.state, heard=self.heard)
 
     def after(
-        self, watch: Watch, scores: Sequence[SeriesScore], *, day: int, start: int, limit: float, cool_down: timedelta,
+        self, watch: Watch, scores: Sequence[SeriesScore], *, day: int, limit: float, cool_down: timedelta,
     ) -> tuple[Series, list[StateChange]]:     # fmt: skip
         """Takes scores of one day, in order; many calls come to what one does.
 
@@ -172,7 +192,6 @@ class Series:
             watch: what it is held to.
             scores: that arrived on the day.
             day: ordinal.
-            start: ordinal of the period's first day.
             limit: the evidence that raises an alarm.
             cool_down: how long scores must be back within the limit before an alert ends.
         """
@@ -183,14 +202,14 @@ class Series:
             failed = isnan(score.x)
             outcomes.append(failed)
             if not failed:
-                recent.append((score.x, score.weight))
+                recent.append(RecentScore(score.x, score.weight, score.number))
             series = replace(series, recent=tuple(recent)) if state.open or watch.decide == "point" else series
             seen = series._seen(watch, state, course[place - done] >= limit if course else False, outcomes)
             after = state.after(seen, score.at, watch.wait, cool_down)
             if after is not state and after.state != state.state:
-                upto = series._with(scores[done : place + 1], day)
-                turns.append(upto._turn(watch, state, after, score, day, start))
-                series, done = replace(upto, recent=series.recent), place + 1
+                upto = replace(series._with(scores[done : place + 1], day), recent=tuple(recent))
+                turns.append(upto._turn(watch, state, after, score, day))
+                series, done = upto, place + 1
                 if state.open and not after.open:
                     series = series._restarted()
                 course = series._course(scores[done:])
@@ -226,23 +245,51 @@ class Series:
         """Evidence and sums with more scores of the day."""
         if not scores:
             return self
-        scored = [score for score in scores if not isnan(score.x)]
-        sums = self.days.get(day, Moments()) + Moments.of([one.x for one in scored], [one.weight for one in scored])
-        evidence = self.evidence.after(*self._divided(scores))[0] if self.evidence is not None else None
+        sums = _sums(scores)
         heaviest = max(self.heaviest_seen, *(score.weight for score in scores))
-        return replace(self, days={**self.days, day: sums}, evidence=evidence, heaviest_seen=heaviest)
+        series = replace(self, days={**self.days, day: self.days.get(day, Moments()) + sums}, heaviest_seen=heaviest)
+        if self.evidence is None:
+            return series
+        evidence = self.evidence.after(*self._divided(scores))[0]
+        return replace(
+            series, evidence=evidence, taken=self.taken + sums, starts=self._starts(evidence, scores, day)
+        )
+
+    def _starts(self, evidence: DropEvidence, scores: Sequence[SeriesScore], day: int) -> dict[int, WindowStart]:
+        """Where the drops begin that the evidence holds for likely, behind more scores of a day."""
+        seen = 0 if self.evidence is None else self.evidence.n
+        starts = {place: self.starts[place] for place in evidence.since if place in self.starts}
+        for place in {*evidence.since} - starts.keys():
+            if place >= seen:
+                before = self.taken + _sums(scores[: place - seen])
+                starts[place] = WindowStart(scores[place - seen].number, day, before)
+        return starts
 
     def _restarted(self) -> Series:
         """After an alert has ended: nothing seen counts any more."""
         if self.evidence is None:
             return self
-        return replace(self, evidence=self._anew(self.evidence.m, len(self.evidence.wealth), self.evidence.days))
+        days = self.evidence.days - self.evidence.begun + 1
+        return self._anew(DropEvidence(self.evidence.m, days).next_day())
 
     def _turn(
-        self, watch: Watch, before: MonitorState, after: MonitorState, score: SeriesScore, day: int, start: int,
+        self, watch: Watch, before: MonitorState, after: MonitorState, score: SeriesScore, day: int
     ) -> StateChange:     # fmt: skip
-        first = day
-        if self.evidence is not None and watch.decide == "test" and self.evidence.likeliest_day is not None:
-            first = start + max(self.evidence.likeliest_day, self.known_from, self.lost)
         value = self.evidence.value if self.evidence is not None else 1.0
-        return StateChange(score, before, after, value, min(first, day), self.over(min(first, day), day + 1))
+        return StateChange(score, before, after, value, *self._window(watch, day))
+
+    def _window(self, watch: Watch, day: int) -> tuple[WindowStart, Moments]:
+        """What the rule looked at: its first score, and the sums."""
+        if watch.decide == "point":
+            last = self.recent[-WINDOW:]
+            return WindowStart(last[0].number if last else -1, day, Moments()), _sums(last)
+        start = None if self.evidence is None else self.starts.get(self.evidence.likeliest_start)
+        if start is None:
+            return WindowStart(-1, day, Moments()), self.over(day, day + 1)
+        return start, self.taken - start.before
+
+
+def _sums(scores: Sequence[SeriesScore | RecentScore]) -> Moments:
+    """Of those that did not fail."""
+    scored = [one for one in scores if not isnan(one.x)]
+    return Moments.of([one.x for one in scored], [one.weight for one in scored])

@@ -41,7 +41,7 @@ class Alert:
         number: of the arrival at which it fired; of the judge, the look that saw it change, -1 once it is itself again.
         trace_id: of that request.
         since: the likeliest day since which it is worse.
-        mean: of the metric from that day to the alert.
+        mean: of the metric over the window that its rule looked at: since it most likely fell, or the last 50 scores.
         n: scores in it.
         allowed: the mean that it is held to.
         baseline: the mean before; None where a level decides and there was nothing before.
@@ -53,6 +53,7 @@ class Alert:
         ended_at: when scores had been back within the limit for the cool-down; None = it is open.
         said: what fired in one line, where it is no monitor of a metric; "" else.
         project: whose traffic, where several projects send; "" else, and of what is no project's.
+        first: number of the arrival with which that window begins; -1 = the first of the day since which it is worse.
     """
 
     alert_id: str
@@ -75,6 +76,7 @@ class Alert:
     ended_at: datetime | None = None
     said: str = ""
     project: str = ""
+    first: int = -1
 
 
 def no_data_alert(
@@ -293,8 +295,7 @@ class Watching:
     def _with(self, state: WatchState, instrument: str) -> WatchState:
         if not state.instrument:
             return replace(state, instrument=instrument)
-        begun = state.day - state.start + 1 if state.start else 0
-        series = {name: one.under_another_instrument(begun) for name, one in state.series.items()}
+        series = {name: one.under_another_instrument() for name, one in state.series.items()}
         return replace(state, instrument=instrument, series=series)
 
     @property
@@ -346,7 +347,7 @@ class Watching:
             known = series.get(segment, Series())
             known = replace(known, heard=known.heard.after((one.at for one in own), state.day, heard, resumed))
             series[segment], turns = known.after(
-                self.watch, own, day=state.day, start=state.start, limit=limit, cool_down=self.cool_down
+                self.watch, own, day=state.day, limit=limit, cool_down=self.cool_down
             )
             for turn in turns:
                 opened = alerts.get(segment)
@@ -380,11 +381,11 @@ class Watching:
         before = reference.baseline if reference is not None else None
         return Alert(
             sha256(named.encode()).hexdigest()[:10], str(self.watch), self.watch.asks, segment, turn.score.at,
-            turn.score.number, turn.score.trace_id, date.fromordinal(turn.first),
+            turn.score.number, turn.score.trace_id, date.fromordinal(turn.start.day),
             None if fallen is None else shown(fallen), turn.fallen.n,
             shown(series.m or 0.0) if self.watch.level is None else self.watch.level,
             None if before is None else shown(before), turn.evidence if self.watch.decide == "test" else 1.0, limit,
-            self._sharers(state), self.watch.decide, self.watch.lower, project=self.of,
+            self._sharers(state), self.watch.decide, self.watch.lower, project=self.of, first=turn.start.number,
         )     # fmt: skip
 
 
