@@ -41,7 +41,7 @@ def by_hand(m: float, days: int, seen: list[list[tuple[float, float]]]) -> float
         first = sum(map(len, seen[:s]))
         shares[first] = shares.get(first, 0.0) + 0.5 / days
     won = [sum(prod(1 + bet * w * (m - x) for x, w in scores[n:]) for bet in bets) / 10 for n in shares]
-    return sum(share * part for share, part in zip(shares.values(), won, strict=True)) + 1 - sum(shares.values())
+    return float(sum(share * part for share, part in zip(shares.values(), won, strict=True)) + 1 - sum(shares.values()))
 
 
 @given(SCORES, st.floats(0.05, 0.95))

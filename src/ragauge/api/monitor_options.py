@@ -107,3 +107,21 @@ class MonitorShadowOptions:
         str, Typed("Production's run over it: id or name; by default the newest over the same set.", "--golden-base")
     ] = ""
     store: Store = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteOptions:
+    """What is deleted: a run, or what is kept of somebody."""
+
+    run: Annotated[str, Typed("A stored run: id or name.", argument=True)] = ""
+    trace: Annotated[
+        Sequence[str], Typed("All that is kept of a trace: its id; repeatable.", kind=list[str] | None, metavar="ID")
+    ] = ()
+    user: Annotated[str, Typed("All of a user: the value of a segment or attribute user.")] = ""
+    tenant: Annotated[str, Typed("The same of a tenant.")] = ""
+    segment: Annotated[
+        Sequence[str],
+        Typed("The same of any other segment; repeatable.", kind=list[str] | None, metavar="NAME=VALUE"),
+    ] = ()
+    dry_run: Annotated[bool, Typed("Only say what would be deleted.")] = False
+    store: Store = None

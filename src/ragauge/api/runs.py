@@ -276,10 +276,10 @@ class OpenRun:
         with self._store() as store:
             return exports.export(store, self.run, path_of(path, "scores.csv"), content)
 
-    def delete(self) -> None:
-        """Removes the run and what no other run uses."""
+    def delete(self) -> dict[str, int]:
+        """Removes the run and what no other run uses, replies too; returns what went, and how many replies stay."""
         with self._store() as store:
-            store.runs.delete(self.run.run_id)
+            return store.runs.delete(self.run.run_id, replies=True)
 
     def to_dict(self) -> dict[str, Any]:
         """The run as JSON types, with the names of its judges."""

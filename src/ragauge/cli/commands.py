@@ -97,8 +97,8 @@ COMMANDS = {
         "Write a run's responses (answers.jsonl) or its scores (scores.jsonl, with verdicts; .csv, .parquet).",
     ),
     "delete": Listed(
-        "ragauge.cli.runs", "delete",
-        "Delete a run with its scores. Texts and evidence that other runs use stay.",
+        "ragauge.cli.delete", "delete",
+        "Delete a run with what no other run uses, or all that is kept of a trace, a user or a tenant, with proof.",
     ),
     "metrics": Listed(
         "ragauge.cli.metrics", "metrics",

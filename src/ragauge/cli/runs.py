@@ -117,19 +117,3 @@ def export(
     typer.echo(f"wrote the {content} to {output} ({plural(count, 'line')})", err=True)
     if as_json:
         show_json({"path": str(output), "content": content, "lines": count})
-
-
-def delete(
-    run: Annotated[str, typer.Argument(help="A stored run: id or name.")],
-    store: options.Store = "",
-    yes: options.Yes = False,
-) -> None:
-    """Delete a run with its scores. Texts and evidence that other runs use stay."""
-    from ragauge.api.runs import open_run
-
-    opened = open_run(run, store=store or None)
-    if not yes:
-        question = f"Delete run {opened.run.name} ({opened.run.run_id}, {opened.run.done} responses)?"
-        typer.confirm(question, abort=True, err=True)
-    opened.delete()
-    typer.echo(f"deleted {opened.run.name} ({opened.run.run_id})", err=True)

@@ -38,6 +38,7 @@ class Policy:
         dated: traces count for the day on which they began by their own clocks, not for that of their arrival.
         keep_raw: seconds that raw batches are kept.
         keep_traces: seconds that what is known of a trace is kept.
+        keep_runs: seconds that runs of traffic are kept from the end of their day; None = they stay.
     """
 
     rate: float = 1.0
@@ -56,6 +57,7 @@ class Policy:
     dated: bool = False
     keep_raw: float = 7 * DAY
     keep_traces: float = 90 * DAY
+    keep_runs: float | None = None
 
     def draw(self, trace_id: str) -> float:
         """A number in [0, 1) that is the trace's own: every worker draws the same, and so does a trace sent again."""
@@ -88,6 +90,7 @@ def _of(section: MonitorSection) -> Policy:
         signals=frozenset({*section.signals, *(one.signal for one in section.monitors if one.signal is not None)}),
         redaction=_redaction(section.redact), patience=_patience(section.wait),
         keep_raw=section.keep.raw.total_seconds(), keep_traces=section.keep.traces.total_seconds(),
+        keep_runs=None if section.keep.runs is None else section.keep.runs.total_seconds(),
     )  # fmt: skip
 
 

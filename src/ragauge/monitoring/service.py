@@ -148,6 +148,10 @@ class Service:
 
     def _forget(self) -> int:
         now = time.time()
+        if self._policy.keep_runs is not None:
+            from ragauge.monitoring.erasing import forget_runs
+
+            forget_runs(self._store, now - self._policy.keep_runs)
         return self._store.inbox.forget(now - self._policy.keep_raw, now - self._policy.keep_traces)
 
     def _work(self, work: Callable[[], int], idle: float) -> None:

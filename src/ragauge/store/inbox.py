@@ -258,6 +258,11 @@ class Inbox:
         rows = [{"trace_id": part.trace_id, "batch_no": number} for _, number, part in each]
         connection.execute(self._database.insert(trace_batches).on_conflict_do_nothing(), rows)
 
+    def numbers(self) -> list[int]:
+        """Numbers of the raw batches that are kept, in order of arrival."""
+        with self._database.read() as connection:
+            return list(connection.execute(select(inbox.c.batch_no).order_by(inbox.c.batch_no)).scalars())
+
     def read(self, numbers: Iterable[int]) -> Iterator[tuple[int, Batch]]:
         """Batches by number, in that order, one in memory at a time, without parts; what is gone is left out."""
         for number in numbers:

@@ -99,6 +99,11 @@ class Labels:
                 gone = delete(labeled_responses).where(among(labeled_responses.c.response_no))
                 connection.execute(gone, {"values": list(part)})
 
+    def forget(self, annotator: str) -> int:
+        """Deletes what somebody labeled; returns how many labels went."""
+        with self._database.write() as connection:
+            return connection.execute(delete(table).where(table.c.annotator == annotator)).rowcount
+
     def digest(self, guideline: str) -> str:
         """A hash of all labels by some instructions: it changes with every label that is new."""
         whole = hashlib.sha256()

@@ -210,8 +210,8 @@ class Monitors:
                 if kept.alert.segment == segment:
                     connection.execute(delete(alerts).where(alerts.c.alert_id == kept.alert.alert_id))
                     gone["alerts"] += 1
-            mine = (silences.c.segment == segment[0]) & (silences.c.value == segment[1])
-            gone["silences"] = connection.execute(delete(silences).where(mine)).rowcount
+            told = (silences.c.segment == segment[0]) & (silences.c.value == segment[1])
+            gone["silences"] = connection.execute(delete(silences).where(told)).rowcount
         return gone
 
     def tell(self, several: Sequence[Delivery]) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragauge.store.check_log import CheckLog
     from ragauge.store.collecting import Collecting
     from ragauge.store.database import Database
+    from ragauge.store.erasing import Erasing
     from ragauge.store.evaluations import RunEvaluations
     from ragauge.store.evidence import Evidences
     from ragauge.store.example_index import ExampleIndexes
@@ -95,6 +96,7 @@ class Store:
         periods: days that people marked as good or bad.
         returns: results that are given back.
         own_metrics: what is known about metrics of the user's own.
+        erasing: what is kept of traces, to be deleted.
     """
 
     url: str
@@ -135,6 +137,7 @@ class Store:
     periods: Periods
     returns: Returns
     own_metrics: OwnMetrics
+    erasing: Erasing
     _database: Database
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -294,6 +297,7 @@ def _store(database: Database) -> Store:
     from ragauge.store.causes import Causes, Listings
     from ragauge.store.check_log import CheckLog
     from ragauge.store.collecting import Collecting
+    from ragauge.store.erasing import Erasing
     from ragauge.store.evaluations import RunEvaluations
     from ragauge.store.evidence import Evidences
     from ragauge.store.example_index import ExampleIndexes
@@ -323,16 +327,15 @@ def _store(database: Database) -> Store:
         url=database.url,
         texts=Texts(database), sets=Sets(database), runs=Runs(database),
         imports=Imports(database), collecting=Collecting(database), evidence=Evidences(database),
-        scores=Scores(database),
-        causes=Causes(database), verdicts=Verdicts(database), controls=StoredControls(database),
-        cards=Cards(database), charts=Charts(database), summaries=Summaries(database),
+        scores=Scores(database), causes=Causes(database), verdicts=Verdicts(database),
+        controls=StoredControls(database), cards=Cards(database), charts=Charts(database), summaries=Summaries(database),
         replies=Replies(database), calls=Calls(database), judges=Judges(database),
         checks=Checks(database), check_log=CheckLog(database),
         listings=Listings(database), baselines=Baselines(database),
         run_log=RunLog(database), run_list=RunList(database),
         evaluations=RunEvaluations(database), question_runs=QuestionRuns(database), example_list=ExampleList(database),
         example_indexes=ExampleIndexes(database), studies=Studies(database), vectors=Vectors(database),
-        labels=Labels(database), draws=Draws(database),
+        labels=Labels(database), draws=Draws(database), erasing=Erasing(database),
         inbox=Inbox(database), ledger=Ledger(database), monitors=Monitors(database), jobs=Jobs(database),
         periods=Periods(database), returns=Returns(database), own_metrics=OwnMetrics(database),
         _database=database,

@@ -66,6 +66,11 @@ class Returns:
                 row = {name: getattr(one, name) for name in ("batch_id", "target", "body", "due", "attempts", "error")}
                 connection.execute(self._database.insert(return_batches).on_conflict_do_nothing(), row)
 
+    def bodies(self) -> list[tuple[str, bytes]]:
+        """Id and body of every batch that is kept."""
+        with self._database.read() as connection:
+            return [tuple(row) for row in connection.execute(select(return_batches.c.batch_id, return_batches.c.body))]
+
     def due(self, now: float, limit: int) -> list[ReturnBatch]:
         """Batches whose next attempt is due, the longest waiting first."""
         query = select(return_batches).where(return_batches.c.due <= now).order_by(return_batches.c.due).limit(limit)

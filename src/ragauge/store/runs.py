@@ -6,14 +6,14 @@ import builtins
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Select, exists, func, select, text, union
+from sqlalchemy import ColumnElement, Connection, Select, delete, exists, func, select, union
 
 from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.data.codec import decode
 from ragauge.data.example import Example
 from ragauge.data.response import Response, Run
 from ragauge.errors import UnknownName
-from ragauge.store import importing
+from ragauge.store import importing, orphans
 from ragauge.store.database import MOST_IN, Database, chunks, raw_among, raw_rows
 from ragauge.store.importing import run_of_row
 from ragauge.store.names import keep_run_numbers, known_runs, run_no
@@ -42,26 +42,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 LATEST = "latest"
-# In this order: what refers goes before what it refers to. The run's own rows go by cascade.
-STEPS = tuple(
-    text(step)
-    for step in (
-        "DELETE FROM runs WHERE run_no = :run_no",
-        """DELETE FROM sets WHERE kept = 0
-           AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.set_no = sets.set_no)""",
-        """DELETE FROM examples
-           WHERE NOT EXISTS (SELECT 1 FROM responses WHERE responses.example_no = examples.example_no)
-           AND NOT EXISTS (SELECT 1 FROM set_examples WHERE set_examples.example_no = examples.example_no)""",
-        """DELETE FROM texts
-           WHERE NOT EXISTS (SELECT 1 FROM run_texts WHERE run_texts.text_no = texts.text_no)""",
-        """DELETE FROM evidence
-           WHERE NOT EXISTS (SELECT 1 FROM run_evidence WHERE run_evidence.evidence_no = evidence.evidence_no)
-           AND NOT EXISTS (SELECT 1 FROM control_evidence WHERE control_evidence.evidence_no = evidence.evidence_no)""",
-        """DELETE FROM reasons
-           WHERE reason_no NOT IN (SELECT reason_no FROM scores WHERE reason_no IS NOT NULL)
-           AND reason_no NOT IN (SELECT reason_no FROM verdicts WHERE reason_no IS NOT NULL)""",
-    )
-)
 
 
 class Runs:
@@ -193,8 +173,15 @@ class Runs:
         with self._database.read() as connection:
             return [run_of_row(row) for row in connection.execute(query)]
 
-    def delete(self, run_id: str) -> None:
+    def delete(self, run_id: str, *, replies: bool = False) -> dict[str, int]:
         """Removes a run, its scores, and the texts, examples and evidence that no other run refers to.
+
+        Args:
+            run_id: the run.
+            replies: also what models said for it, where nothing else rests on that; they were paid for.
+
+        Returns:
+            What -> how many of it went; "replies that others use" -> how many stay.
 
         Raises:
             UsageError: it is a baseline.
@@ -202,7 +189,7 @@ class Runs:
         with self._database.write() as connection:
             number = run_no(connection, run_id)
             refuse_baseline(connection, run_id)
-            delete_run(connection, number)
+            return delete_run(connection, number, replies=replies)
 
     def size(self, run_id: str) -> int:
         """How many responses it has, absent ones counted."""
@@ -368,8 +355,11 @@ def _moved_last(connection: Connection) -> Run | None:
     return None
 
 
-def delete_run(connection: Connection, run_no: int) -> None:
+def delete_run(connection: Connection, run_no: int, *, replies: bool = False) -> dict[str, int]:
     """Deletes a run with its responses, scores and causes, then every row that nothing refers to any more."""
     importing.use_up(connection)
-    for step in STEPS:
-        connection.execute(step, {"run_no": run_no} if ":run_no" in step.text else {})
+    keys = orphans.reply_keys_of_run(connection, run_no) if replies else set()
+    size = select(func.count()).where(responses.c.run_no == run_no)
+    gone = {"responses": int(connection.execute(size).scalar_one())}
+    connection.execute(delete(runs).where(runs.c.run_no == run_no))
+    return gone | orphans.delete_orphans(connection, keys)

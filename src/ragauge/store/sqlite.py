@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -34,6 +34,7 @@ from ragauge.errors import StoreError, UsageError
 PREFIX = "sqlite:///"
 READ_PREFIX = "sqlite+read:///"     # a file that is only read, whatever it allows
 WAIT = 120.0  # seconds that a writer waits for another process's transaction
+READ_AT_ONCE = 1 << 24     # bytes
 PAGE_WAIT = 1.0     # seconds that a page waits to keep what it computed
 WRITES = {"ragauge_writes": True}     # option of a connection whose transactions write
 ANOTHER = "Name a place that you may write to with --store sqlite:///PATH, or set RAGAUGE_STORE."
@@ -158,6 +159,57 @@ def engine_of(url: str, access: Access, wait: float = WAIT) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def rewrite(engine: Engine, url: str) -> int:
+    """Writes a store's file anew, without free pages and what was deleted, and empties its log; returns its bytes.
+
+    Raises:
+        StoreError: other processes read or write it for longer than a writer waits.
+    """
+    connection = engine.raw_connection()
+    try:
+        cursor = connection.cursor()
+        until = time.monotonic() + WAIT
+        cursor.execute("VACUUM")
+        while True:
+            busy, *_ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if not busy:
+                return _path(url).stat().st_size
+            if time.monotonic() > until:
+                raise StoreError(
+                    f"the log of the store {url} still holds what was deleted: another process has read the store for "
+                    f"{WAIT:g} seconds. End it (monitor serve, serve, evaluate), and run the same command again."
+                )
+            time.sleep(0.05)
+    finally:
+        connection.close()
+
+
+def bytes_found(url: str, needles: Sequence[bytes]) -> int:
+    """How many bytes of a store's files, its log among them, are copies of one of some byte strings."""
+    paths = (_path(f"{url}{end}") for end in ("", "-wal", "-journal"))
+    return sum(count_bytes(path, needles) for path in paths if path.is_file())
+
+
+def files_beside(url: str) -> list[Path]:
+    """Files in a store's folder, at any depth, that are none of the store's own."""
+    own = _path(url)
+    return sorted(
+        path for path in own.parent.rglob("*")
+        if path.is_file() and not path.is_symlink() and not path.name.startswith(own.name)
+    )  # fmt: skip
+
+
+def count_bytes(path: Path, needles: Sequence[bytes]) -> int:
+    """How many bytes of a file are copies of one of some byte strings."""
+    found, overlap, before = 0, max(map(len, needles), default=1) - 1, b""
+    with path.open("rb") as file:
+        while part := file.read(READ_AT_ONCE):
+            whole = before + part
+            found += sum(len(one) * (whole.count(one) - before.count(one)) for one in needles)
+            before = whole[-overlap:] if overlap else b""
+    return found
 
 
 def _reading(url: str, access: Access) -> sqlite3.Connection:

@@ -275,7 +275,10 @@ class KeepSection(Section):
 
     raw: Duration = Field(default=timedelta(days=7), description="Spans as they came in, and values of gauges.")
     traces: Duration = Field(
-        default=timedelta(days=90), description="What became of each trace, as monitor trace says; runs stay."
+        default=timedelta(days=90), description="What became of each trace, as monitor trace says."
+    )
+    runs: Duration | None = Field(
+        default=None, description="Runs of traffic, with scores, evidence and replies; by default they stay."
     )
 
 

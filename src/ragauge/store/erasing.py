@@ -1,0 +1,280 @@
+"""Deletes what is kept of somebody, wherever it is, and says how much: responses, what judges found in them, copies."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from ragauge.analysis.monitoring.canary import CANARY
+from ragauge.data.codec import decode
+from ragauge.data.example import Example
+from ragauge.store import importing, orphans, sqlite
+from ragauge.store.database import Database, among, chunks, raw_rows, rows_among
+from ragauge.store.label_schema import draws, labels
+from ragauge.store.monitor_schema import alerts, deliveries
+from ragauge.store.packing import pack, sha_of, unpack
+from ragauge.store.page_schema import cards, charts, example_groups, example_indexes
+from ragauge.store.responses import Loaded, load
+from ragauge.store.schema import causes, examples, metadata, responses, run_texts, runs, scores, set_examples
+from ragauge.store.sets import Texts
+from ragauge.store.study_schema import vectors
+from ragauge.store.traffic_schema import inbox, return_batches, trace_batches, traces
+from ragauge.store.verdict_schema import control_evidence, verdicts
+from ragauge.store.writes import count_write
+
+SHORTEST = 12     # characters of a text that is looked for afterwards: shorter ones stand in anybody's
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is kept of some traces.
+
+    Attributes:
+        trace_ids: of them.
+        items: their responses with their examples, in whichever runs.
+        run_nos: numbers of these runs.
+        example_nos: of their examples, those of eval sets too.
+        batches: raw batches that hold anything of them.
+    """
+
+    trace_ids: frozenset[str]
+    items: tuple[Loaded, ...]
+    run_nos: tuple[int, ...]
+    example_nos: tuple[int, ...]
+    batches: tuple[int, ...]
+
+    @property
+    def texts(self) -> set[str]:
+        """Questions, answers and passages."""
+        found: set[str] = set()
+        for item in self.items:
+            found |= {item.example.query, item.response.answer or "", *item.example.references}
+            ranked = (*(item.response.passages or ()), *(item.response.candidates or ()))
+            found |= {one.text for one in ranked if one.text}
+            found |= {turn.text for turn in item.example.history}
+        return found - {""}
+
+
+class Erasing:
+    """Finds what is kept of traces, deletes it, and looks whether anything is left."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._texts = Texts(database)
+
+    def of_segment(self, name: str, value: str) -> set[str]:
+        """Names (query_ids) of the responses of traffic whose segment has a value."""
+        query = select(responses.c.query_id).join_from(
+            responses, example_groups, example_groups.c.example_no == responses.c.example_no
+        ).join(runs, runs.c.run_no == responses.c.run_no)     # fmt: skip
+        mine = query.where(runs.c.kind == "traffic", example_groups.c.name == name, example_groups.c.value == value)
+        with self._database.read() as connection:
+            return set(connection.execute(mine).scalars())
+
+    def traces(self) -> Iterator[str]:
+        """Every trace that is known."""
+        with self._database.read() as connection:
+            yield from connection.execute(select(traces.c.trace_id).order_by(traces.c.trace_id)).scalars().all()
+
+    def held(self, trace_ids: Collection[str], linked: Collection[int] = ()) -> Held:
+        """What is kept of traces.
+
+        Args:
+            trace_ids: of the traces; names of lines that came as responses.
+            linked: numbers of further raw batches that hold something of them.
+        """
+        with self._database.read() as connection:
+            found = _examples_of(connection, trace_ids)
+            rows = list(rows_among(
+                connection, select(responses.c.response_no, responses.c.run_no), responses.c.example_no, found
+            ))  # fmt: skip
+            items = load(connection, self._texts, [row.response_no for row in rows])
+            query = select(trace_batches.c.batch_no)
+            batches = {row.batch_no for row in rows_among(connection, query, trace_batches.c.trace_id, trace_ids)}
+        return Held(
+            frozenset(trace_ids), tuple(items), tuple(sorted({row.run_no for row in rows})), tuple(sorted(found)),
+            tuple(sorted({*batches, *linked})),
+        )  # fmt: skip
+
+    def erase(
+        self, held: Held, bodies: Mapping[int, bytes | None], label_keys: Collection[str],
+        returned: Mapping[str, bytes | None],
+    ) -> dict[str, int]:  # fmt: skip
+        """Deletes all of it in one transaction.
+
+        Args:
+            held: what is to go.
+            bodies: number of a raw batch -> what is left of it, packed; None = nothing.
+            label_keys: of people's labels that are of these responses.
+            returned: id of results on their way -> what is left of them; None = nothing.
+
+        Returns:
+            What -> how many of it went.
+        """
+        numbers = [item.response_no for item in held.items]
+        with self._database.write() as connection:
+            connection.exec_driver_sql("PRAGMA secure_delete = ON")
+            gone = {"labels": _delete(connection, labels, labels.c.key, map(bytes.fromhex, label_keys))}
+            keys = orphans.reply_keys_of(connection, numbers)
+            gone |= self._responses(connection, held, numbers)
+            gone |= orphans.delete_orphans(connection, keys)
+            gone["vectors"] = _delete(connection, vectors, vectors.c.sha, map(sha_of, held.texts))
+            gone |= _traffic(connection, held, bodies)
+            gone |= _sent(connection, held.trace_ids, returned)
+        return {what: n for what, n in gone.items() if n}
+
+    def _responses(self, connection: Connection, held: Held, numbers: Sequence[int]) -> dict[str, int]:
+        gone = dict.fromkeys(("scores", "verdicts", "causes"), 0)
+        if numbers:
+            importing.use_up(connection)
+        for part in chunks(numbers):
+            of = {"values": list(part)}
+            for table in (scores, verdicts, causes):
+                mine = delete(table).where(table.c.run_no.in_(held.run_nos), among(table.c.response_no))
+                gone[table.name] += connection.execute(mine, of).rowcount
+        gone["responses"] = _delete(connection, responses, responses.c.response_no, numbers)
+        gone["examples of eval sets"] = _delete(connection, set_examples, set_examples.c.example_no, held.example_nos)
+        for run_no in held.run_nos:
+            for table in (cards, example_indexes, control_evidence, draws):
+                connection.execute(delete(table).where(table.c.run_no == run_no))
+            connection.execute(delete(cards).where(cards.c.base_no == run_no))
+            self._recount(connection, run_no)
+        connection.execute(delete(charts))
+        return gone
+
+    def _recount(self, connection: Connection, run_no: int) -> None:
+        """The run's number of responses and list of texts, after some of them went."""
+        mine = select(responses.c.text_nos).where(responses.c.run_no == run_no, responses.c.text_nos.is_not(None))
+        used = {
+            int.from_bytes(packed[at : at + 8], "little") for rows in raw_rows(connection, mine) for (packed,) in rows
+            for at in range(0, len(packed), 8)
+        }  # fmt: skip
+        listed = connection.execute(select(run_texts.c.text_no).where(run_texts.c.run_no == run_no)).scalars().all()
+        for part in chunks(sorted({*listed} - used)):
+            old = delete(run_texts).where(run_texts.c.run_no == run_no, among(run_texts.c.text_no))
+            connection.execute(old, {"values": list(part)})
+        left = connection.execute(select(func.count()).where(responses.c.run_no == run_no)).scalar_one()
+        count_write(connection, run_no, done=left)
+
+    def tidy(self) -> int:
+        """Writes the file anew without what was deleted, and empties its log; returns the bytes that it has now.
+
+        Raises:
+            StoreError: another process works on the store for longer than a writer waits.
+        """
+        return sqlite.rewrite(self._database.engine, self._database.url)
+
+    def left(self, held: Held) -> dict[str, int]:
+        """What is still found of traces: "raw files" -> bytes in the store's files, table -> rows that hold any of it.
+
+        Looked for are the ids, and texts of 12 characters or more, as they are and as they are packed.
+        """
+        needles = [one.encode("utf-8", "surrogatepass") for one in sorted(_needles(held))]
+        found = {"raw files": sqlite.bytes_found(self._database.url, needles)}
+        with self._database.read() as connection:
+            for table in metadata.sorted_tables:
+                blobs = [column for column in table.columns if str(column.type) == "BLOB"]
+                query = select(*blobs) if blobs else None
+                for rows in raw_rows(connection, query) if query is not None else ():
+                    hits = sum(any(_holds(blob, needles) for blob in row if blob) for row in rows)
+                    if hits:
+                        found[table.name] = found.get(table.name, 0) + hits
+        return found
+
+
+    def files_beside(self, held: Held) -> tuple[dict[str, int], int]:
+        """Files in the store's folder that hold any of it -> bytes; lines of .jsonl files that do are taken out.
+
+        Returns:
+            The files that are left so, and how many lines went.
+        """
+        needles = [one.encode("utf-8", "surrogatepass") for one in sorted(_needles(held))]
+        found, lines = dict[str, int](), 0
+        for path in sqlite.files_beside(self._database.url):
+            if path.suffix == ".jsonl" and sqlite.count_bytes(path, needles):
+                kept = [line for line in path.read_bytes().splitlines(True) if not any(one in line for one in needles)]
+                lines += len(path.read_bytes().splitlines()) - len(kept)
+                path.write_bytes(b"".join(kept))
+            if n := sqlite.count_bytes(path, needles):
+                found[str(path)] = n
+        return found, lines
+
+
+def _needles(held: Held) -> set[str]:
+    texts = {one for one in held.texts if len(one) >= SHORTEST}
+    return texts | {json.dumps(one, ensure_ascii=False)[1:-1] for one in texts} | set(held.trace_ids)
+
+
+def _holds(blob: bytes, needles: Sequence[bytes]) -> bool:
+    try:
+        plain = zlib.decompress(blob[1:]) if blob[:1] == b"\x01" else blob
+    except zlib.error:
+        plain = blob
+    return any(one in plain for one in needles)
+
+
+def _examples_of(connection: Connection, trace_ids: Collection[str]) -> set[int]:
+    """Numbers of the examples of traces: in runs of traffic, of frozen responses, and of eval sets made of them."""
+    c, found, keys = responses.c, set[int](), set[int]()
+    query = select(c.example_no, examples.c.query_key).join_from(
+        responses, examples, examples.c.example_no == c.example_no
+    ).join(runs, runs.c.run_no == c.run_no)     # fmt: skip
+    for name in trace_ids:
+        turns = (c.query_id > f"{name}:") & (c.query_id < f"{name};")     # ; comes after :
+        frozen = (runs.c.name == CANARY) & (c.query_id == name)
+        for mine in ((runs.c.kind == "traffic") & (c.query_id == name), (runs.c.kind == "traffic") & turns, frozen):
+            for row in connection.execute(query.where(mine)):
+                found.add(row.example_no)
+                keys.add(row.query_key)
+    alike = select(examples.c.example_no, examples.c.body)
+    for row in rows_among(connection, alike, examples.c.query_key, keys):
+        example = decode(Example, unpack(row.body))
+        name = example.query_id.rpartition(": ")[2]     # of the frozen responses of several projects
+        if name in trace_ids or name.partition(":")[0] in trace_ids:
+            found.add(row.example_no)
+    return found
+
+
+def _delete(connection: Connection, table: Any, column: Any, values: Iterable[Any]) -> int:
+    gone = 0
+    for part in chunks(values):
+        gone += connection.execute(delete(table).where(among(column)), {"values": list(part)}).rowcount
+    return gone
+
+
+def _traffic(connection: Connection, held: Held, bodies: Mapping[int, bytes | None]) -> dict[str, int]:
+    """Raw batches without what is of the traces, and what is known of these."""
+    for number, body in bodies.items():
+        mine = inbox.c.batch_no == number
+        connection.execute(delete(inbox).where(mine) if body is None else update(inbox).where(mine).values(body=body))
+    return {"raw batches": len(bodies), "traces": _delete(connection, traces, traces.c.trace_id, held.trace_ids)}
+
+
+def _sent(
+    connection: Connection, trace_ids: Collection[str], returned: Mapping[str, bytes | None]
+) -> dict[str, int]:  # fmt: skip
+    """Alerts that name a trace, messages about them, and results on their way."""
+    changed = 0
+    for table, key, said in ((alerts, alerts.c.alert_id, "trace_id"), (deliveries, deliveries.c.delivery_id, "traces")):
+        for name, packed in connection.execute(select(key, table.c.body)).all():
+            body = json.loads(unpack(packed))
+            named = {body["trace_id"]} if said == "trace_id" else set(body.get(said, ()))
+            if named.isdisjoint(trace_ids):
+                continue
+            if said == "trace_id":
+                body["trace_id"] = ""
+            else:
+                body["traces"] = [one for one in body["traces"] if one not in trace_ids]
+                body.pop("examples", None)
+            connection.execute(update(table).where(key == name).values(body=pack(json.dumps(body))))
+            changed += 1
+    for name, body in returned.items():
+        mine = return_batches.c.batch_id == name
+        gone = delete(return_batches).where(mine)
+        connection.execute(gone if body is None else update(return_batches).where(mine).values(body=body))
+    return {"alerts and messages": changed, "results on their way": len(returned)}

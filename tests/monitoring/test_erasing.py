@@ -1,0 +1,191 @@
+"""A person's data is deleted wherever it is kept, others' stays, and the files show no byte of it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from tests.data.spans import attributes as named
+from tests.monitoring.conftest import CHILD, ROOT, span, traces
+from tests.monitoring.test_settling import KIND, LATER
+
+from ragauge.analysis.monitoring.series import ALL
+from ragauge.analysis.monitoring.watching import Alert
+from ragauge.cli.main import main
+from ragauge.data.ask import Ask, ModelName, Reply
+from ragauge.data.facts import Evidence
+from ragauge.data.identity import digest
+from ragauge.data.label import Label
+from ragauge.data.response import Run
+from ragauge.engine.arrivals import day_of
+from ragauge.engine.label_questions import key_of
+from ragauge.errors import UnknownName, UsageError
+from ragauge.monitoring.erasing import erase, forget_runs
+from ragauge.monitoring.policy import Policy
+from ragauge.monitoring.settling import settle
+from ragauge.store.evidence import PackedEvidence
+from ragauge.store.monitors import Delivery
+from ragauge.store.open import Store, open_store
+
+Sender = Callable[..., TestClient]
+HERS, HIS, LATE = "aa" * 16, "bb" * 16, "cc" * 16
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+MARK = "zqxmarker"     # in all that is hers, and in nothing else
+
+
+def chat(trace_id: str, user: str, mark: str) -> list[dict[str, object]]:
+    asked = {
+        KIND: "CHAIN", "input.value": f"How is {mark} paid back?", "output.value": f"The {mark} comes in 14 days. " * 9,
+        "user.id": user, "metadata": json.dumps({"tenant": f"firm-{user}"}),
+    }  # fmt: skip
+    retrieved = {KIND: "RETRIEVER", "retrieval.documents.0.document.id": "a",
+                 "retrieval.documents.0.document.content": f"A letter to {mark}."}     # fmt: skip
+    return [
+        span(ROOT, trace_id=trace_id, attributes=named(asked)),
+        span(CHILD, ROOT, trace_id=trace_id, attributes=named(retrieved)),
+    ]
+
+
+def everything(folder: Path) -> str:
+    """All that the files of a store hold, and all that they pack, as text."""
+    raw = b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+    packed = []
+    for path in folder.glob("*.db"):
+        with sqlite3.connect(path) as connection:
+            for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                for row in connection.execute(f'SELECT * FROM "{table}"'):  # noqa: S608
+                    for one in row:
+                        with suppress(zlib.error):     # a hash may begin so too
+                            if isinstance(one, bytes) and one[:1] == b"\x01":
+                                packed.append(zlib.decompress(one[1:]))
+    return (raw + b"".join(packed)).decode("utf-8", "replace")
+
+
+@pytest.fixture
+def filled(sender: Sender, store: Store) -> Store:
+    """Two users' traces in one batch, settled, with a judge's evidence and reply, a label, an alert; one more waits."""
+    client = sender()
+    assert client.post("/v1/traces", json=traces(*chat(HERS, "anna", MARK), *chat(HIS, "bert", "plain"))).is_success
+    settle(store, Policy(segments={"tenant": "metadata.tenant"}), LATER)
+    (run,) = store.runs.list()
+    for item in store.runs.load([number for number, _ in store.runs.order(run.run_id)]):
+        mark = MARK if item.example.query_id == HERS else "plain"
+        ask = Ask("chat", "verify_answer", 1, (("user", f"Is it so that {mark} is paid?"),))
+        (reply,) = store.replies.put([(ModelName("openai", "m"), ask, Reply("ok", f"Yes, {mark} is."))])
+        found = Evidence(digest(mark), "verify_answer", 1, "judge", "failed", None, 0, (reply.key,), f"about {mark}")
+        store.evidence.add([(item.response_no, PackedEvidence.of(found))])
+        key = key_of("support", item)
+        assert key is not None
+        store.labels.add([Label(key, None, "support", "supported", f"by {mark}")])
+        alert = Alert(
+            f"a{item.response_no}", "faithfulness", "", ALL, AT, 1, item.example.query_id, AT.date(), 0.5, 9, 0.8, 0.9,
+            9.0, 5.0, 1, "test", False,
+        )  # fmt: skip
+        store.monitors.raised([alert])
+        body = {"traces": [item.example.query_id], "examples": [{"query": f"How is {mark} paid back?"}]}
+        store.monitors.tell([Delivery(f"d{item.response_no}", alert.alert_id, "t", body)])
+    assert client.post("/v1/traces", json=traces(*chat(LATE, "bert", "plain"))).is_success
+    return store
+
+
+@pytest.mark.parametrize("whose", [{"trace": HERS}, {"user": "anna"}, {"tenant": "firm-anna"}])
+def test_no_byte_of_it_is_left(whose: dict[str, str], filled: Store, tmp_path: Path) -> None:
+    """By trace, user or tenant: a planted marker is in no file, page, log or packed body; the other's text stays."""
+    (tmp_path / "answers.jsonl").write_text(f'{{"a": "x"}}\n{{"a": "How is {MARK} paid back?"}}\n')
+    assert MARK in everything(tmp_path)
+    trace_ids = [whose.pop("trace")] if "trace" in whose else []
+    before = erase(filled, trace_ids, whose, dry=True)
+    assert before.dry
+    assert MARK in everything(tmp_path)
+    found = erase(filled, trace_ids, whose)
+    assert (found.traces, found.left, found.files) == (1, {}, {})
+    assert found.deleted["responses"] == found.deleted["raw batches"] == 1
+    filled.close()
+    after = everything(tmp_path)
+    assert MARK not in after
+    assert HERS not in after
+    assert after.count("How is plain paid back?") >= 2     # raw and settled
+    with open_store(filled.url) as again:
+        (run,) = again.runs.list()
+        assert [example.query_id for _, example in again.runs.requests(run.run_id)] == [HIS]
+        assert again.runs.size(run.run_id) == again.runs.find(run.run_id).done == 1
+
+
+def test_who_is_not_known_is_said(filled: Store) -> None:
+    """A trace, or a value, of which nothing is kept is an error that says so, and nothing is deleted."""
+    with pytest.raises(UnknownName):
+        erase(filled, ["dd" * 16], {})
+    with pytest.raises(UsageError, match="nothing is kept of user carl"):
+        erase(filled, [], {"user": "carl"})
+    with pytest.raises(UsageError, match="whose data"):
+        erase(filled, [], {})
+    assert filled.inbox.counts().batches == 2
+
+
+def test_a_trace_that_waits_goes_too(filled: Store) -> None:
+    """Of a user whose last trace was not read yet the raw spans and its place in the queue are deleted as well."""
+    found = erase(filled, [], {"user": "bert"})
+    assert (found.traces, found.left) == (2, {})
+    assert list(filled.erasing.traces()) == [HERS]
+
+
+def test_a_file_that_cannot_be_changed_is_named(filled: Store, tmp_path: Path) -> None:
+    """A report beside the store that quotes a question is left as it is, and named with its bytes."""
+    (tmp_path / "report.html").write_text(f"<p>How is {MARK} paid back?</p>")
+    assert list(erase(filled, [HERS], {}).files) == [str(tmp_path / "report.html")]
+
+
+def test_the_command_says_what_and_proves_it(
+    filled: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:  # fmt: skip
+    """`ragauge delete --user`: a dry run changes nothing, and the deletion says that 0 bytes are found."""
+
+    def typed(*words: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["ragauge", "delete", *words, "--store", filled.url])
+        code: object = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        said = capsys.readouterr()
+        return int(str(code)), said.out + said.err
+
+    filled.close()
+    code, said = typed("--user", "anna", "--dry-run")
+    assert (code, said.startswith("would delete 1 trace: 1 responses")) == (0, True), said
+    code, said = typed("--user", "anna", "--yes")
+    assert (code, "0 bytes found" in said) == (0, True), said
+    code, said = typed("--user", "anna", "--yes")
+    assert (code, "nothing is kept of user anna" in said) == (2, True), said
+
+
+def test_runs_are_forgotten_after_their_time(filled: Store) -> None:
+    """`keep.runs` deletes runs of traffic whose day is over for as long, with evidence and replies; not before."""
+    (run,) = filled.runs.list()
+    day = datetime.fromisoformat(day_of(run)).replace(tzinfo=UTC)
+    assert forget_runs(filled, (day + timedelta(hours=23)).timestamp()) == 0
+    assert forget_runs(filled, (day + timedelta(days=1, minutes=1)).timestamp()) == 1
+    assert filled.runs.list() == []
+    assert filled.replies.matching() == 0
+
+
+def test_replies_that_others_use_stay(filled: Store) -> None:
+    """Deleting a run takes the replies of its evidence along, but none that evidence of another run was read from."""
+    (run,) = filled.runs.list()
+    copy = filled.runs.import_run(Run("", "copy"), list(filled.runs.pairs(run.run_id)))
+    (number, *_) = (number for number, _ in filled.runs.order(copy.run_id))
+    (old, *_) = (number for number, _ in filled.runs.order(run.run_id))
+    (linked,) = filled.evidence.linked([old], "judge")[old]
+    filled.evidence.add([(number, linked)])
+    gone = filled.runs.delete(run.run_id, replies=True)
+    assert (gone["replies"], gone["replies that others use"]) == (1, 1)
+    assert filled.replies.matching() == 1
+    assert filled.runs.delete(copy.run_id, replies=True)["replies"] == 1
