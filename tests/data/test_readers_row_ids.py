@@ -99,6 +99,14 @@ def test_a_set_keeps_both_examples() -> None:
     assert [(one.query_id, one.references) for one in found] == [(ID, ("Ada",)), (f"{ID}-2", ("Max",))]
 
 
+@pytest.mark.parametrize("text", ["nan", "None", "null", "<NA>", " NaN"])
+def test_nothing_written_as_a_text_is_no_passage(text: str, file: File) -> None:
+    """What pandas and Python write for nothing is not recorded as passages, and may be an answer."""
+    (record,) = records(file("a.csv", f"query,contexts,answer\na?,{text},{text}\n"))
+    assert record.response is not None
+    assert (record.response.passages, record.response.answer) == (None, text)
+
+
 @pytest.mark.parametrize("nothing", [None, float("nan")], ids=["null", "NaN"])
 def test_an_unanswered_row_is_not_an_empty_retrieval(nothing: object) -> None:
     """Beside answered rows a row whose passages and answer are null is a response of which nothing was recorded."""

@@ -78,16 +78,19 @@ class PassageNames:
     @cached_property
     def _head_numbers(self) -> Mapping[int, str]:
         """Number -> passage_id where all passages are headed by one, each by another; else nothing."""
-        found = [(HEAD_NUMBER.match(CALLED.sub("", head, count=1)), passage_id) for head, passage_id in self._heads]
-        numbers = {int(match[1]): passage_id for match, passage_id in found if match is not None}
+        numbers: dict[int, str] = {}
+        for head, passage_id in self._heads:
+            match = HEAD_NUMBER.match(head, _called(head))
+            if match is None:
+                return {}
+            numbers[int(match[1])] = passage_id
         return numbers if len(numbers) == len(self._passages) else {}
 
     def _label(self, name: str) -> str | None:
         """The passage whose text is headed by a name."""
         for head, passage_id in self._heads:
-            rest = CALLED.sub("", head, count=1)
-            for text in (head, rest):
-                if name and text.startswith(name) and text[len(name) :].lstrip(" ").startswith(CLOSING):
+            for start in (0, _called(head)):
+                if name and head.startswith(name, start) and head[start + len(name) :].lstrip(" ").startswith(CLOSING):
                     return passage_id
         return None
 
@@ -108,3 +111,9 @@ class PassageNames:
             re.VERBOSE | re.IGNORECASE | re.MULTILINE,
         )
         return next((passage.passage_id for passage in held if pattern.search(passage.text or "")), None)
+
+
+def _called(head: str) -> int:
+    """Where the name or number at the head of a text begins, behind a word for a source."""
+    match = CALLED.match(head)
+    return 0 if match is None else match.end()

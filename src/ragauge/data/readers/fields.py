@@ -44,6 +44,7 @@ ROLES: Mapping[str, Role] = {
     "system": "system", "developer": "system",
 }
 TOOL_ROLES = frozenset({"tool", "function"})
+NULL_TEXTS = frozenset({"nan", "NaN", "<NA>", "None", "null"})     # nothing, as programs write it into a text
 TOKEN_KINDS = {
     "prompt_tokens": "input", "input_tokens": "input", "completion_tokens": "output", "output_tokens": "output",
     "total_tokens": "total",
@@ -271,6 +272,9 @@ def response_of(values: Found, names: Names, query_id: str, notes: Notes, blank:
     if REDACTED in values.values():
         redacted = {field: "redacted" for field in RESPONSE_FIELDS if values.get(field) == REDACTED}
         values = {field: value for field, value in values.items() if field not in redacted}
+
+    if isinstance(held := values.get("passages"), str) and held.strip() in NULL_TEXTS:
+        values = {field: value for field, value in values.items() if field != "passages"}
 
     def has(field: str) -> bool:
         return field in values

@@ -339,7 +339,8 @@ class RecordReader:
             problem = f"no question is built as {self.options.context_marker!r} says."
             raise self.rows.error(problem, hint=f"Write the form of the whole message: {FORM}.")
         for name in sorted(unseen):
-            columns = list(dict.fromkeys(key for keys in self._plans for key in keys))
+            given = (key for keys in self._plans for key in keys if not isinstance(key, SeveralColumns))
+            columns = list(dict.fromkeys(given))
             near = nearest(name, [*columns, *self._inside], n=1, least=0.6)
             seen = f"found: {', '.join(columns[:20])}" + (f"; nearest: {near[0]}" if near else "")
             raise self.rows.error(f"no {self.rows.unit} has a column {name!r} ({seen}).")

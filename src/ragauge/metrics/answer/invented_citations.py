@@ -18,8 +18,8 @@ class InventedCitations(Metric):
 
     z  citations of the answer, read by offset
 
-    Undefined when the answer has no citation. Not applicable when the system does not cite or passages were not
-    recorded.
+    Undefined when the answer has no citation. Not applicable when the system does not cite, how it cites is not
+    understood (most of what it cites names no passage), or passages were not recorded.
     Source: share of references that exist, Zuccon et al., arXiv:2309.09401; here its complement, within the context.
 
     >>> InventedCitations().value([Citation(0, 5, "a#1"), Citation(6, 9, "9")], [Passage("a#1", "a")])
