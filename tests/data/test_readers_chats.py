@@ -125,6 +125,14 @@ def test_what_a_tool_returned_is_what_the_answer_rests_on(returned: dict[str, An
     assert warned == []
 
 
+@pytest.mark.parametrize("returned", ["[]", [], {"results": []}, '{"results": [], "took": 3}'])
+def test_a_tool_that_found_nothing_is_an_empty_retrieval(returned: Any) -> None:
+    """An empty list, and an object that names its results, say that nothing was found."""
+    chat = [said("user", "Wer?"), CALL, {"role": "tool", "content": returned}, said("assistant", "Niemand.")]
+    (record,) = read({"messages": chat})
+    assert told(record)[3] == []
+
+
 @pytest.mark.parametrize(("returned", "beside", "role"), [
     ({"role": "tool", "content": [{"type": "image_url", "image_url": {"url": "https://a.org/a.png"}}]}, {}, "tool"),
     ({"role": "ipython", "content": "Zwei Treffer."}, {}, "ipython"),

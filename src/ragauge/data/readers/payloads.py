@@ -121,8 +121,9 @@ def _passages_of(messages: Sequence[Mapping[str, Any]]) -> tuple[Any, tuple[str,
         for held in (message, *(message.get(key) for key in INSIDE)):
             if isinstance(held, Mapping) and (context := first_of(held, PASSAGE_KEYS)) is not None:
                 return context, tools, tools
-    found = [passage for _, passages in outputs for passage in passages]
-    return found or None, tools, tuple(role for role, passages in outputs if not passages)
+    found = [passage for _, passages in outputs for passage in passages or ()]
+    unread = tuple(role for role, passages in outputs if passages is None)
+    return found if found or len(unread) < len(outputs) else None, tools, unread
 
 
 def _outputs(message: Mapping[str, Any]) -> Iterator[Any]:
@@ -139,16 +140,21 @@ def _result(message: Mapping[str, Any]) -> Any:
     return content_of(message) or first_of(message, RESULT_KEYS)
 
 
-def tool_passages(output: Any) -> list[Any]:
-    """The passages in what a tool returned: those of a list, or of an object's only one, else its text; [] = none."""
+def tool_passages(output: Any) -> list[Any] | None:
+    """The passages in what a tool returned: those of a list, or of an object's only one, else its text.
+
+    None where none can be read; [] where it searched and found nothing.
+    """
     value = _decoded(output) if isinstance(output, str) and output.lstrip()[:1] in ("{", "[") else output
     if isinstance(value, Mapping):
-        value = only_list(value) or first_of(value, (*PASSAGE_KEYS, *RESULT_KEYS)) or [value]
+        held = only_list(value)
+        value = first_of(value, (*PASSAGE_KEYS, "results", *RESULT_KEYS)) if held is None else held
+        value = output if value is None else value
     listed = value if isinstance(value, list) else [value]
     passages = [item for item in listed if isinstance(item, str) or (isinstance(item, Mapping) and _says(item))]
-    if passages and len(passages) == len(listed):
-        return passages
-    return [output] if isinstance(output, str) and output.strip() else []
+    if len(passages) == len(listed):
+        return [item for item in passages if not isinstance(item, str) or item.strip()] or (None if listed else [])
+    return [output] if isinstance(output, str) and output.strip() else None
 
 
 def only_list(value: Mapping[str, Any]) -> list[Any] | None:

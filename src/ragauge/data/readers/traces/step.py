@@ -184,7 +184,8 @@ def outputs_of_tool(value: Any) -> Documents | None:
     """What a tool returned as documents: those of a list, else its text; None where it has none."""
     if value == REDACTED:
         return REDACTED
-    return tuple(found for item in tool_passages(value) if (found := document(item)) is not None) or None
+    passages = tool_passages(value)
+    return None if passages is None else tuple(found for item in passages if (found := document(item)) is not None)
 
 
 def number(value: Any) -> float | None:
