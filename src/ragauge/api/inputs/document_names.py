@@ -11,7 +11,7 @@ from ragauge.text.messages import plural
 if TYPE_CHECKING:
     from ragauge.store.open import Store
 
-MANY, FIRST = 5_000, 500     # responses
+MANY, FIRST = 1_000, 200     # responses
 
 
 def match_run_documents(store: Store, run_id: str, warn: Callable[[str], None]) -> None:
