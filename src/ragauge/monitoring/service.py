@@ -127,9 +127,10 @@ class Service:
 
     def _read(self, tail: GrowingFile) -> int:
         """Reads a file to its end: what comes after a kill may be older than what was taken before."""
-        taken = tail.read()
-        self._behind.discard(tail.path)
-        return taken
+        try:
+            return tail.read()
+        finally:     # one that cannot be read holds up no other
+            self._behind.discard(tail.path)
 
     def _settle(self) -> int:
         if self._behind:
