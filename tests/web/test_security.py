@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 from starlette.testclient import TestClient
 
+import ragauge as rg
 from ragauge.api.queries.options import UiOptions
 from ragauge.errors import StoreError, UsageError
-from ragauge.web.security import COOKIE, POLICY, Access, is_loopback, local, read_token
+from ragauge.web import patience, security
+from ragauge.web.rights import IDLE, LONGEST, Sessions, Tokens, read_tokens
+from ragauge.web.security import COOKIE, POLICY, Access, Guard, is_loopback, local, tokens_for
 from ragauge.web.serve import site_of
 
 Opened = Callable[..., TestClient]
@@ -145,17 +151,17 @@ def test_other_machines_need_a_token(tmp_path: Path) -> None:
     file = tmp_path / "token"
     for host in (ANYWHERE, "::", "10.0.0.7", "box.example"):
         with pytest.raises(UsageError, match="--token-file"):
-            read_token(None, host)
+            tokens_for(None, host)
     assert is_loopback("127.0.0.2")
-    assert read_token(None, "127.0.0.1") == ""
+    assert not tokens_for(None, "127.0.0.1")
     for short in ("", "fifteen-letters", "with blanks in it, and long"):
         file.write_text(short)
         with pytest.raises(UsageError, match="at least 16"):
-            read_token(file, ANYWHERE)
+            tokens_for(file, ANYWHERE)
     file.write_text(f"{TOKEN}\n")
-    assert read_token(file, ANYWHERE) == TOKEN
+    assert tokens_for(file, ANYWHERE) == Tokens(TOKEN)
     with pytest.raises(UsageError, match="cannot be read"):
-        read_token(tmp_path / "none", "127.0.0.1")
+        tokens_for(tmp_path / "none", "127.0.0.1")
     assert TOKEN not in repr(Access(token=TOKEN))
 
 
@@ -170,3 +176,102 @@ def test_options_are_checked_before_listening(tmp_path: Path) -> None:
     assert not (tmp_path / "store.db").exists()
     assert site_of(UiOptions(store=url, base_path="/p/")).root == "/p"
     assert site_of(UiOptions(store=url, read_only=True)).store == f"sqlite+read:///{tmp_path}/store.db"
+
+
+RIGHTS = Tokens(read="r" * 20, write="w" * 20, ingest="i" * 20)
+
+
+def test_three_tokens_have_three_rights(opened: Opened) -> None:
+    """The reading token shows pages and changes nothing, the writing one does both, the sending one neither."""
+    client, own = opened(rights=RIGHTS, csrf="known"), {"origin": "http://127.0.0.1:7471"}
+    for token, page, change in (("r", 200, 403), ("w", 200, 404), ("i", 401, 401), ("x", 401, 401)):
+        headers = {"authorization": f"Bearer {token * 20}", **own}
+        assert client.get("/runs", headers=headers).status_code == page
+        sent = client.post("/runs/none/tags", data={"csrf": "known", "tag": "a"}, headers=headers)
+        assert sent.status_code == change, token
+    assert not RIGHTS.may_send("r" * 20) | RIGHTS.may_send("w" * 20)
+    assert RIGHTS.may_send("i" * 20) & Tokens(TOKEN).may_send(TOKEN)
+    assert "rrrr" not in repr(Access(rights=RIGHTS))
+
+
+def test_a_file_names_rights(tmp_path: Path) -> None:
+    """Lines name who may what; one token alone has every right; a mistake says what is expected."""
+    file = tmp_path / "tokens"
+    file.write_text(f"read: {'r' * 20}\nwrite: {'w' * 20}\ningest: {'i' * 20}\n")
+    assert read_tokens(file) == RIGHTS
+    file.write_text(TOKEN)
+    assert (read_tokens(file).right_of(TOKEN), read_tokens(file).may_send(TOKEN)) == ("write", True)
+    for wrong, why in (("read: short", "at least 16"), (f"read: {'r' * 20}\n{TOKEN}", "expected lines"),
+                       (f"read: {'r' * 20}\nwrite: {'r' * 20}", "one token")):     # fmt: skip
+        file.write_text(wrong)
+        with pytest.raises(UsageError, match=why):
+            read_tokens(file)
+
+
+def test_sessions_end() -> None:
+    """A session ends after an hour without use, twelve hours after its log-in however it is used, and by log-out."""
+    now = [0.0]
+    sessions = Sessions(lambda: now[0])
+    idle, busy, left = (sessions.begin("read") for _ in range(3))
+    sessions.end(left)
+    assert [sessions.right_of(one) for one in (idle, busy, left, "")] == ["read", "read", "", ""]
+    for _ in range(int(LONGEST // (IDLE / 2)) - 1):
+        now[0] += IDLE / 2
+        assert sessions.right_of(busy) == "read"
+    assert sessions.right_of(idle) == ""
+    now[0] += IDLE / 2
+    assert sessions.right_of(busy) == ""
+
+
+def test_a_log_out_ends_the_session(opened: Opened) -> None:
+    """After the log-out the cookie that was given is worth nothing, also where the browser kept it."""
+    client, own = opened(token=TOKEN, csrf="known"), {"origin": "http://127.0.0.1:7471"}
+    client.post("/login", data={"token": TOKEN, "csrf": "known"}, headers=own)
+    given = client.cookies[COOKIE]
+    assert "Log out" in client.get("/runs").text
+    assert client.post("/logout", data={"csrf": "other"}, headers=own).status_code == 403
+    assert client.post("/logout", data={"csrf": "known"}, headers=own).status_code == 303
+    client.cookies.clear()
+    assert client.get("/runs", headers={"cookie": f"{COOKIE}={given}"}).status_code == 401
+    assert "Log out" not in opened().get("/runs").text
+
+
+@pytest.mark.parametrize(("trusted", "forwarded", "secure"), [
+    (("testclient",), "https", True), (("testclient",), "http", False), (("10.0.0.1",), "https", False),
+    ((), "https", False),
+])  # fmt: skip
+def test_the_cookie_is_secure_behind_tls(
+    opened: Opened, trusted: tuple[str, ...], forwarded: str, secure: bool
+) -> None:  # fmt: skip
+    """A proxy that is trusted says that the reader came by TLS; whoever else says so is not believed."""
+    client = opened(token=TOKEN, csrf="known", trusted_proxies=trusted)
+    headers = {"origin": "http://127.0.0.1:7471", "x-forwarded-proto": forwarded}
+    done = client.post("/login", data={"token": TOKEN, "csrf": "known"}, headers=headers)
+    assert ("; Secure" in done.headers["set-cookie"]) == secure
+
+
+def test_probes_need_no_token_and_show_nothing(opened: Opened) -> None:
+    """/livez and /readyz answer whoever asks, by whatever name, with a word; a store that fails is not ready."""
+    client = opened(token=TOKEN, base_path="/p")
+    for path in ("/livez", "/readyz", "/p/livez", "/p/readyz"):
+        answer = client.get(path, headers={"host": "10.1.2.3"})
+        assert (answer.status_code, answer.text) == (200, "ok"), path
+    broken = TestClient(Guard(client.app, Access(), lambda *_, **__: ("", ""), lambda: "the disk is gone"))
+    assert (broken.get("/readyz").status_code, broken.get("/readyz").text) == (503, "not ready")
+    assert broken.get("/livez").status_code == 200
+
+
+def test_half_a_request_is_closed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A connection that sends nothing, half a head or half a form is closed after its time; a whole one is answered."""
+    for module in (patience, security):
+        monkeypatch.setattr(module, "PATIENCE", 0.4)
+    with rg.ui(store=f"sqlite:///{tmp_path}/store.db", port=0, no_open=True) as served:
+        where = urlsplit(served.url)
+        head = f"Host: {where.netloc}\r\n"
+        form = f"POST /login HTTP/1.1\r\n{head}Content-Length: 9\r\n\r\ncsrf"
+        for sent in ("", "GET /livez HT", f"GET /livez HTTP/1.1\r\n{head}", form):
+            with socket.create_connection((where.hostname, where.port), timeout=20) as connection:
+                connection.sendall(sent.encode())
+                heard = b"".join(iter(lambda: connection.recv(4096), b""))
+            assert heard[:12] == (b"HTTP/1.1 413" if sent == form else b""), sent
+        assert urlopen(f"{served.url}livez").read() == b"ok"     # noqa: S310 - this server

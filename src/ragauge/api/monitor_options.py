@@ -24,6 +24,10 @@ class MonitorServeOptions:
     allowed_host: Annotated[
         Sequence[str], Typed("A name that the server is reached by; repeatable.", kind=list[str] | None)
     ] = ()
+    trusted_proxy: Annotated[
+        Sequence[str],
+        Typed("Address of a proxy whose X-Forwarded-Proto counts, as of TLS; repeatable.", kind=list[str] | None),
+    ] = ()
     tail: Annotated[
         Sequence[Path], Typed("A file of JSON lines that an exporter appends to; repeatable.", kind=list[Path] | None)
     ] = ()

@@ -113,7 +113,7 @@ def application(site: Site) -> ASGIApp:
     for address in PAGES:
         _add(app, site, address)
     _add_actions(app, site)
-    return Guard(app, site.access, site.refusal)
+    return Guard(app, site.access, site.refusal, site.why_not_ready)
 
 
 def _add(app: FastAPI, site: Site, address: Address) -> None:

@@ -65,6 +65,7 @@ def ui(wanted: ServedOptions) -> Dashboard:
         port: of the address; 0 takes a free one.
         token_file: a file with the token that readers log in with.
         allowed_host: names that the server is reached by.
+        trusted_proxy: addresses of proxies whose X-Forwarded-Proto counts.
         base_path: what every address begins with, behind a proxy.
         read_only: open the store for reading, and take no change.
         no_open: open no browser.

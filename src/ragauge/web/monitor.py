@@ -12,6 +12,7 @@ from ragauge.api.monitor_replay import section_of
 from ragauge.api.monitor_section import filtered_out, judged
 from ragauge.api.queries.options import ServedOptions
 from ragauge.api.traffic import note_running
+from ragauge.errors import UsageError
 from ragauge.reporting.watched import projects_said
 from ragauge.web.serve import listen_and_serve, require, site_of
 
@@ -44,8 +45,10 @@ def serve(wanted: MonitorServeOptions, say: Callable[[str], None]) -> None:
     share_arenas()
     site = replace(site_of(ServedOptions(
         store=wanted.store, host=wanted.host, port=wanted.port, token_file=wanted.token_file,
-        allowed_host=wanted.allowed_host, no_open=True,
+        allowed_host=wanted.allowed_host, trusted_proxy=wanted.trusted_proxy, no_open=True,
     ), wanted.config), watching=True)     # fmt: skip
+    if site.access.needs_token and not (site.access.tokens.every or site.access.tokens.ingest):
+        raise UsageError(f"--token-file {wanted.token_file}: no token sends traces. Add a line ingest: TOKEN.")
     kinds = (Scheduler, DriftWatcher, JudgeCanary, SignalWatcher, GivingBack)
     timed = [one for kind in kinds if (one := kind.of(wanted.config)) is not None]
     policy = replace(policy_of(wanted.config), dated=wanted.date_from == "span")

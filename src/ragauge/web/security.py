@@ -8,11 +8,10 @@ bring the token that only those pages hold. Who reaches the server from another 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import ipaddress
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
@@ -20,11 +19,12 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import parse_qs, quote, urlsplit
 
 from ragauge.errors import UsageError
+from ragauge.web.patience import PATIENCE
+from ragauge.web.rights import LEAST_TOKEN, LONGEST, Right, Sessions, Tokens, is_same, read_tokens
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-LEAST_TOKEN = 16             # characters
 MOST_BODY = 1 << 20          # bytes of a form
 LOGIN_DELAY = 0.5            # seconds that a wrong token waits for its answer
 COOKIE = "ragauge_session"
@@ -36,30 +36,20 @@ POLICY = (
 )
 
 
-def read_token(path: Path | None, host: str) -> str:
-    """The token in a file; "" where none is needed.
+def tokens_for(path: Path | None, host: str) -> Tokens:
+    """The tokens in a file; none where none is needed.
 
     Raises:
         UsageError: a host beyond this machine without a token, a file that cannot be read, or too short a token.
     """
-    if path is None:
-        if not is_loopback(host):
-            raise UsageError(
-                f"--host {host} lets other machines in, which needs a token. Write one of at least {LEAST_TOKEN} "
-                "characters into a file, and name it with --token-file."
-            )
-        return ""
-    try:
-        token = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--token-file {path} cannot be read: {error}. Name a text file with the token.") from error
-    if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+    if path is not None:
+        return read_tokens(path)
+    if not is_loopback(host):
         raise UsageError(
-            f"--token-file {path}: expected a token of at least {LEAST_TOKEN} letters, digits and signs, without "
-            f"blanks, got {len(token)} characters. Make one with: python -c 'import secrets; "
-            "print(secrets.token_urlsafe())'"
+            f"--host {host} lets other machines in, which needs a token. Write one of at least {LEAST_TOKEN} "
+            "characters into a file, and name it with --token-file."
         )
-    return token
+    return Tokens()
 
 
 def is_loopback(host: str) -> bool:
@@ -85,11 +75,13 @@ class Access:
 
     Attributes:
         host: that the server listens at.
-        token: that readers log in with; "" = anyone on this machine may read.
+        token: that gives every right; "" = anyone on this machine may read, or `rights` names others.
         allowed: further names of the server.
         base_path: what every path begins with; "" = nothing.
         read_only: no POST is taken.
         csrf: what a form of this server brings back.
+        rights: tokens that give some rights each.
+        trusted_proxies: addresses of proxies whose X-Forwarded-Proto counts.
     """
 
     host: str = LOOPBACK[0]
@@ -98,11 +90,27 @@ class Access:
     base_path: str = ""
     read_only: bool = False
     csrf: str = field(default_factory=secrets.token_urlsafe, repr=False)
+    rights: Tokens = field(default_factory=Tokens, repr=False)
+    trusted_proxies: Sequence[str] = ()
 
     @property
-    def session(self) -> str:
-        """What the cookie of who logged in holds: it follows from the token, which it does not give away."""
-        return hmac.new(self.token.encode(), b"ragauge ui session", hashlib.sha256).hexdigest()
+    def tokens(self) -> Tokens:
+        """All that are known."""
+        return Tokens(self.token) if self.token else self.rights
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether whoever asks must know one."""
+        return bool(self.tokens)
+
+    def may_send(self, word: str) -> bool:
+        """Whether a token lets its bearer send traces."""
+        return self.tokens.may_send(word)
+
+    def is_encrypted(self, scope: Scope, forwarded: str) -> bool:
+        """Whether a request came by TLS: to here, or to a proxy that is trusted and says so (X-Forwarded-Proto)."""
+        client = (scope.get("client") or ("",))[0]
+        return scope.get("scheme") == "https" or (client in self.trusted_proxies and forwarded.lower() == "https")
 
     def knows_host(self, named: str) -> bool:
         """Whether a request's Host names this server.
@@ -139,10 +147,16 @@ class Guard:
         app: what answers.
         access: who may ask.
         refusal: makes what a refusal shows.
+        ready: why nothing can be shown now, "" = it can be.
+        sessions: of who logged in.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, refusal: Refusal) -> None:
-        self._app, self._access, self._refusal = app, access, refusal
+    def __init__(
+        self, app: ASGIApp, access: Access, refusal: Refusal, ready: Callable[[], str] = str,
+        sessions: Sessions | None = None,
+    ) -> None:  # fmt: skip
+        self._app, self._access, self._refusal, self._ready = app, access, refusal, ready
+        self._sessions = sessions or Sessions()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
@@ -155,6 +169,8 @@ class Guard:
             headers.setdefault(_text(name).lower(), []).append(_text(value))
         reply = _with_headers(send, is_loopback(self._access.host))
         asked = GuardedRequest(scope, headers)
+        if await self._probed(asked, reply):
+            return
         if (refused := self._refused(asked)) is not None:
             await self._say(asked, *refused, reply)
             return
@@ -164,8 +180,8 @@ class Guard:
             if (refused := self._refused_form(asked, body)) is not None:
                 await self._say(asked, *refused, reply)
                 return
-            if inner["path"] == "/login":
-                await self._log_in(asked, body or b"", reply)
+            if inner["path"] in ("/login", "/logout"):
+                await (self._log_in if inner["path"] == "/login" else self._log_out)(asked, body or b"", reply)
                 return
             receive = _again(body or b"", receive)
         await self._app(inner, receive, reply)
@@ -182,49 +198,75 @@ class Guard:
         method = asked.scope["method"]
         if method not in (*SAFE, "POST"):
             return 405, f"{method} is not taken here; pages are read with GET and changed with POST."
-        if self._access.token and not self._knows(asked) and not self._is_open(asked):
+        right = self._right(asked) if self._access.needs_token else "write"
+        if not right and not self._is_open(asked):
             return 401, "the token is needed. Give it here, or as the header Authorization: Bearer TOKEN."
-        if method == "POST" and self._access.read_only and not asked.path.endswith("/login"):
-            return 403, "this server was started with --read-only: nothing can be changed here."
+        if method == "POST" and not asked.path.endswith(("/login", "/logout")):
+            if self._access.read_only:
+                return 403, "this server was started with --read-only: nothing can be changed here."
+            if right != "write":
+                return 403, "this token reads alone. Log in with the token that writes to change anything."
         return None
+
+    async def _probed(self, asked: GuardedRequest, send: Send) -> bool:
+        """Answers /livez and /readyz, which hold no data, without a token; whether it was one of them."""
+        path = asked.path.removeprefix(self._access.base_path)
+        if path not in ("/livez", "/readyz") or asked.scope["method"] not in SAFE:
+            return False
+        why = await asyncio.to_thread(self._ready) if path == "/readyz" else ""
+        body = b"not ready" if why else b"ok"
+        await _answer(send, 503 if why else 200, body, {"content-type": "text/plain", "cache-control": "no-store"})
+        return True
 
     def _is_open(self, asked: GuardedRequest) -> bool:
         """Whether who is not logged in may see it: the log-in, and what its page looks like."""
         path = asked.path.removeprefix(self._access.base_path)
         return path == "/login" or path.startswith("/static/")
 
-    def _knows(self, asked: GuardedRequest) -> bool:
-        """Whether the token came along, or the cookie of who gave it before; both compared in constant time."""
+    def _right(self, asked: GuardedRequest) -> Right:
+        """What the token that came along lets do, or the session of who gave it before."""
         given = next(iter(asked.headers.get("authorization", [])), "")
         scheme, _, word = given.partition(" ")
-        if scheme.lower() == "bearer" and _same(word.strip(), self._access.token):
-            return True
-        return any(_same(value, self._access.session) for value in asked.cookies(COOKIE))
+        if scheme.lower() == "bearer" and (right := self._access.tokens.right_of(word.strip())):
+            return right
+        found = [self._sessions.right_of(value) for value in asked.cookies(COOKIE)]
+        return "write" if "write" in found else "read" if "read" in found else ""
 
     def _refused_form(self, asked: GuardedRequest, body: bytes | None) -> tuple[int, str] | None:
         """Status and reason where a POST is not from a page of this server."""
         if body is None:
-            return 413, f"a form holds at most {MOST_BODY:,} bytes."
+            return 413, f"a form holds at most {MOST_BODY:,} bytes, which arrive within {PATIENCE:g} seconds."
         if not asked.is_own_form():
             return 403, "the form was sent from another site. Open the page here, and send it from there."
         kind = asked.one("content-type").partition(";")[0].strip().lower()
         if kind != "application/x-www-form-urlencoded":
             return 415, f"expected a form (application/x-www-form-urlencoded), got {kind[:60] or 'nothing'}."
         given = _fields(body).get("csrf", "")
-        if not _same(given, self._access.csrf):
+        if not is_same(given, self._access.csrf):
             return 403, "the form is not of this page as it is served now. Load the page again, and send it then."
         return None
 
     async def _log_in(self, asked: GuardedRequest, body: bytes, send: Send) -> None:
         fields, root = _fields(body), self._access.base_path
         to = local(fields.get("next", ""), root)
-        if not self._access.token or not _same(fields.get("token", ""), self._access.token):
+        right = self._access.tokens.right_of(fields.get("token", ""))
+        if not right:
             await asyncio.sleep(LOGIN_DELAY)
             await self._say(asked, 401, "that is not the token.", send, to)
             return
-        secure = "; Secure" if asked.scope.get("scheme") == "https" else ""
-        cookie = f"{COOKIE}={self._access.session}; Path={root or '/'}; HttpOnly; SameSite=Strict{secure}"
+        cookie = self._cookie(asked, self._sessions.begin(right), int(LONGEST))
         await _answer(send, 303, b"", {"location": to, "set-cookie": cookie})
+
+    async def _log_out(self, asked: GuardedRequest, _: bytes, send: Send) -> None:
+        for name in asked.cookies(COOKIE):
+            self._sessions.end(name)
+        headers = {"location": f"{self._access.base_path}/", "set-cookie": self._cookie(asked, "", 0)}
+        await _answer(send, 303, b"", headers)
+
+    def _cookie(self, asked: GuardedRequest, value: str, seconds: int) -> str:
+        secure = "; Secure" if self._access.is_encrypted(asked.scope, asked.one("x-forwarded-proto")) else ""
+        path = self._access.base_path or "/"
+        return f"{COOKIE}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
 
     async def _say(self, asked: GuardedRequest, status: int, why: str, send: Send, to: str = "") -> None:
         login = (to or local(asked.address, self._access.base_path)) if status == 401 else ""
@@ -290,10 +332,6 @@ def local(address: str, root: str) -> str:
     return address if plain and address.isascii() and "\\" not in address else f"{root}/"
 
 
-def _same(given: str, known: str) -> bool:
-    return bool(known) and hmac.compare_digest(given.encode(), known.encode())
-
-
 def _fields(body: bytes) -> dict[str, str]:
     try:
         return {name: values[-1] for name, values in parse_qs(body.decode(), keep_blank_values=True).items()}
@@ -302,18 +340,18 @@ def _fields(body: bytes) -> dict[str, str]:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """What was sent; None where it is too long."""
-    parts, size = [], 0
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > MOST_BODY:
-            return None
-        if not message.get("more_body"):
-            return b"".join(parts)
+    """What was sent; None where it is too long, or not whole in time."""
+    parts, size = list[bytes](), 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE):
+            while (message := await receive())["type"] == "http.request":
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                if size > MOST_BODY:
+                    return None
+                if not message.get("more_body"):
+                    return b"".join(parts)
+    return None
 
 
 def _again(body: bytes, rest: Receive) -> Receive:

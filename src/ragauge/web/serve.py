@@ -15,7 +15,8 @@ from ragauge.api.runs import runs
 from ragauge.api.set_adding import regression_set
 from ragauge.errors import MissingExtra, UsageError
 from ragauge.text.messages import plural
-from ragauge.web.security import Access, read_token
+from ragauge.web.patience import patient_protocol
+from ragauge.web.security import Access, tokens_for
 from ragauge.web.site import Site
 
 if TYPE_CHECKING:
@@ -40,12 +41,15 @@ def site_of(wanted: ServedOptions, config: Path | None = None) -> Site:
     base = wanted.base_path.rstrip("/")
     if not re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*", base):
         raise UsageError(f"--base-path: expected a path of letters, digits and hyphens, got {base!r}. Write /ragauge.")
-    token = read_token(wanted.token_file, wanted.host)
+    tokens = tokens_for(wanted.token_file, wanted.host)
     exported = isinstance(wanted, UiOptions) and wanted.export is not None
-    if exported and (base or token):
+    if exported and (base or tokens):
         raise UsageError("--export writes files, which no address and no token stand before: leave these options out.")
     reads = wanted.read_only or exported
-    access = Access(wanted.host, token, tuple(wanted.allowed_host), base, reads)
+    access = Access(
+        wanted.host, "", tuple(wanted.allowed_host), base, reads, rights=tokens,
+        trusted_proxies=tuple(wanted.trusted_proxy),
+    )  # fmt: skip
     store = served_store(wanted.store, read_only=wanted.read_only)
     site = Site(store, access, exported, regression_set(), config)
     runs(limit=1, store=site.store)     # it is made, upgraded and refused here, not under a page
@@ -142,7 +146,7 @@ def listen(
 
     config = uvicorn.Config(     # no access log: an address may hold what was searched for
         app, log_level="warning", access_log=False, server_header=False, lifespan="off", ws="none",
-        proxy_headers=False, timeout_graceful_shutdown=GRACE,
+        proxy_headers=False, timeout_graceful_shutdown=GRACE, http=patient_protocol(),
     )     # fmt: skip
     return Announced(config), listening
 

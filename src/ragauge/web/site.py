@@ -114,6 +114,14 @@ class Site:
         """The store as all pages read it."""
         return ServedPages(self.store)
 
+    def why_not_ready(self) -> str:
+        """Why the store cannot be read; "" = it can be."""
+        try:
+            with self.served.reading():
+                return ""
+        except RagaugeError as error:
+            return str(error)
+
     def sections(self, *, watched: bool) -> list[tuple[str, str]]:
         """Address and name of what the head of every page leads to; monitors where there is traffic to watch."""
         return [(f"{self.root}/{path}", name) for path, name in (*SECTIONS, *((MONITOR,) if watched else ()))]
@@ -164,7 +172,7 @@ class Site:
             "frame": "served.html", "root": self.root, "here": f"{self.root}/{here}",
             "digest": digest(), "csrf": self.access.csrf, "read_only": self.access.read_only, "now": "",
             "manage": None, "most_note": MOST_NOTE, "exported": self.exported, "told": "",
-            "regression_set": self.regression_set, "live": None,
+            "regression_set": self.regression_set, "live": None, "logs_out": self.access.needs_token,
         }     # fmt: skip
         if "sections_of_site" not in values:
             frame["sections_of_site"] = self.sections(watched=self._watched())

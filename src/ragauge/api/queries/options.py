@@ -192,6 +192,10 @@ class ServedOptions:
     allowed_host: Annotated[
         Sequence[str], Typed("A name that the server is reached by; repeatable.", kind=list[str] | None)
     ] = ()
+    trusted_proxy: Annotated[
+        Sequence[str],
+        Typed("Address of a proxy whose X-Forwarded-Proto counts, as of TLS; repeatable.", kind=list[str] | None),
+    ] = ()
     base_path: Annotated[str, Typed("What every address begins with, behind a proxy: /ragauge.")] = ""
     read_only: Annotated[bool, Typed("Open the store for reading, and take no change.")] = False
     no_open: Annotated[bool, Typed("Open no browser.")] = False
