@@ -135,7 +135,7 @@ async def evaluate_async(wanted: EvaluateOptions) -> Scorecard:
             "Context: {context} Question: {query}"; or the text that the context stands behind.
         scores: columns of numbers that become metrics of their names: "rating", ["rating", "minutes:lower"]; higher is
             better unless it says :lower or :neither. A stored run has those that were read with it, and its outcomes.
-        without_retrieval: of a file of traces, read answers before which nothing was searched too (docs/data.md).
+        without_retrieval: of a file of traces, read answers before which nothing was searched too (ragauge docs data).
         config: the system's settings, shown in reports; a run of other settings is another run.
         limit: evaluate this many examples, drawn at random.
         filter: segment column (or "tag") -> value; only the examples that match.

@@ -156,13 +156,12 @@ def _needs_reference(facts: Facts) -> NotApplicable | None:
 
 
 def _needs_reference_text(facts: Facts) -> NotApplicable | None:
-    known = any(reference.strip() for reference in facts.example.references)
-    return None if known else NotApplicable("no reference answer")
+    return None if any(map(str.strip, facts.example.references)) else NotApplicable("no reference answer")
 
 
 def _needs_labels(facts: Facts) -> NotApplicable | None:
-    known = facts.example.relevant or facts.example.relevant_chunks
-    return None if known else NotApplicable("no relevance labels")
+    labels = facts.example.relevant or facts.example.relevant_chunks
+    return None if labels else NotApplicable("no relevance labels")
 
 
 def _needs_chunks(facts: Facts) -> NotApplicable | None:
@@ -335,7 +334,7 @@ def _rated(name: str) -> Callable[[Any, Facts], tuple[Any, ...]]:
 def _addressed(answer: AnswerFacts, _: Facts) -> tuple[float, float, float] | None:
     """Probabilities of fully, partly and no; certain where the judge has none."""
     if answer.address is None or answer.address_p is not None:
-        return None if answer.address is None else answer.address_p
+        return answer.address_p if answer.address else None
     return (float(answer.address == "fully"), float(answer.address == "partly"), float(answer.address == "no"))
 
 
@@ -349,8 +348,7 @@ def _stated(agreement: Any, facts: Facts) -> tuple[bool | None, ...]:
     """Per reference claim, whether the answer states it: a sentence that could not be read may state any."""
     if isinstance(resolve("verify_answer.claims", facts), Failed):
         return tuple(stated or None for stated in agreement.reference)
-    reference: tuple[bool | None, ...] = agreement.reference
-    return reference
+    return tuple(agreement.reference)
 
 
 def _agrees(agreement: Any, facts: Facts) -> tuple[float | None, ...] | Failed:

@@ -268,13 +268,10 @@ def response_of(values: Found, names: Names, query_id: str, notes: Notes, blank:
         notes: what to warn about.
         blank: why a null value is null where the source can say nothing else, such as "empty cell".
     """
-    redacted: dict[str, str] = {}
-    if REDACTED in values.values():
-        redacted = {field: "redacted" for field in RESPONSE_FIELDS if values.get(field) == REDACTED}
-        values = {field: value for field, value in values.items() if field not in redacted}
-
-    if isinstance(held := values.get("passages"), str) and held.strip() in NULL_TEXTS:
-        values = {field: value for field, value in values.items() if field != "passages"}
+    redacted = {field: "redacted" for field in RESPONSE_FIELDS if values.get(field) == REDACTED}
+    held = values.get("passages")
+    null = {"passages"} if isinstance(held, str) and held.strip() in NULL_TEXTS else set()
+    values = {field: value for field, value in values.items() if field not in {*redacted, *null}}
 
     def has(field: str) -> bool:
         return field in values
