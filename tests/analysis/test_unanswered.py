@@ -34,7 +34,8 @@ def held(new: Mapping[str, str], base: Mapping[str, str], n: int = 200) -> list[
     of = index(n)
     kind = pl.DataFrame({"query_id": of.query_ids, "type": ["rare" if i < 20 else "usual" for i in range(n)]})
     comparer = Comparer(of, Join(of.query_ids, of.query_ids), kind)
-    comparer.read_unanswered(unanswered(of, causes(new)), unanswered(of, causes(base)))
+    comparer.know_unanswered(unanswered(of, causes(new)), unanswered(of, causes(base)))
+    comparer.read_unanswered()
     (changes,), *_ = corrected([comparer])
     assert not comparer.whole.as_read(changes.metrics)     # no metric, so the diagnosis is not asked to read it
     rows = [(one.metric, one.verdict) for one in changes.metrics]
@@ -85,11 +86,37 @@ def test_the_row_is_one_of_the_family() -> None:
     generator = np.random.default_rng(1)
     sides = [arrays("mrr", {f"q{i}": float(x) for i, x in enumerate(generator.random(200))}) for _ in range(2)]
     comparer = Comparer(sides[0].index, Join(sides[0].index.query_ids, sides[1].index.query_ids))
-    comparer.read(parse("mrr"), examples(sides[0], "mrr"), examples(sides[1], "mrr"))
     of = sides[0].index
-    comparer.read_unanswered(unanswered(of, causes({f"q{i}": NAME for i in range(8)})), unanswered(of, causes({})))
+    comparer.know_unanswered(unanswered(of, causes({f"q{i}": NAME for i in range(8)})), unanswered(of, causes({})))
+    comparer.read(parse("mrr"), examples(sides[0], "mrr"), examples(sides[1], "mrr"))
+    comparer.read_unanswered()
     (changes,), tests, _ = corrected([comparer])
     failed = next(one for one in changes.metrics if one.metric == NAME)
     assert tests == 2
     assert failed.p_value is not None
     assert failed.holm == pytest.approx(2 * failed.p_value)
+
+
+def latency_of(new: Mapping[str, float], base: Mapping[str, float], failed: str = "", *, paired: bool = True) -> str:
+    """The verdict on latency of two runs over the same 40 examples; in one of them every second call failed."""
+    sides = [arrays("latency", dict(side)) for side in (new, base)]
+    of = sides[0].index
+    every_second = causes({f"q{i}": NAME for i in range(0, 40, 2)})
+    comparer = Comparer(of, Join(of.query_ids, sides[1].index.query_ids), paired=paired)
+    calls = (unanswered(of, every_second if failed == side else causes({})) for side in ("new", "base"))
+    comparer.know_unanswered(*calls)
+    comparer.read(parse("latency"), examples(sides[0], "latency"), examples(sides[1], "latency"))
+    return comparer.whole.found[0].verdict
+
+
+def test_a_quick_failure_is_no_quick_answer() -> None:
+    """Failed calls never make their own run quicker; late ones, such as time-outs, still make it slower."""
+    generator = np.random.default_rng(8)
+    usual = {f"q{i}": 500.0 + float(x) for i, x in enumerate(generator.normal(0, 5, 40))}
+    quick, late = ({name: value if int(name[1:]) % 2 else ms for name, value in usual.items()} for ms in (2.0, 60_000.0))
+    for paired in (True, False):
+        assert latency_of(quick, usual, paired=paired) == "better"     # where nothing failed
+        assert latency_of(quick, usual, "new", paired=paired) in ("no change seen", "not enough data")
+        assert latency_of(usual, quick, "base", paired=paired) in ("no change seen", "not enough data")
+    assert latency_of(late, usual, "new") == "worse"
+    assert latency_of(usual, late, "base") == "better"

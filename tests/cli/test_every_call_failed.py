@@ -76,3 +76,29 @@ def test_some_calls_failed(cli: Cli, folder: Path) -> None:
     told = words(cli("run", "broken:answer", "set.jsonl", "--evaluate", "-q").out)
     assert "9 of 12 calls failed: TypeError" in told
     assert "calls failed: TypeError" not in cli("gate", "latest").out
+
+
+GOOD = "import time\ndef answer(question):\n    time.sleep(0.01)\n    return {'answer': 'It is 7.', 'passages': ['It is 7.']}\n"
+RULE = "gate:\n  rules:\n    - {metric: latency, max_drop: 5%}\n    - {metric: precision@5, max_drop: 1 point}\n"
+
+
+def test_is_never_better(cli: Cli, folder: Path) -> None:
+    """A run that fails every call at once is quicker than one that answers, and better nowhere: lists, report, gate."""
+    (folder / "broken.py").write_text(GOOD)
+    assert cli("run", "broken:answer", "set.jsonl", "--evaluate", "-q", "--name", "before").code == 0
+    (folder / "broken.py").write_text(APP)
+    sys.modules.pop("broken")
+    cli("run", "broken:answer", "set.jsonl", "--evaluate", "-q", "--name", "after")
+    compared = cli("compare", "before", "after", "--json").json()["comparisons"][0]
+    verdicts = {name: metric["verdict"] for name, metric in compared["metrics"].items()}
+    assert (compared["verdict"], verdicts["system_failed"], verdicts["latency"]) == ("worse", "worse", "not enough data")
+    assert "better" not in verdicts.values()
+    (folder / "ragauge.yaml").write_text(RULE)
+    for command in (("compare", "before", "after"), ("report", "after", "--baseline", "before"), ("runs",), ("log",),
+                    ("gate", "after", "--baseline", "before")):  # fmt: skip
+        shown = words(cli(*command).out)
+        assert not [said for said in ("Better than", "▲ Better", "better on") if said in shown], command
+    assert "Worse than before: 12 calls failed" in words(cli("report", "after", "--baseline", "before").out)
+    assert {row["name"]: row["verdict"] for row in cli("runs", "--json").json()}["after"] in ("worse", "")
+    back = cli("compare", "after", "before", "--json").json()["comparisons"][0]
+    assert (back["verdict"], back["metrics"]["latency"]["verdict"]) == ("better", "not enough data")

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Cli, write
+from tests.loopback.server import FaultyServer
 
 RAGAUGE = Path(sys.executable).with_name("ragauge")
 QUICK = "recall@5,faithfulness,fabricated_specifics,context_recall"
@@ -156,22 +157,46 @@ def test_impatient_ctrl_c(tmp_path: Path) -> None:
     assert left == []
 
 
-def test_second_evaluation_of_a_run_is_told(cli: Cli, small: Path, tmp_path: Path) -> None:
-    """Who evaluates a run that another process evaluates is told; not where all is done, nor where nobody else is."""
+HOLD = (
+    "import sys, time; from ragauge.store.sqlite import held\n"
+    "with held(sys.argv[1], sys.argv[2]) as alone: print(alone, flush=True); time.sleep(float(sys.argv[3]))"
+)
+
+
+def test_second_evaluation_of_a_run_waits(cli: Cli, small: Path, tmp_path: Path) -> None:
+    """Who evaluates a run that another process evaluates is told and waits for it; not where nothing is left to ask."""
     assert cli("evaluate", small, "-q", "--judge", "none").code == 0
     run_id = cli("runs", "--json").json()[0]["run_id"]
-    hold = (
-        "import sys; from ragauge.store.sqlite import held\n"
-        "with held(sys.argv[1], sys.argv[2]) as alone: print(alone, flush=True); sys.stdin.read()"
-    )
     url = f"sqlite:///{tmp_path / '.ragauge' / 'ragauge.db'}"
-    command = [sys.executable, "-c", hold, url, run_id]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+    with subprocess.Popen([sys.executable, "-c", HOLD, url, run_id, "1.5"], stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "True\n"
         second = cli("evaluate", "latest", "-q")
-        assert second.code == 0
+        assert (second.code, other.poll()) == (0, 0)     # it ended after the other
         assert f"warning: ten ({run_id}) is being evaluated by another process or thread now." in second.err
-        assert "another process" not in cli("evaluate", "latest", "-q").err     # nothing is left to ask
-        other.communicate()
+    with subprocess.Popen([sys.executable, "-c", HOLD, url, run_id, "60"], stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        assert "another process" not in cli("evaluate", "latest", "-q").err
+        other.kill()
     assert "another process" not in cli("evaluate", "latest", "-q", "--judge-repeats", "2").err
+
+
+@pytest.mark.slow
+def test_two_processes_pay_once(small: Path, tmp_path: Path) -> None:
+    """Two processes that evaluate one file at once send no request twice, and both succeed."""
+    streams: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    with FaultyServer(latency=1.0) as server:
+        limits = ("--concurrency", "2", "--max-concurrency", "2")
+        command = [RAGAUGE, "evaluate", small, "--judge", f"openai-chat:any@{server.url}", *limits]
+        shared: dict[str, Any] = {"cwd": tmp_path, "env": environment() | {"OPENAI_API_KEY": "x"}, **streams}
+        with subprocess.Popen(command, **shared) as first:
+            while not server.requests:
+                time.sleep(0.05)
+            with subprocess.Popen(command, **shared) as second:
+                told = second.communicate(timeout=200)[1]
+            first.communicate(timeout=200)
+        sent = [json.dumps(request.body, sort_keys=True) for request in server.requests]
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert "is being evaluated by another process" in told
+    assert len(sent) == len(set(sent)) > 10

@@ -124,6 +124,7 @@ class RunPair:
         self._metrics = list(metrics)
         self._renamed: dict[str, Mapping[str, str]] = {}     # run -> id of an example there -> its id here
         self._baseline = None if base is None else self._beside(base, self._metrics)
+        self._causes = () if base is None or self._baseline is None else self._know_unanswered(base, self._baseline)
         self._oracle = self._found()
         self.readers: tuple[BaselineReader, ...] = tuple(
             comparison for comparison in (self._baseline, self._oracle and self._oracle[1]) if comparison is not None
@@ -160,16 +161,13 @@ class RunPair:
             return None
         import polars as pl
 
-        from ragauge.analysis.comparison.alike import unanswered
         from ragauge.analysis.comparison.changes import failures_of
         from ragauge.analysis.results.comparison import Failures, Matched, RunComparison
         from ragauge.api.queries.columns import rule_version
         from ragauge.data.verdict import RULE_VERSION
 
-        renamed = self._renamed.get(self._base.run_id, {})
-        here = causes_of(self._store, self._run.run_id, self._judge_id, self._index)
-        causes = causes_of(self._store, self._base.run_id, self._judge_id, baseline.base.index, renamed)
-        baseline.read_unanswered(unanswered(self._index, here), unanswered(baseline.base.index, causes))
+        here, causes = self._causes
+        baseline.read_unanswered()
         among = None
         if baseline.paired:
             among = set(self._index.query_ids) & set(baseline.base.index.query_ids)
@@ -191,6 +189,16 @@ class RunPair:
             self._base, self._run, matched, tuple(baseline.changes), failures=failures,
             newly_unanswered=baseline.newly_unanswered,
         )     # fmt: skip
+
+    def _know_unanswered(self, base: Run, reader: BaselineReader) -> tuple[pl.DataFrame, ...]:
+        """Tells the reader which calls failed; the cause frames of this run and of the baseline."""
+        from ragauge.analysis.comparison.alike import unanswered
+
+        renamed = self._renamed.get(base.run_id, {})
+        here = causes_of(self._store, self._run.run_id, self._judge_id, self._index)
+        there = causes_of(self._store, base.run_id, self._judge_id, reader.base.index, renamed)
+        reader.know_unanswered(unanswered(self._index, here), unanswered(reader.base.index, there))
+        return here, there
 
     def _of_oracle(self) -> OracleRun | None:
         from ragauge.analysis.diagnosis.readings import OracleRun

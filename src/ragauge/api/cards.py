@@ -81,23 +81,36 @@ def judged(store: Store, run: Run, judge: str | None) -> str | None:
         UnknownName: no judge of this run has such an id.
         UsageError: the run has not been evaluated.
     """
-    from ragauge.store.run_list import still_since
-
     judge_id = asked_for(store, run, judge)
     if not store.scores.any(run.run_id, judge_id):
         if said := broken(store, run):
             raise UsageError(f"run {run.name} has not been evaluated, and there is nothing to evaluate: {said}")
+        if under_way := in_flight(store, run):
+            raise UsageError(f"run {run.name} has no scores yet: {under_way}")
         if run.state != "finished" and run.done < run.planned:
-            asked = run.state == "running" and run.heartbeat >= still_since()
             raise UsageError(
-                f"run {run.name} has not been evaluated: {run.done:,} of {run.planned:,} questions are answered. "
-                + ("The others are being asked; when that is over: " if asked else "Nothing asks the others now: give "
-                   "its `ragauge run` once more, which asks the rest alone; then: ")
+                f"run {run.name} has not been evaluated: {run.done:,} of {run.planned:,} questions are answered. Nothing "
+                "asks the others now: give its `ragauge run` once more, which asks the rest alone; then: "
                 + command("evaluate", store.runs.word(run))
-            )     # fmt: skip
+            )
         how = command("evaluate", store.runs.word(run))
         raise UsageError(f"run {run.name} has not been evaluated. Do it with: {how}")
     return judge_id
+
+
+def in_flight(store: Store, run: Run) -> str:
+    """How far a run is whose questions are asked, or that is evaluated, at this moment; "" where nothing is under way.
+
+    As long as something is, nobody is advised to evaluate: it happens, or the answers are not there yet.
+    """
+    from ragauge.store.run_list import still_since
+
+    if run.state == "running" and run.heartbeat >= still_since():
+        return f"it is in flight, {run.done:,} of {run.planned:,} questions are answered. Wait until all are."
+    moved = store.evaluations.read(run.run_id)
+    if moved is None or moved.done >= moved.planned or moved.heartbeat < still_since():
+        return ""
+    return f"it is being evaluated, {moved.done:,} of {moved.planned:,} responses so far. Wait until all are."
 
 
 def measure_command(store: Store, run: Run, metric: str) -> str:
@@ -113,7 +126,10 @@ def measure_command(store: Store, run: Run, metric: str) -> str:
 
 def unmeasured(store: Store, run: Run, metric: str, judge_id: str | None) -> UsageError:
     """That a run has no scores of a metric by this judge, with the command that measures it."""
-    judge, again = f" by {judge_id}" if judge_id else "", measure_command(store, run, metric)
+    judge = f" by {judge_id}" if judge_id else ""
+    if under_way := in_flight(store, run):
+        return UsageError(f"{metric} has no scores in {run.name}{judge} yet: {under_way}")
+    again = measure_command(store, run, metric)
     return UsageError(f"{metric} was not measured in {run.name}{judge}. Measure it with: {again}")
 
 

@@ -209,15 +209,16 @@ class _ComparedRun:
             self.pair.new.index, join, looked_at, level=wanted.level, paired=self.paired,
             errors=judge_errors(judge_id, store, (run.run_id, base.run_id)),
         )     # fmt: skip
-        for metric in self.pair.metrics:
-            sides = (side.column(str(metric)) for side in (self.pair.new, self.pair.base))
-            self.comparer.read(metric, *(None if side is None else by_example(side) for side in sides))
         self._causes = tuple(
             causes_of(store, either.run_id, judge_id, side.index, renamed)
             for either, side, renamed in ((run, self.pair.new, {}), (base, self.pair.base, self.pair.renamed))
         )
         indexes = (self.pair.new.index, self.pair.base.index)
-        self.comparer.read_unanswered(*map(unanswered, indexes, self._causes))
+        self.comparer.know_unanswered(*map(unanswered, indexes, self._causes))
+        for metric in self.pair.metrics:
+            sides = (side.column(str(metric)) for side in (self.pair.new, self.pair.base))
+            self.comparer.read(metric, *(None if side is None else by_example(side) for side in sides))
+        self.comparer.read_unanswered()
 
     def comparison(self, changes: Corrected) -> RunComparison:
         """What changed, after the correction."""

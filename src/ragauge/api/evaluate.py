@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ragauge.api.baseline import baseline_run, check
 from ragauge.api.inputs.sources import asked_for, named, place_of, stored
 from ragauge.api.inputs.typed import parse_controls, parse_criteria
 from ragauge.api.options import EvaluateOptions
+from ragauge.api.waiting import waiting_turn
 from ragauge.errors import DataError, JudgeError, RagaugeError, UsageError
 from ragauge.text.messages import as_sentence, plural
 
@@ -225,32 +225,21 @@ def _check_judged(card: Scorecard, judge_id: str) -> None:
 
 async def _judged(wanted: EvaluateOptions, store: Store) -> tuple[Planned, dict[str, Any]]:
     """Stores and judges what is not; what had to be done, and what that took."""
+    from ragauge.data.readers.record_reader import warn_user
+    from ragauge.engine.plan import renew
+
     todo = planned(wanted, store)
+    if not any(plan.pending and plan.questions for plan in todo.plans):
+        return todo, await carried_out(todo, wanted, store)
     try:
-        with _said_alone(todo, wanted, store):
+        async with waiting_turn(store, todo.run, "evaluated", wanted.warn or warn_user) as waited:
+            if waited:     # the other has stored replies and scores meanwhile
+                todo = todo._replace(plans=tuple(renew(plan, store) for plan in todo.plans))
             return todo, await carried_out(todo, wanted, store)
     except JudgeError:
         if todo.new and not store.scores.judges(todo.run.run_id):
             store.runs.delete(todo.run.run_id)     # replies that were paid for stay
         raise
-
-
-@contextmanager
-def _said_alone(todo: Planned, wanted: EvaluateOptions, store: Store) -> Iterator[None]:
-    """Warns where somebody else evaluates the same run at this moment: neither waits for the other's calls."""
-    from ragauge.data.readers.record_reader import warn_user
-
-    if not any(plan.pending and plan.questions for plan in todo.plans):
-        yield
-        return
-    with store.held(todo.run.run_id) as alone:
-        if not alone:
-            (wanted.warn or warn_user)(
-                f"{todo.run.name} ({todo.run.run_id}) is being evaluated by another process or thread now. What both "
-                "ask before either has the reply is paid for twice. Stop one of them: the other goes on with all that "
-                "is stored."
-            )
-        yield
 
 
 async def carried_out(todo: Planned, wanted: EvaluateOptions, store: Store) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from ragauge.api.options import RunOptions
 from ragauge.api.queries.costs import counts_of
 from ragauge.api.runs import OpenRun
 from ragauge.api.verbs import plain
+from ragauge.api.waiting import waiting_turn
 from ragauge.data.response import Run
 from ragauge.errors import SystemFailed, UnknownName, UsageError
 from ragauge.text.messages import plural
@@ -55,14 +56,12 @@ class RunJob:
         system: what is asked.
         run: as it is stored.
         askings: what is left, in order.
-        there: responses that the run has.
         continued: the run was there before.
     """
 
     system: System
     run: Run
     askings: tuple[Asking, ...]
-    there: int
     continued: bool
 
 
@@ -74,33 +73,40 @@ async def run_system(wanted: RunOptions) -> SystemRun:
         SystemFailed: the system is not there, or does not let us in.
     """
     from ragauge.api.inputs.document_names import match_run_documents
-    from ragauge.engine.collect import Pace, RunToFill, collect
     from ragauge.store.open import open_store
 
     with open_store(store_url(wanted.store)) as opened:
         job = await begun(wanted, opened)
-        run_id, state = job.run.run_id, opened.collecting
         try:
-            collected = await collect(
-                job.system,
-                job.askings,
-                RunToFill(opened, run_id, total=job.run.planned, again=wanted.retry_failed),
-                Pace.of(wanted.concurrency, wanted.timeout),
-                progress=wanted.progress,
-            )
-        except BaseException as end:
-            if isinstance(end, SystemFailed) and not job.continued and not state.held(run_id):
-                opened.runs.delete(run_id)     # there was nothing to keep
-            else:
-                state.mark(run_id, "interrupted")
-            raise
+            async with waiting_turn(opened, job.run, "asked", wanted.warn or _silent) as waited:
+                if waited:
+                    job = replace(job, askings=_left(job.askings, job.run, wanted, opened))
+                    opened.collecting.mark(job.run.run_id, "running", planned=job.run.planned)
+                collected = await _collected(job, wanted, opened)
         finally:
             await job.system.close()
-        state.finish(run_id)
-        match_run_documents(opened, run_id, wanted.warn or _silent)
-        return SystemRun(
-            opened.runs.find(run_id), opened.url, counts_of(opened, run_id), collected, continued=job.continued
-        )
+        match_run_documents(opened, job.run.run_id, wanted.warn or _silent)
+        run = opened.runs.find(job.run.run_id)
+        return SystemRun(run, opened.url, counts_of(opened, run.run_id), collected, continued=job.continued)
+
+
+async def _collected(job: RunJob, wanted: RunOptions, store: Store) -> Collected:
+    """Asks what is left of a run, and says in the store how that ended."""
+    from ragauge.engine.collect import Pace, RunToFill, collect
+
+    run_id, state = job.run.run_id, store.collecting
+    place = RunToFill(store, run_id, total=job.run.planned, again=wanted.retry_failed)
+    pace = Pace.of(wanted.concurrency, wanted.timeout)
+    try:
+        collected = await collect(job.system, job.askings, place, pace, progress=wanted.progress)
+    except BaseException as end:
+        if isinstance(end, SystemFailed) and not job.continued and not state.held(run_id):
+            store.runs.delete(run_id)     # there was nothing to keep
+        else:
+            state.mark(run_id, "interrupted")
+        raise
+    state.finish(run_id)
+    return collected
 
 
 async def begun(wanted: RunOptions, store: Store) -> RunJob:
@@ -123,19 +129,25 @@ async def begun(wanted: RunOptions, store: Store) -> RunJob:
     by_id = {example.query_id: example for example in chosen if passages is None or example.query_id in passages}
     order = in_order(list(by_id), eval_set.version)[: wanted.limit]
     run, continued = _run(wanted, store, system, eval_set, context, planned=len(order) * wanted.repeat)
-    there = store.collecting.held(run.run_id) if continued else set()
-    gone = set(store.collecting.failed(run.run_id)) if continued and wanted.retry_failed else set()
     askings = tuple(
         Asking(by_id[query_id], repeat, None if passages is None else passages[query_id])
         for repeat in range(wanted.repeat)
         for query_id in order
-        if (query_id, repeat) not in there or (query_id, repeat) in gone
     )
     if continued:
+        askings, there = _left(askings, run, wanted, store), len(store.collecting.held(run.run_id))
         begun_at = run.created_at[:16].replace("T", " ")
-        held = plural(len(there), "response is", "responses are")
+        held = plural(there, "response is", "responses are")
         warn(f"going on with run {run.name} ({run.run_id}, begun {begun_at}): {held} there. --fresh starts another.")
-    return RunJob(system, run, askings, len(there), continued)
+    return RunJob(system, run, askings, continued)
+
+
+def _left(askings: Sequence[Asking], run: Run, wanted: RunOptions, store: Store) -> tuple[Asking, ...]:
+    """Of some questions those without a response in the run, and those that failed where these are asked again."""
+    there = store.collecting.held(run.run_id)
+    if wanted.retry_failed:
+        there -= set(store.collecting.failed(run.run_id))
+    return tuple(asking for asking in askings if (asking.example.query_id, asking.repeat) not in there)
 
 
 def _run(

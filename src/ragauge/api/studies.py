@@ -137,7 +137,9 @@ def open_study(wanted: OpenStudyOptions) -> StudyResult:
 
 
 def _scores(opened: Store, trial: Trial, judge: str | None) -> pl.DataFrame:
-    return opened.scores.frame(trial.run_id, judge).sort("query_id", "repeat", maintain_order=True)
+    from ragauge.engine.studies.trial_scores import trial_scores
+
+    return trial_scores(opened, trial.run_id, judge).sort("query_id", "repeat", maintain_order=True)
 
 
 def _masks(segments: pl.DataFrame | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import exp, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragauge.analysis.comparison.alike import NAME, FailedResponse
 from ragauge.analysis.comparison.correction import corrected_family
@@ -250,6 +250,7 @@ class Changes:
     Attributes:
         errors: printed name -> how far the judge errs, where known.
         found: one change a metric, in the order read, not yet corrected.
+        unanswered: which calls failed in the new run and in the baseline; None where none did, or it is not known.
     """
 
     def __init__(
@@ -260,10 +261,13 @@ class Changes:
         self.found: list[MetricChange] = []
         self._join, self._level, self._paired, self._sized = join, level, paired, sized
         self._movement = Regressions(index.query_ids, segments)
+        self.unanswered: tuple[Columns, Columns] | None = None
 
     def read(self, metric: Metric, new: Columns, base: Columns) -> Pairs | None:
         """Takes in a metric's scores in both runs, one entry an example; its pairs, None of two samples."""
         error = self.errors.get(str(metric))
+        if metric.scale == "amount" and self.unanswered is not None:
+            new, base = self._without_failed_calls(metric, new, base)
         if not self._paired:
             self.found.append(unpaired_change(metric, new, base, self._level, error))
             return None
@@ -278,9 +282,33 @@ class Changes:
         self.found.append(change)
         return pairs
 
-    def read_unanswered(self, new: Columns, base: Columns) -> Pairs | None:
-        """Takes in which calls failed in both runs (see `unanswered`); where none did there is nothing to say."""
-        return self.read(FailedResponse(), new, base) if new.value.any() or base.value.any() else None
+    def know_unanswered(self, new: Columns, base: Columns) -> None:
+        """Learns which calls failed in both runs (see `unanswered`), before any metric is read."""
+        self.unanswered = (new, base) if new.value.any() or base.value.any() else None
+
+    def read_unanswered(self) -> Pairs | None:
+        """Compares which calls failed; where none did, or where that is not known, there is nothing to say."""
+        return None if self.unanswered is None else self.read(FailedResponse(), *self.unanswered)
+
+    def _without_failed_calls(self, metric: Metric, new: Columns, base: Columns) -> tuple[Columns, Columns]:
+        """Scores of latency, tokens or cost in which no failed call speaks for its own run.
+
+        A call that fails at once is quicker and cheaper than an answer, and no better for it; one that fails late, such
+        as by a time-out, counts as it is. Of two samples, which have no pairs, every failed call is left out.
+        """
+        import numpy as np
+
+        failed = [
+            np.isin(side.query, calls.query[calls.value > 0])
+            for side, calls in zip((new, base), self.unanswered or (), strict=True)
+        ]
+        if not self._paired:
+            return _failed_at(new, failed[0]), _failed_at(base, failed[1])
+        here, there = self._join.rows(new, base)
+        rise = new.value[here] - base.value[there]
+        gain = -rise if metric.direction == "lower" else rise
+        lost = (failed[0][here] & (gain > 0)) | (failed[1][there] & (gain < 0))
+        return _failed_at(new, here[lost]), base
 
     @property
     def newly_unanswered(self) -> int:
@@ -300,6 +328,13 @@ class Changes:
         """
         shown = (change for change in changes if change.difference.n and change.metric != NAME)
         return tuple(change if change.verdict == WORSE else replace(change, moved=(), where=None) for change in shown)
+
+
+def _failed_at(side: Columns, rows: npt.NDArray[Any]) -> Columns:
+    """Scores of which those at some rows count as failed, with unknown values."""
+    status = side.status.copy()
+    status[rows] = FAILED
+    return replace(side, status=status)
 
 
 class BaselineReader:
@@ -336,9 +371,11 @@ class BaselineReader:
         Args:
             segments: a tidy segment frame of this run.
         """
+        before = self._changes
         self._changes = Changes(
-            self._index, self.join, segments, level=self._level, paired=self.paired, errors=self._changes.errors
+            self._index, self.join, segments, level=self._level, paired=self.paired, errors=before.errors
         )
+        self._changes.unanswered = before.unanswered
 
     def read(self, metric: Metric, _: Columns | None, examples: Columns | None) -> None:
         """Takes in a metric's scores of this run, and reads the other's."""
@@ -351,9 +388,13 @@ class BaselineReader:
             base = base.take(self.join.rows(examples, base)[1])
         self.there = (*self.there, summary(metric, base, self._level, self._changes.errors.get(str(metric))))
 
-    def read_unanswered(self, new: Columns, base: Columns) -> None:
-        """Takes in which calls failed: a scorecard shows no such change, but it is one look more, as in `compare`."""
-        self._changes.read_unanswered(new, base)
+    def know_unanswered(self, new: Columns, base: Columns) -> None:
+        """Learns which calls failed, before any metric is read."""
+        self._changes.know_unanswered(new, base)
+
+    def read_unanswered(self) -> None:
+        """Compares which calls failed: a scorecard shows no such change, but it is one look more, as in `compare`."""
+        self._changes.read_unanswered()
 
     @property
     def newly_unanswered(self) -> int:

@@ -76,9 +76,13 @@ class Comparer:
             self.amounts.append(amount_of(pairs, self._level))
         self._read_segments(pairs)
 
-    def read_unanswered(self, new: Columns, base: Columns) -> None:
-        """Takes in which calls failed in both runs (see `unanswered`); where none did there is nothing to say."""
-        pairs = self.whole.read_unanswered(new, base)
+    def know_unanswered(self, new: Columns, base: Columns) -> None:
+        """Learns which calls failed in both runs (see `unanswered`), before any metric is read."""
+        self.whole.know_unanswered(new, base)
+
+    def read_unanswered(self) -> None:
+        """Compares which calls failed; where none did there is nothing to say."""
+        pairs = self.whole.read_unanswered()
         if pairs is not None:
             self._read_segments(pairs)
 

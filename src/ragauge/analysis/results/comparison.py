@@ -241,8 +241,10 @@ class RunComparison:
         """worse, better, mixed, changed, no change seen or not enough data, over metrics and segments.
 
         Quality decides: where any was measured and none moved, other latency, tokens or cost are a change, and make the
-        run neither better nor worse. Where there is nothing else they decide.
+        run neither better nor worse. Where there is nothing else they decide. A run that lost every answer is worse.
         """
+        if self.newly_unanswered and self.newly_unanswered == self.matched.n:
+            return WORSE
         quality, amounts = self._verdicts(amounts=False), self._verdicts(amounts=True)
         if self.quality_measured and not {WORSE, BETTER} & quality and {WORSE, BETTER, CHANGED} & amounts:
             return CHANGED

@@ -51,7 +51,7 @@ def score_bounds(metric: Metric, frame: pl.DataFrame, order: Sequence[str]) -> t
 
     Returns:
         Shapes (len(order),) twice: equal where the score is known, bounds where a failed call hides it, NaN where it is
-        undefined or not there.
+        undefined, not there, or hidden and without a bound, as latency and cost are.
     """
     import numpy as np
 
@@ -65,7 +65,8 @@ def score_bounds(metric: Metric, frame: pl.DataFrame, order: Sequence[str]) -> t
         if status == "scored":
             ends[:, n] = value
         elif status == "failed":
-            ends[:, n] = (least if _lacks(low) else low, most if _lacks(high) else high)
+            bounds = (least if _lacks(low) else low, most if _lacks(high) else high)
+            ends[:, n] = bounds if isfinite(bounds[1] - bounds[0]) else np.nan
     return (-ends[1], -ends[0]) if metric.direction == "lower" else (ends[0], ends[1])
 
 

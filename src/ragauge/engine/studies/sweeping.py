@@ -195,7 +195,8 @@ class _Sweep:
         import numpy as np
 
         low, high = score_bounds(self.plan.objective, self.trials[trial].scores(), self.order)
-        return float(np.nanmean((low + high) / 2))
+        middle = (low + high) / 2
+        return float(np.nanmean(middle)) if not np.isnan(middle).all() else -np.inf
 
     def _looked(self, look: int, so_far: RaceResult, mine: Sequence[SystemTrial]) -> None:
         self.out |= {one.trial for one in so_far.losers} | set(so_far.failed)

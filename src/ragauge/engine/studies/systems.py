@@ -22,6 +22,7 @@ from ragauge.engine.collect import Pace, RunToFill, collect
 from ragauge.engine.execute import execute
 from ragauge.engine.models import Calling
 from ragauge.engine.plan import Selection, plan
+from ragauge.engine.studies.trial_scores import trial_scores
 from ragauge.engine.system_caller import Asking
 from ragauge.engine.systems import System, build_system
 from ragauge.errors import SystemFailed, UsageError
@@ -258,9 +259,9 @@ class SystemTrial:
         raise SystemFailed(f"all of its first {self.asked} calls failed, so it is asked nothing more: {last}")
 
     def scores(self) -> pl.DataFrame:
-        """Its scores, as `store.scores.frame` has them."""
+        """Its scores, as studies read them."""
         judge = self.how.judge
-        return self.how.store.scores.frame(self.run_id, None if judge is None else judge.judge_id)
+        return trial_scores(self.how.store, self.run_id, None if judge is None else judge.judge_id)
 
     async def _ask(self, left: Sequence[Asking]) -> None:
         how, held = self.how, self.asked

@@ -45,7 +45,7 @@ def sentence(comparison: RunComparison, most_worse: int = MOST_WORSE) -> str:
         most_worse: so many of the metrics that got worse are named.
     """
     base = line(comparison.base.name)
-    if not comparison.metrics:
+    if not comparison.metrics and not comparison.newly_unanswered:
         return f"Nothing can be compared with {base}: no metric and example in both."
     parts = [*_places(comparison, deciding=True), *_carrying(comparison), *_unmoved(comparison)]
     words = {"worse": "worse on", "better": "better on", "changed": "changed"}
