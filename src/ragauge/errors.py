@@ -15,6 +15,7 @@ RagaugeError                    everything below; its text is one sentence and w
 └── Interrupted                 stopped by the user; what is done is kept    (exit 130)
 """
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -42,10 +43,42 @@ def nearest(name: str, known: Iterable[str], n: int = 3, least: float = 0.5) -> 
     return list(dict.fromkeys(name for part in close for name in spelled[part]))[:n]
 
 
+# who logs in at an address, up to the last @ of a word that begins no other address: a password may hold anything
+USERINFO = re.compile(r"([A-Za-z][\w+.-]*:/{2,3})([^\s/?#:@'\"<>]*)(:[^\s'\"<>]*)?@(?![\w+.-]+:/)")
+SECRET_PARAMETER = re.compile(
+    r"(?i)([?&;](?:amp;)?[^=&;#\s]*(?:pass|pwd|secret|token|key|sig|auth|credential)[^=&;#\s]*=)[^&;#\s'\"<>]+"
+)
+
+
+def without_password(text: str) -> str:
+    """A text that may be shown: passwords in URLs of any scheme are masked, and parameters that are named as secrets.
+
+    A user without a password is one in addresses of the web, where it is a token; elsewhere it is a name and stays.
+
+    >>> without_password("postgresql://me:secret@host/db"), without_password("sqlite:///here.db")
+    ('postgresql://me:***@host/db', 'sqlite:///here.db')
+    >>> without_password("see https://token@host/x?api_key=s3&page=2")
+    'see https://***@host/x?api_key=***&page=2'
+    """
+    if "://" not in text:
+        return text
+    return SECRET_PARAMETER.sub(r"\1***", USERINFO.sub(_masked_user, text))
+
+
+def _masked_user(address: re.Match[str]) -> str:
+    scheme, user, password = address.groups()
+    if password:
+        return f"{scheme}{user}:***@"
+    return f"{scheme}***@" if user and "http" in scheme.lower() else address[0]
+
+
 class RagaugeError(Exception):
-    """Base of every exception that ragauge raises on purpose."""
+    """Base of every exception that ragauge raises on purpose. Its text shows no password of a URL."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return without_password(super().__str__())
 
 
 class UsageError(RagaugeError):

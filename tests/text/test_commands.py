@@ -6,7 +6,8 @@ import shlex
 
 import pytest
 
-from ragauge.text.messages import command, speaking_of, without_password
+from ragauge.errors import UsageError, without_password
+from ragauge.text.messages import command, speaking_of
 
 
 def test_words_are_quoted_for_a_shell() -> None:
@@ -33,11 +34,21 @@ def test_the_store_is_named_within() -> None:
         ("postgresql://me@host/db", "postgresql://me@host/db"),
         ("--store=postgresql://me:s3cret@host/db", "--store=postgresql://me:***@host/db"),
         ("sqlite:///here.db", "sqlite:///here.db"),
+        ("mysql+pymysql://root:p@ss:w0rd@db.example/x", "mysql+pymysql://root:***@db.example/x"),
+        ("redis://:s3cret@cache:6379/0", "redis://:***@cache:6379/0"),
+        ("https://ghp_0123@git.example/a.git", "https://***@git.example/a.git"),
+        ("ssh://git@git.example/a.git", "ssh://git@git.example/a.git"),
+        ("https://x.example/@someone/post", "https://x.example/@someone/post"),
+        ("postgresql://h/db?user=me&sslpassword=s3&sslmode=require",
+         "postgresql://h/db?user=me&sslpassword=***&sslmode=require"),
+        ("https://h/ask?q={{query}}&api_key=s3&sig=a%2Fb#x", "https://h/ask?q={{query}}&api_key=***&sig=***#x"),
+        ("http://u:s3@a/x and ftp://v:s4@b/y", "http://u:***@a/x and ftp://v:***@b/y"),
         ("openai-chat:a@http://h:80/v1,agree=openai-chat:b@http://h", ) * 2,
     ],
 )
 def test_no_password_is_shown(url: str, shown: str) -> None:
-    """A password in a store's URL never reaches a command that is printed."""
+    """A password in a URL, or a parameter that is named as a secret, reaches no error and no command that is printed."""
     assert without_password(url) == shown
+    assert str(UsageError(f"no such place: {url}")) == f"no such place: {shown}"
     with speaking_of(url):
         assert shown in command("runs").replace("'", "")

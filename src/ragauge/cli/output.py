@@ -13,8 +13,8 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ragauge.errors import Interrupted
-from ragauge.text.messages import clock, plural, without_password
+from ragauge.errors import Interrupted, without_password
+from ragauge.text.messages import clock, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -139,7 +139,7 @@ def show_json(value: Any) -> None:
 
 def warn(message: str) -> None:
     """Prints one line to stderr."""
-    sys.stderr.write(f"warning: {message}\n")
+    sys.stderr.write(f"warning: {without_password(message)}\n")
 
 
 def same_command(but: str = "", also: str = "") -> str:

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from ragauge.data.ask import ModelName
 from ragauge.data.providers import PROVIDERS
-from ragauge.errors import JudgeError
+from ragauge.errors import JudgeError, without_password
 
 KEYLIKE = re.compile(
     r"\b(?:sk|pk|rk|key|gsk|xai|hf|pplx|r8)[-_][-_A-Za-z0-9]{12,}|\bAIza[-_A-Za-z0-9]{20,}"
@@ -128,12 +128,12 @@ async def stays(response: Any) -> None:
 
 
 def hidden(text: str) -> str:
-    """A text without keys: what looks like one, and what stands in the environment as one.
+    """A text without keys and passwords of URLs: what looks like one, and what stands in the environment as one.
 
     >>> hidden("Incorrect API key provided: sk-proj-abcdefghijklmnop.")
     'Incorrect API key provided: [key].'
     """
-    return KEYLIKE.sub("[key]", without(text, known_keys()))
+    return without_password(KEYLIKE.sub("[key]", without(text, known_keys())))
 
 
 def known_keys() -> tuple[str, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
+
+from ragauge.errors import without_password
 
 UNITS: Mapping[str, tuple[str, str]] = {"latency": ("", " ms"), "cost": ("$", "")}     # before and after a value
 LEAST_WRITTEN = 1e-8     # amounts below it are written with an exponent
@@ -68,7 +69,6 @@ def plural(count: int, noun: str, many: str = "") -> str:
     return f"{count:,} {noun if count == 1 else many or f'{noun}s'}"
 
 
-PASSWORD = re.compile(r"(postgres\w*(?:\+\w+)?://[^:/@\s]*):\S*@")     # up to the last @: it may hold anything
 _STORE: ContextVar[str] = ContextVar("store of commands", default="")
 STORELESS = frozenset({     # commands that read and write no store
     ("docs",), ("metrics",), ("retrieval",), ("validate",),
@@ -114,15 +114,6 @@ def store_option() -> str:
     """What commands end with where they name a store, with the blank before it; "" where they name none."""
     url = _STORE.get()
     return f" {shlex.join(('--store', without_password(url)))}" if url else ""
-
-
-def without_password(url: str) -> str:
-    """A text that may be shown: passwords in URLs of stores are left out.
-
-    >>> without_password("postgresql://me:secret@host/db"), without_password("sqlite:///here.db")
-    ('postgresql://me:***@host/db', 'sqlite:///here.db')
-    """
-    return PASSWORD.sub(r"\1:***@", url)
 
 
 def speak_of(store: str) -> None:
