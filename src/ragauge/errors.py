@@ -12,7 +12,7 @@ RagaugeError                    everything below; its text is one sentence and w
 ├── SystemFailed                the system under test did not answer         (kept per example)
 ├── GateFailed                  a run does not meet the rules of a gate      (exit 3)
 ├── NotEnoughData               a gate can say neither pass nor fail         (exit 4)
-└── Interrupted                 stopped by the user; what is done is kept    (exit 130)
+└── Interrupted                 stopped by the user; what is done is kept    (exit 130; 143 by SIGTERM)
 """
 
 import re
@@ -182,10 +182,14 @@ class NotEnoughData(RagaugeError):  # noqa: N818 - what happened
 
 
 class Interrupted(RagaugeError):  # noqa: N818 - what happened
-    """Stopped by the user; everything finished before is kept."""
+    """Stopped by the user; everything finished before is kept.
 
-    exit_code = 130
+    Args:
+        message: what is kept.
+        resume: the command that goes on; "" for none.
+        exit_code: of the command: 128 and the number of the signal.
+    """
 
-    def __init__(self, message: str, resume: str = "") -> None:
-        self.resume = resume
+    def __init__(self, message: str, resume: str = "", exit_code: int = 130) -> None:
+        self.resume, self.exit_code = resume, exit_code
         super().__init__(message)

@@ -113,7 +113,7 @@ def test_a_quick_failure_is_no_quick_answer() -> None:
     """Failed calls never make their own run quicker; late ones, such as time-outs, still make it slower."""
     generator = np.random.default_rng(8)
     usual = {f"q{i}": 500.0 + float(x) for i, x in enumerate(generator.normal(0, 5, 40))}
-    quick, late = ({name: value if int(name[1:]) % 2 else ms for name, value in usual.items()} for ms in (2.0, 60_000.0))
+    quick, late = ({name: t if int(name[1:]) % 2 else ms for name, t in usual.items()} for ms in (2.0, 60_000.0))
     for paired in (True, False):
         assert latency_of(quick, usual, paired=paired) == "better"     # where nothing failed
         assert latency_of(quick, usual, "new", paired=paired) in ("no change seen", "not enough data")

@@ -135,6 +135,31 @@ def test_ctrl_c(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM that a process can take")
+@pytest.mark.parametrize("verb", ["evaluate", "run"])
+def test_sigterm(tmp_path: Path, verb: str) -> None:
+    """SIGTERM to the process alone, as a container's end, keeps what is done and prints how to go on; exit code 143."""
+    write(tmp_path / "set.jsonl", [{"query_id": f"q{n}", "query": f"What is {n}?"} for n in range(40)])
+    (tmp_path / "slow.py").write_text("import time\ndef answer(q):\n    time.sleep(0.5)\n    return q\n")
+    many(tmp_path / "many.jsonl", 400)
+    words = {"evaluate": ["evaluate", "many.jsonl", "-m", QUICK], "run": ["run", "slow:answer", "set.jsonl"]}[verb]
+    process = subprocess.Popen(
+        [RAGAUGE, *words], cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True, start_new_session=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    process.stderr.readline()     # something is done
+    process.terminate()
+    _, err = process.communicate(timeout=200)
+    assert (process.returncode, "Traceback" in err) == (143, False), err
+    assert err.splitlines()[-1] == f"Go on with: {shlex.join(['ragauge', *words])}"
+    until = time.monotonic() + 60
+    while (left := group_left(process.pid)) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert left == []
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
 def test_impatient_ctrl_c(tmp_path: Path) -> None:
     """Ctrl-C three times in a row ends at once, without a traceback, and leaves no worker behind."""
@@ -188,7 +213,8 @@ def test_two_processes_pay_once(small: Path, tmp_path: Path) -> None:
     streams: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
     with FaultyServer(latency=1.0) as server:
         limits = ("--concurrency", "2", "--max-concurrency", "2")
-        command = [RAGAUGE, "evaluate", small, "--judge", f"openai-chat:any@{server.url}", *limits]
+        judge = f"openai-chat:any@{server.url}"
+        command: list[str | Path] = [RAGAUGE, "evaluate", small, "--judge", judge, *limits]
         shared: dict[str, Any] = {"cwd": tmp_path, "env": environment() | {"OPENAI_API_KEY": "x"}, **streams}
         with subprocess.Popen(command, **shared) as first:
             while not server.requests:

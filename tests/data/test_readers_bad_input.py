@@ -55,6 +55,16 @@ def refused(name: Any, **options: Any) -> str:
             "a.jsonl line 1: not valid JSON at character 2: expecting property name enclosed in double quotes. "
             "Texts stand in double quotes: write the file with json.dumps, not with str.",
         ),
+        (
+            "{“query”: “a”}\n".encode(),
+            "a.jsonl line 1: not valid JSON at character 2: expecting property name enclosed in double quotes. "
+            "The quote “ is a word processor's: write straight ones, with a plain text editor.",
+        ),
+        (
+            '{"query": »a«}\n'.encode(),
+            "a.jsonl line 1: not valid JSON at character 11: expecting value. The quote » is a word processor's: write "
+            "straight ones, with a plain text editor.",
+        ),
         (b'{"query": "a"} {"query": "b"}\n', "a.jsonl line 1: not valid JSON at character 16: extra data."),
         (b'{"query": "a"}\n["b"]\n', "a.jsonl line 2: expected a JSON object, got a list of 1."),
         (b'{"query": "a"}\n42\n', "a.jsonl line 2: expected a JSON object, got number 42."),

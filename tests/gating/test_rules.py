@@ -153,6 +153,15 @@ def test_aliases_cannot_blow_up(tmp_path: Path) -> None:
             read_config(written(tmp_path / "bomb.yaml", text))
 
 
+@pytest.mark.parametrize(
+    "text", ["[" * 20_000, "gate: " + "{a: " * 20_000, "\n".join(" " * n + "-" for n in range(3_000))]
+)
+def test_brackets_without_end_are_refused(tmp_path: Path, text: str) -> None:
+    """Thousands of lists or mappings within one another, closed or not, are refused in words."""
+    with pytest.raises(DataError, match="too large or too deep"):
+        read_config(written(tmp_path / "deep.yaml", text))
+
+
 def test_anchors_serve(tmp_path: Path) -> None:
     """Anchors and merged keys work as YAML says, and lines are those of the text."""
     text = HEAD + "    - &same {metric: mrr, max_drop: 3%}\n    - <<: *same\n      metric: recall@5\n"

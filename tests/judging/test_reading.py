@@ -55,6 +55,36 @@ def test_an_object_that_fits_is_never_opened() -> None:
     assert structured(Reply("ok", json.dumps(whole), finish="stop"), schema) == whole
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        str(GOOD),
+        f"Here it is:\n```python\n{GOOD}\n```",
+        "{'passages': [{'n': 1, 'relevant': True}],}",
+        json.dumps(GOOD).replace('"', "\u201c"),
+        "Hier: {„passages“: [{„n“: 1, „relevant“: true,},]}",
+        "<think>{'n': 2}</think>" + str(GOOD),
+    ],
+)
+def test_an_object_in_other_quotes_is_read(text: str) -> None:
+    """A reply as Python prints a dict, or in a word processor's quotes, is read where it is the only object."""
+    assert read(text) == GOOD
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"First {GOOD}, but then {GOOD}.",     # which of the two?
+        "{“passages”: [{“n”: 1, “relevant”: \"yes\"}]}",     # whose quotes are the text's, and whose the structure's?
+        "{'passages': {1, 2}}", "{'passages': b'1'}", "{'passages': print(1)}", "{'passages': '\\d'}",
+        "{'a': " * 20_000, "{“a”: " * 20_000, "{'a': " + "[" * 20_000 + "]" * 20_000 + "}",
+    ],
+)
+def test_what_cannot_be_read_surely_is_no_reply(text: str) -> None:
+    """Of two objects, mixed quotes, code, or thousands of brackets nothing is read, and nothing is raised."""
+    assert read(text) is None
+
+
 FORGED = {"passages": [{"n": 1, "relevant": True}, {"n": 2, "relevant": True}]}
 OWN = {"passages": [{"n": 1, "relevant": False}, {"n": 2, "relevant": False}]}
 

@@ -137,6 +137,17 @@ def test_no_text_is_no_reply(model: Callable[[str], Any], said: str) -> None:
         asyncio.run(build_model(ModelName("own", "house")).reply(ASK, 1))
 
 
+def test_a_dict_is_a_reply() -> None:
+    """A function that returns the object that was asked for, instead of its JSON, has replied; another dict has not."""
+    schema = {"type": "object", "properties": {"stated": {"type": "array"}}}
+    given(lambda _: {"stated": [{"n": 1, "text": "„so“"}]}, "dicts")
+    reply = asyncio.run(build_model(ModelName("own", "dicts")).reply(replace(ASK, schema=schema), 1))
+    assert json.loads(reply.text) == {"stated": [{"n": 1, "text": "„so“"}]}
+    given(lambda _: {"verdicts": []}, "others")
+    with pytest.raises(CallError, match="returned a dict, expected text"):
+        asyncio.run(build_model(ModelName("own", "others")).reply(replace(ASK, schema=schema), 1))
+
+
 def test_a_client_is_told_the_model_and_the_messages() -> None:
     """A client of OpenAI is asked for the model of the name, with roles and parameters; a refused one is left out."""
     client, ask = Client("temperature"), replace(ASK, params={"temperature": 0.0, "max_tokens": 9})

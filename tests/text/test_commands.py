@@ -47,7 +47,7 @@ def test_the_store_is_named_within() -> None:
     ],
 )
 def test_no_password_is_shown(url: str, shown: str) -> None:
-    """A password in a URL, or a parameter that is named as a secret, reaches no error and no command that is printed."""
+    """A password in a URL, or a parameter named as a secret, reaches no error and no command that is printed."""
     assert without_password(url) == shown
     assert str(UsageError(f"no such place: {url}")) == f"no such place: {shown}"
     with speaking_of(url):

@@ -150,7 +150,7 @@ def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
             continue
         try:
             reply = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"is no JSON: {error}.", source=str(path), line=n) from None
         if not isinstance(reply, dict):
             raise DataError(f"expected an object, got {type(reply).__name__}.", source=str(path), line=n)

@@ -89,8 +89,8 @@ def judged(store: Store, run: Run, judge: str | None) -> str | None:
             raise UsageError(f"run {run.name} has no scores yet: {under_way}")
         if run.state != "finished" and run.done < run.planned:
             raise UsageError(
-                f"run {run.name} has not been evaluated: {run.done:,} of {run.planned:,} questions are answered. Nothing "
-                "asks the others now: give its `ragauge run` once more, which asks the rest alone; then: "
+                f"run {run.name} has not been evaluated: {run.done:,} of {run.planned:,} questions are answered. "
+                "Nothing asks the others now: give its `ragauge run` once more, which asks the rest alone; then: "
                 + command("evaluate", store.runs.word(run))
             )
         how = command("evaluate", store.runs.word(run))

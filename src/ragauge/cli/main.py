@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ragauge.cli.commands import Commands
-from ragauge.cli.output import libraries_silent, warnings_in_a_line
+from ragauge.cli.output import libraries_silent, terminates_as_interrupt, warnings_in_a_line
 from ragauge.errors import Interrupted, RagaugeError
 from ragauge.version import __version__
 
@@ -42,7 +42,7 @@ def main() -> None:
     """Entry point of the `ragauge` command."""
     try:
         gc.set_threshold(50_000, *gc.get_threshold()[1:])     # 700 made passes a fifth of a quick evaluation's time
-        with libraries_silent(), warnings_in_a_line():
+        with terminates_as_interrupt(), libraries_silent(), warnings_in_a_line():
             app()
     except Interrupted as error:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # one more Ctrl-C ends at once, without a traceback

@@ -189,7 +189,7 @@ def values(texts: Sequence[str]) -> Mapping[str, list[Any]]:
         name, sign, listed = text.partition("=")
         try:
             read = yaml.safe_load(f"[{listed}]") if sign and name.strip() and listed else None
-        except yaml.YAMLError:
+        except (yaml.YAMLError, ValueError, RecursionError):
             read = None
         if not read:
             raise UsageError(f"-p: expected name=value,value such as k=1,5,10, got {text!r}.")

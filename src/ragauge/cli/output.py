@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import stat
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -169,11 +171,34 @@ def expected_calls(planned: Mapping[str, Any]) -> str:
 
 @contextmanager
 def kept_on_interrupt(kept: str = "Everything evaluated so far is kept.") -> Iterator[None]:
-    """Ctrl-C within ends the command with what is kept and the command that goes on."""
+    """Ctrl-C or SIGTERM within ends the command with what is kept and the command that goes on."""
     try:
         yield
-    except KeyboardInterrupt:
-        raise Interrupted(f"Stopped. {kept}", resume=same_command()) from None
+    except KeyboardInterrupt as end:
+        number = signal.SIGTERM if isinstance(end, Terminated) else signal.SIGINT
+        raise Interrupted(f"Stopped. {kept}", resume=same_command(), exit_code=128 + number) from None
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, as containers, schedulers and CI systems end a program: it ends the work as Ctrl-C does."""
+
+
+@contextmanager
+def terminates_as_interrupt() -> Iterator[None]:
+    """SIGTERM within is raised as `Terminated`, once: a second one ends the program at once."""
+    if threading.current_thread() is not threading.main_thread():     # no other may take signals
+        yield
+        return
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def progress_text(now: Progress, done: str = "evaluated", width: int | None = None) -> str:

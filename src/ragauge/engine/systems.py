@@ -76,6 +76,8 @@ def read_settings(path: Path) -> Mapping[str, Any]:
         raise DataError(f"cannot be read: {error.strerror}.", source=str(path)) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise DataError(f"not YAML: {str(error).splitlines()[0]}.", source=str(path)) from None
+    except RecursionError:
+        raise DataError("its lists or mappings are nested too deeply.", source=str(path)) from None
     if isinstance(found, Mapping) and SECTION in found:
         found = found[SECTION]
     if not isinstance(found, Mapping):

@@ -88,7 +88,7 @@ def _table(path: str, changed: int) -> Mapping[str, Mapping[str, float]]:  # noq
             str(model): {kind: float(value) for kind, value in rates.items() if kind in KINDS}
             for model, rates in read.items()
         }
-    except (OSError, ValueError, AttributeError, TypeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError, yaml.YAMLError) as error:
         raise UsageError(
             f"{FILE}: {path} cannot be read as prices ({error}). Write provider:model: {{input: 0.25, output: 2.0}}, "
             "US dollars for a million tokens."

@@ -279,7 +279,7 @@ class HttpSystem(System):
         """What a reply without a response says of latency, tokens and cost: where the settings say, or by its names."""
         try:
             found = json.loads(reply.content)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         return spent_of(self._mapped.spent(found) or found)
 
@@ -324,7 +324,7 @@ def _beginning(reply: Reply) -> str:
 def _json(reply: Reply) -> Any:
     try:
         return json.loads(reply.content)
-    except ValueError:
+    except (ValueError, RecursionError):
         kind = reply.headers.get("content-type", "").partition(";")[0] or "nothing that it names"
         said = f"not JSON but {kind}: {_beginning(reply)}" if reply.content else "an empty reply"
         if kind in STREAMS:

@@ -168,7 +168,7 @@ def _piece(piece: Any, name: str) -> Piece:
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 MOST_NODES = 20_000     # a file of rules has a few hundred; a bomb of aliases has billions
 DEEPEST = 40
+TOO_DEEP = "is too large or too deep for a configuration file."
 BOOL, SWITCHES = "tag:yaml.org,2002:bool", ("on", "off", "yes", "no")     # words, where they are keys
 COLLECTIONS = ("tag:yaml.org,2002:seq", "tag:yaml.org,2002:map")
 
@@ -53,6 +54,8 @@ def parse_tree(text: str, source: str) -> Any:
         mark = error.problem_mark or error.context_mark
         problem = " ".join(part for part in (error.context, error.problem) if part)
         raise DataError(f"is not YAML: {problem}.", source=source, line=mark.line + 1 if mark else None) from None
+    except RecursionError:
+        raise DataError(TOO_DEEP, source=source) from None
     except (yaml.YAMLError, ValueError) as error:     # ValueError: a date such as 2024-13-45
         raise DataError(f"is not YAML: {' '.join(str(error).split())}.", source=source) from None
 
@@ -70,7 +73,7 @@ class _Tree:
         self._seen += 1
         line = node.start_mark.line + 1
         if self._seen > MOST_NODES or depth > DEEPEST:
-            raise DataError("is too large or too deep for a configuration file.", source=self._source, line=line)
+            raise DataError(TOO_DEEP, source=self._source, line=line)
         if not isinstance(node, yaml.ScalarNode) and node.tag not in COLLECTIONS:
             raise DataError(f"is not YAML of plain values: {node.tag}.", source=self._source, line=line)
         if isinstance(node, yaml.SequenceNode):

@@ -43,7 +43,7 @@ def read_chroma(path: Path, name: str = "") -> EvalSet:
         try:
             given = json.loads(str(row["references"]))
             spans = tuple(Span(doc_id, int(span["start_index"]), int(span["end_index"])) for span in given)
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             problem = f"references must be JSON: [{{content, start_index, end_index}}], got {row['references']!r:.60}."
             raise DataError(problem, source=str(path), line=n, unit="row") from error
         examples.append(

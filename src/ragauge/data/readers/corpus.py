@@ -299,6 +299,8 @@ def _parted(name: str, text: str) -> tuple[Mapping[str, Any], str]:
         raise DataError(
             f"the front matter is not valid YAML: {problem}.", source=name, line=line, hint="Put the value in quotes."
         ) from error
+    except RecursionError:
+        raise DataError("the front matter is nested too deeply.", source=name, line=1) from None
     if meta is not None and not isinstance(meta, Mapping):
         raise DataError(
             f"the front matter must be a mapping, got {type(meta).__name__}.", source=name, line=2,

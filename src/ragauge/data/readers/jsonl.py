@@ -5,6 +5,7 @@ Many examples in one object: a column a field, or a list of questions a category
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from json import JSONDecodeError, JSONDecoder
@@ -118,6 +119,7 @@ def _filed(item: Any, category: str) -> Row:
 
 # control characters inside texts are accepted as they are; json.loads would build a decoder at every call
 DECODER = JSONDecoder(strict=False)
+CURLY = ("Pi", "Pf")     # categories of quotes that open or close
 LINES = frozenset({".jsonl", ".ndjson"})     # whose lines are an example each, also where there is one
 
 
@@ -174,6 +176,8 @@ def _parsed(text: str, source: str, n: int | None) -> Any:
         hint = ""
         if text.lstrip().startswith("{'"):
             hint = "Texts stand in double quotes: write the file with json.dumps, not with str."
+        elif unicodedata.category(text[error.pos : error.pos + 1] or " ") in CURLY:
+            hint = f"The quote {text[error.pos]} is a word processor's: write straight ones, with a plain text editor."
         elif error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
             hint = "It ends early: is the file cut off?"
         what = error.msg[0].lower() + error.msg[1:].removesuffix(" starting at")

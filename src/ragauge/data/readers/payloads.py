@@ -375,5 +375,5 @@ def _decoded(value: Any) -> Any:
     """What JSON in a text says; anything else as it is."""
     try:
         return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
+    except (ValueError, RecursionError):
         return value

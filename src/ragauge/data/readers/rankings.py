@@ -113,7 +113,7 @@ def _line_by_line(content: bytes, chosen: Mapping[str, str], source: str) -> pl.
 def _object(line: str | bytes, source: str, number: int) -> dict[str, Any]:
     try:
         parsed = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         problem = f"expected one JSON object a line, found something else ({error})."
         raise DataError(problem, source=source, line=number) from None
     if not isinstance(parsed, dict):

@@ -132,7 +132,7 @@ def read_calibration(path: Path) -> CalibrationFile:
         raise DataError("there is no such file.", source=name, hint=AGAIN) from None
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot be read: {error}.", source=name, hint=AGAIN) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"is not JSON: {error}.", source=name, hint=AGAIN) from None
     found = value.get("format") if isinstance(value, Mapping) else None
     if found != FORMAT:

@@ -59,5 +59,5 @@ def _judges(source: str) -> dict[str, Any]:
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))["judges"]
         return {row["judge_id"]: row for row in rows if "supported_or_not" in row}
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise DataError("expected the JSON of ragauge judge check … -o check.json.", source=source) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -13,6 +14,9 @@ from ragauge.judging.judge import plain
 
 THOUGHT, THOUGHT_END = re.compile(r"<think(?:ing)?>"), re.compile(r"</think(?:ing)?>")
 OBJECT = re.compile(r'\{\s*(?:\}|"(?:[^"\\]|\\.){0,200}"\s*:)')     # how one begins
+CURLY = re.compile("[\u201c\u201d\u201e\u201f]")
+# as Python prints a dict: a key in single quotes, no escape that Python would warn of
+PYTHON = re.compile(r"\{\s*'(?!(?:[^\\]|\\.)*\\[^\\'\"abfnrtvxuUN0-7\n])", re.DOTALL)
 TRAILING = re.compile(r",(\s*[\]}])")
 DIGITS = re.compile(r"\d+(?:\.\d+)*")
 WORDS = re.compile(r"[^\W\d_]+")
@@ -32,7 +36,8 @@ WRAPS = 4     # objects and strings around what was asked for that are taken off
 def structured(reply: Reply, schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The last JSON object of a reply; None where there is none, or the call failed.
 
-    Code fences, a preamble, reasoning marks and trailing commas are passed over. Nothing is read from prose or from an
+    Code fences, a preamble, reasoning marks and trailing commas are passed over, and an object in Python's or in a word
+    processor's quotes is read where it is the only one. Nothing is read from prose or from an
     object before the last: it may be quoted from what is judged. What a model wrapped in one more object,
     {"reply": {…}}, or in a JSON string is taken out where it fits the schema.
     """
@@ -40,7 +45,11 @@ def structured(reply: Reply, schema: Mapping[str, Any]) -> Mapping[str, Any] | N
         return None
     text = reply.text[:MOST].strip()
     parsed = _json(text)     # first as it is: a claim may speak of <think>
-    return _unwrapped(_last_object(_thoughtless(text)) if parsed is None else parsed, schema)
+    if parsed is None:
+        rest = _thoughtless(text)
+        last = _last_object(rest)
+        parsed = _in_other_quotes(rest) if last is None else last
+    return _unwrapped(parsed, schema)
 
 
 def unread(reply: Reply, schema: Mapping[str, Any]) -> str:
@@ -102,6 +111,18 @@ def _last_object(text: str) -> Mapping[str, Any] | None:
             if broken > MOST_BROKEN:
                 return None
     return last
+
+
+def _in_other_quotes(text: str) -> Any:
+    """The one object of a text that is no JSON: in curly quotes without any straight one, or as Python prints it."""
+    body = text[text.find("{") : text.rfind("}") + 1]
+    if CURLY.search(body) and '"' not in body:
+        with suppress(ValueError, RecursionError):
+            return json.loads(TRAILING.sub(r"\1", CURLY.sub('"', body)))
+    if body and PYTHON.match(body):
+        with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            return json.loads(json.dumps(ast.literal_eval(body)))     # no sets, bytes and the like
+    return None
 
 
 def _thoughtless(text: str) -> str:

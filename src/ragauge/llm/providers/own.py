@@ -93,7 +93,7 @@ class OwnModel:
             self._refused |= learned
             trouble: Trouble = "refused" if learned else "client"
             raise CallError(trouble, hidden(f"{type(error).__name__}: {error}"), learned=bool(learned)) from error
-        text = text_of(said)
+        text = _structure(said, ask.schema) or text_of(said)
         if text is None:
             raise CallError("unstructured", f"{self._name} returned a {type(said).__name__}, expected text")
         return Reply("ok", text, served=str(self._name), sent={"schema": "prompted"} if ask.schema else {})
@@ -113,6 +113,17 @@ def _with_schema(ask: Ask) -> list[tuple[str, str]]:
     if ask.schema is not None:
         text = f"{text}\n\n{RULE}\n\n{json.dumps(ask.schema, ensure_ascii=False)}"
     return [*first, (role, text)]
+
+
+def _structure(said: Any, schema: Mapping[str, Any] | None) -> str:
+    """As JSON, a mapping that has every field of the reply that was asked for; "" for anything else."""
+    fields = set((schema or {}).get("properties", ()))
+    if not fields or not isinstance(said, Mapping) or not fields <= said.keys():
+        return ""
+    try:
+        return json.dumps(said, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):     # it holds what is no JSON
+        return ""
 
 
 def text_of(said: Any, depth: int = 0) -> str | None:

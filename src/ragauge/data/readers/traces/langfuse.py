@@ -62,7 +62,7 @@ def _plain(value: Any) -> Any:
         return value
     try:
         return json.loads(value, strict=False)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
 
 
