@@ -505,3 +505,29 @@ def test_an_example_without_a_response_is_exported_as_such(app: Path) -> None:
     joined = rg.open_run("joined", store=url(app, "three"))
     assert joined.to_dict()["without_response"] == 6
     assert all(joined.example(f"q{n}").response == run.example(f"q{n}").response for n in range(10))
+
+
+def test_second_caller_waits(tmp_path: Path) -> None:
+    """Who asks a run that another is asking waits, and then asks nothing twice."""
+    asked, warned = list[str](), list[str]()
+
+    async def answer(query: str) -> str:
+        asked.append(query)
+        await asyncio.sleep(0.05)
+        return query
+
+    async def later(store: str) -> Any:
+        while not asked:     # the other has begun
+            await asyncio.sleep(0.01)
+        return await rg.aio.run(answer, GOLDEN, name="a", store=store, concurrency=1, warn=warned.append)
+
+    async def both() -> list[Any]:
+        store = f"sqlite:///{tmp_path / 's.db'}"
+        first = rg.aio.run(answer, GOLDEN, name="a", store=store, concurrency=1)
+        return await asyncio.gather(first, later(store))
+
+    one, two = asyncio.run(both())
+    assert one.run.run_id == two.run.run_id
+    assert sorted(asked) == sorted(example.query for example in GOLDEN.examples)
+    assert (one.asked, two.asked, two.run.state, two.run.done) == (10, 0, "finished", 10)
+    assert any("is being asked by another process or thread now" in said for said in warned)

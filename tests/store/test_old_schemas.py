@@ -5,20 +5,26 @@ from __future__ import annotations
 import gzip
 import json
 import sqlite3
+import warnings
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
+import typer
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import create_engine
 
 import ragauge as rg
+from ragauge.cli.main import app
 from ragauge.store import migrations
 from ragauge.store.judges import LabelFile, TextScore
 from ragauge.store.migrations.upgrade import HEAD, TABLE, VERSIONS
-from ragauge.store.open import open_store
+from ragauge.store.open import only_reading, open_store
 from ragauge.store.run_log import Note, Pointer
+from ragauge.store.sqlite import to_read
 
+pytestmark = pytest.mark.filterwarnings("ignore:the store .* was written by an older ragauge")
 GOLDEN = Path(__file__).parent / "golden"
 COLUMNS = ("query_id", "metric", "status", "value", "numerator", "denominator")
 
@@ -96,3 +102,71 @@ def test_what_was_judged_before_verdicts_is_outdated(tmp_path: Path) -> None:
         read = dict(store.verdicts.read(run.run_id, judge))
         assert store.verdicts.outdated(run.run_id, judge) == set(read)
         assert {verdict.verdict for verdict in read.values()} == {"not_judged"}
+
+
+def version(path: Path) -> str:
+    """The version that a store's file has on disk."""
+    with closing(sqlite3.connect(path)) as raw:
+        return str(raw.execute("SELECT version_num FROM ragauge_version").fetchone()[0])
+
+
+def test_a_copy_is_kept_before_an_upgrade(tmp_path: Path) -> None:
+    """Who opens an older store to write gets it upgraded, once, with a copy of what it was and a line that names it."""
+    url = restored("store-v1", tmp_path)
+    path, kept = tmp_path / "store-v1.db", tmp_path / f"store-v1.db.before-{HEAD}"
+    with pytest.warns(UserWarning, match=f"is brought from version 0001 to {HEAD}; .* kept as {kept.name}"):
+        open_store(url).close()
+    assert (version(path), version(kept)) == (HEAD, "0001")
+    before = kept.read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        open_store(url).close()
+    assert sorted(file.name for file in tmp_path.iterdir()) == [path.name, kept.name]
+    assert kept.read_bytes() == before
+    open_store(f"sqlite:///{tmp_path / 'new.db'}").close()     # a new store was nothing before
+    assert not list(tmp_path.glob("new.db.before-*"))
+
+
+def test_no_upgrade_without_its_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the copy cannot be made, the store stays at its version, in words."""
+    url = restored("store-v1", tmp_path)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(rg.RagaugeError, match=r"could not be copied to .*before-.*, and is as it was: .*No space left"):
+        open_store(url)
+    assert version(tmp_path / "store-v1.db") == "0001"
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("how", ["block", "url"])
+def test_reading_leaves_an_older_store_as_it_is(how: str, tmp_path: Path) -> None:
+    """Read by a command that changes nothing, or by --read-only, an older store keeps its version and every byte."""
+    url = restored("store-v1", tmp_path)
+    path = tmp_path / "store-v1.db"
+    before = path.read_bytes()
+
+    def look() -> None:
+        with only_reading() if how == "block" else nullcontext():
+            for _ in range(2):     # the second time the copy is there
+                with open_store(url if how == "block" else to_read(url)) as store:
+                    assert store.runs.find("old").name == "old"
+
+    with pytest.warns(UserWarning, match="stays as it is") as told:
+        look()
+    assert len(told) == 1
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_commands_that_read_upgrade_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`runs`, `show` and `export` leave the file alone; `runs tag`, which writes, upgrades it."""
+    restored("store-v1", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    group = typer.main.get_group(app)
+    for words, found in ((["runs"], "0001"), (["show", "old"], "0001"), (["export", "old", "-o", "a.jsonl"], "0001"),
+                         (["runs", "tag", "old", "x"], HEAD)):  # fmt: skip
+        group.main([*words, "--store", "store-v1.db"], standalone_mode=False)
+        assert version(tmp_path / "store-v1.db") == found, words

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.store.test_old_schemas import restored
 from tests.store.unprivileged import SRC, read_only, run_python
 
 from ragauge.data.example import Example
 from ragauge.data.response import Run
+from ragauge.errors import StoreError
 from ragauge.store.open import open_store
+from ragauge.store.sqlite import to_read
 
 LIST = """
 import sys
@@ -146,19 +148,26 @@ def test_a_change_during_reading_is_an_error(path: Path) -> None:
     assert "was changed by another process while it was read. Run the same command again." in done.stderr
 
 
-def test_an_older_store_is_refused(path: Path) -> None:
-    """An older store that cannot be upgraded is refused with its version and what to do; so is one without tables."""
-    empty = path.with_name("empty.db")
+def test_an_older_store_is_read_through_a_copy(path: Path) -> None:
+    """An older store that cannot be upgraded is read through a copy that is; one without tables is refused."""
+    empty, older = path.with_name("empty.db"), path.with_name("store-v1.db")
     empty.touch()
-    raw = sqlite3.connect(path)
-    raw.execute("UPDATE ragauge_version SET version_num = '0003'")
-    raw.commit()
-    raw.close()
+    restored("store-v1", path.parent)
+    before = older.read_bytes()
     read_only(path.parent)
-    done = run_python("-c", LIST, path)
-    assert "was written by an older ragauge: its version is 0003" in done.stderr
-    assert "Copy its folder to one that you may write to" in done.stderr
+    done = run_python("-c", LIST, older)
+    assert done.stdout == "old\n"
+    assert "was written by an older ragauge (version 0001): it is read through a temporary copy" in done.stderr
+    assert older.read_bytes() == before
     assert "has no tables yet" in run_python("-c", LIST, empty).stderr
+
+
+def test_who_refuses_a_write_is_named(path: Path) -> None:
+    """A store that was opened by --read-only says so; its file, which can be written to, is not blamed."""
+    with open_store(to_read(f"sqlite:///{path}")) as store, pytest.raises(StoreError) as told:
+        store.runs.delete(store.runs.list()[0].run_id)
+    assert "was opened for reading alone, by --read-only" in str(told.value)
+    assert "its file or folder" not in str(told.value)
 
 
 def test_a_file_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 State = Literal["ok", "note", "wrong"]
 LEAST_SPACE = 500_000_000     # bytes: a run of some 100,000 examples
+MOST_NAMED = 5     # damaged parts of a store
+RESTORE = (
+    "Take the file back from a copy. Without one, delete each run that is named (ragauge delete RUN) and evaluate its "
+    "source again."
+)
 LABELS: Mapping[str, str] = {
     "references": "accepted answers", "relevant": "labelled documents", "gold_spans": "gold spans",
     "answerable": "answerable or not", "criteria": "criteria",
@@ -142,8 +147,15 @@ def _store(url: str | None) -> Looked:
     try:
         with open_store(asked) as opened:
             runs, sets = len(opened.runs.list()), len(opened.sets.list())
+            problems = opened.integrity.problems()
+            damaged = () if problems else opened.integrity.damaged()
     except RagaugeError as error:
         return Looked("store", "wrong", str(error))
+    if problems:
+        return Looked("store", "wrong", f"{asked}: its file is damaged: {'; '.join(problems[:MOST_NAMED])}", RESTORE)
+    if damaged:
+        parts = "; ".join(dict.fromkeys(map(str, damaged[:MOST_NAMED])))
+        return Looked("store", "wrong", f"{asked}: {plural(len(damaged), 'part')} damaged: {parts}", RESTORE)
     size = f", {path.stat().st_size / 1e6:,.1f} MB" if path.exists() else ""
     held = f"{plural(runs, 'run')}, {plural(sets, 'set')}"
     return Looked("store", "wrong" if tight else "ok", f"{asked}: {held}{size}{tight}")

@@ -155,6 +155,15 @@ COMMANDS = {
 }     # fmt: skip
 
 
+# which change no store: an older one is not upgraded for them. Of a group, without or with the name of a command in it
+READING = frozenset({
+    ("compare", ""), ("doctor", ""), ("explain", ""), ("export", ""), ("gate", ""), ("report", ""), ("show", ""),
+    ("thresholds", ""), ("runs", ""), ("log", ""), ("baseline", "list"), ("study", "list"), ("cache", ""),
+    ("cache", "list"), ("cache", "export"), ("monitor", "trace"), ("monitor", "traces"), ("monitor", "status"),
+    ("label", "plan"),
+})     # fmt: skip
+
+
 class Commands(TyperGroup):
     """The commands of the table; one is imported when it is run or asked for its help, not when all are listed."""
 
@@ -167,6 +176,17 @@ class Commands(TyperGroup):
         """A command; None for a name that is none."""
         listed = super().get_command(ctx, cmd_name)
         return listed if listed is None or self._listing else loaded(cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is typed, which opens stores to read them where it changes none."""
+        found = super().resolve_command(ctx, args)
+        name, command, rest = found
+        within = next((word for word in rest if word in getattr(command, "commands", ())), "")
+        if (name, within) in READING:
+            from ragauge.store.open import only_reading
+
+            ctx.with_resource(only_reading())
+        return found
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Lists the commands by what the table says of them."""

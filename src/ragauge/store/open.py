@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ragauge.store.example_list import ExampleList
     from ragauge.store.importing import Imports
     from ragauge.store.inbox import Inbox
+    from ragauge.store.integrity import Integrity
     from ragauge.store.jobs import Jobs
     from ragauge.store.judges import Checks, Judges
     from ragauge.store.labels import Draws, Labels
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 DEFAULT_URL = "sqlite:///.ragauge/ragauge.db"
 T = TypeVar("T")
+_ONLY_READS: ContextVar[bool] = ContextVar("whether what is done now changes no store", default=False)
 _SERVED: ContextVar[tuple[str, Store] | None] = ContextVar("the store that is open, and how it was named", default=None)
 
 
@@ -92,6 +94,7 @@ class Store:
         inbox: what came in from production, as it came.
         ledger: what became of each trace.
         monitors: where monitors stand, and what they raised.
+        integrity: whether all of it can be read.
         jobs: what is done at certain times.
         periods: days that people marked as good or bad.
         returns: results that are given back.
@@ -133,6 +136,7 @@ class Store:
     inbox: Inbox
     ledger: Ledger
     monitors: Monitors
+    integrity: Integrity
     jobs: Jobs
     periods: Periods
     returns: Returns
@@ -201,10 +205,22 @@ def _reading(database: Database) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def only_reading() -> Iterator[None]:
+    """A block that opens stores to read them: an older one is not upgraded on disk."""
+    token = _ONLY_READS.set(True)
+    try:
+        yield
+    finally:
+        _ONLY_READS.reset(token)
+
+
 def open_store(url: str = DEFAULT_URL) -> Store:
     """Opens a store, making its folder and tables where they are missing and upgrading an older one.
 
-    One whose file or folder is read-only can be read; writing to it is a StoreError.
+    An older one is copied beside itself before; within `only_reading`, or where it cannot be written to, an upgraded
+    temporary copy is opened in its place. One whose file or folder is read-only can be read; writing to it is a
+    StoreError.
 
     Args:
         url: sqlite:///PATH, or the path of a file.
@@ -214,11 +230,12 @@ def open_store(url: str = DEFAULT_URL) -> Store:
         StoreError: it cannot be made or opened, is newer than this program, or is another program's database.
     """
     from ragauge.store.database import Database
+    from ragauge.store.older import readable
 
     served = _SERVED.get()
     if served is not None and url in (served[0], served[1].url):
         return served[1]
-    return _opened(Database(url))
+    return _opened(Database(readable(url, only_reads=_ONLY_READS.get())))
 
 
 class ServedStore:
@@ -232,7 +249,9 @@ class ServedStore:
     """
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        from ragauge.store.older import readable
+
+        self._name, self._url = url, readable(url)
         self._lock = threading.Lock()
         self._file: tuple[object, ...] = ()
         self._shared: tuple[Engine, Memory] | None = None
@@ -247,7 +266,7 @@ class ServedStore:
         from ragauge.store.database import Database
 
         store = _opened(Database(self._url, self._shared_now()))
-        token = _SERVED.set((self._url, store))
+        token = _SERVED.set((self._name, store))
         try:
             yield
         finally:
@@ -304,6 +323,7 @@ def _store(database: Database) -> Store:
     from ragauge.store.example_list import ExampleList
     from ragauge.store.importing import Imports
     from ragauge.store.inbox import Inbox
+    from ragauge.store.integrity import Integrity
     from ragauge.store.jobs import Jobs
     from ragauge.store.judges import Checks, Judges
     from ragauge.store.labels import Draws, Labels
@@ -337,6 +357,7 @@ def _store(database: Database) -> Store:
         example_indexes=ExampleIndexes(database), studies=Studies(database), vectors=Vectors(database),
         labels=Labels(database), draws=Draws(database), erasing=Erasing(database),
         inbox=Inbox(database), ledger=Ledger(database), monitors=Monitors(database), jobs=Jobs(database),
+        integrity=Integrity(database),
         periods=Periods(database), returns=Returns(database), own_metrics=OwnMetrics(database),
         _database=database,
     )     # fmt: skip

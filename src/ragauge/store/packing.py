@@ -11,7 +11,13 @@ import hashlib
 import re
 import zlib
 
+from ragauge.errors import StoreError
+
 PLAIN, DEFLATED = b"\x00", b"\x01"
+DAMAGED = (
+    "a part of the store is damaged and cannot be read ({}). ragauge doctor names the runs and examples that it "
+    "belongs to, and what to do."
+)
 WORTH_DEFLATING = 200  # bytes; below, the header eats the gain
 ESCAPE = "\x1a"
 TRAPS = re.compile("[\x00\x1a\ud800-\udfff]")
@@ -43,14 +49,28 @@ def _deflated(raw: bytes) -> bytes:
     return packer.compress(raw) + packer.flush()
 
 
+class DamagedBody(StoreError):  # noqa: N818 - what it is
+    """A body is not what was packed: the store's file was changed or damaged."""
+
+
 def unpack(body: bytes) -> str:
-    """The text that `pack` packed."""
-    return unpack_bytes(body).decode("utf-8", "surrogatepass")
+    """The text that `pack` packed.
+
+    Raises:
+        DamagedBody: it is no such text any more, by its checksum or its encoding.
+    """
+    try:
+        return unpack_bytes(body).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise DamagedBody(DAMAGED.format(error.reason)) from error
 
 
 def unpack_bytes(body: bytes) -> bytes:
-    """The bytes that `pack_bytes` packed."""
-    return zlib.decompress(body[1:]) if body[:1] == DEFLATED else body[1:]
+    """The bytes that `pack_bytes` packed; DamagedBody where their checksum says that they are others."""
+    try:
+        return zlib.decompress(body[1:]) if body[:1] == DEFLATED else body[1:]
+    except zlib.error as error:
+        raise DamagedBody(DAMAGED.format(error)) from error
 
 
 def sha_of(text: str) -> bytes:

@@ -19,13 +19,18 @@ from ragauge.analysis.scores.arrays import ResponseIndex
 from ragauge.data.codec import decode, from_plain
 from ragauge.data.example import Example
 from ragauge.data.response import Response
-from ragauge.errors import UnknownName
+from ragauge.errors import StoreError, UnknownName
 from ragauge.store.database import raw_among
 from ragauge.store.names import number_of, run_no
-from ragauge.store.packing import ESCAPE, framed, unescape, unpack
+from ragauge.store.packing import ESCAPE, DamagedBody, framed, unescape, unpack
 from ragauge.store.page_schema import example_groups
-from ragauge.store.schema import examples, responses
+from ragauge.store.schema import examples, responses, runs
 from ragauge.store.sets import Texts
+
+RESTORE = (
+    "Take the store's file back from a copy; without one, delete the run (ragauge delete {}) and evaluate its source "
+    "again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,25 @@ def load(connection: Connection, texts: Texts, numbers: Sequence[int]) -> list[L
     """Responses by number, in that order; numbers that are gone are left out."""
     rows = {row.response_no: row for row in _rows(connection, numbers)}
     found = texts.get({number for row in rows.values() for number in _text_nos(row.text_nos) if number})
-    return [_loaded(rows[number], found) for number in numbers if number in rows]
+    loaded = []
+    for number in numbers:
+        if number in rows:
+            try:
+                loaded.append(_loaded(rows[number], found))
+            except (DamagedBody, ValueError, KeyError, TypeError) as error:     # its JSON, or what it should hold
+                raise StoreError(_damaged(connection, number, error)) from error
+    return loaded
+
+
+def _damaged(connection: Connection, number: int, error: Exception) -> str:
+    """Which example of which run cannot be read, and what to do."""
+    query = select(runs.c.name, runs.c.run_id, responses.c.query_id).join_from(responses, runs)
+    name, run_id, query_id = connection.execute(query.where(responses.c.response_no == number)).one()
+    why = error.__cause__ if isinstance(error, DamagedBody) else error
+    return (
+        f"example {unescape(query_id)} of run {unescape(name)} ({run_id}) is damaged in the store and cannot be read: "
+        f"{why}. {RESTORE.format(run_id)}"
+    )
 
 
 def unchanged(connection: Connection, marks: Mapping[int, int]) -> set[int]:

@@ -18,7 +18,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
@@ -84,8 +84,8 @@ def access_of(url: str) -> Access:
     Raises:
         StoreError: it can be read neither with its log nor without.
     """
-    path = _path(url)
-    if not path.exists() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+    path = path_of(url)
+    if can_write(url):
         return "read" if url.startswith(READ_PREFIX) else "write"
     log, shared = (path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))
     if not log.exists() or not log.stat().st_size:
@@ -101,7 +101,7 @@ def access_of(url: str) -> Access:
 def stamp(url: str) -> Stamp | None:
     """The file as it is now; None where it is gone."""
     try:
-        found = _path(url).stat()
+        found = path_of(url).stat()
     except OSError:
         return None
     return Stamp(found.st_ino, found.st_size, found.st_mtime_ns)
@@ -120,8 +120,61 @@ def unchanged(url: str, access: Access, before: Stamp | None) -> Iterator[None]:
 
 
 def refused(url: str) -> StoreError:
-    """The refusal of a write."""
-    return StoreError(f"the store {url} can be read but not written to: its file or folder is read-only. {ELSEWHERE}")
+    """The refusal of a write, with its reason: how the store was opened, or what its file allows."""
+    if can_write(url.replace(READ_PREFIX, PREFIX, 1)):
+        return StoreError(
+            f"the store {path_of(url)} was opened for reading alone, by --read-only or a URL that begins with "
+            f"{READ_PREFIX}. Leave that out to write to it."
+        )
+    where = path_of(url)
+    return StoreError(f"the store {where} can be read but not written to: its file or folder is read-only. {ELSEWHERE}")
+
+
+def can_write(url: str) -> bool:
+    """Whether the file of a store allows writes, or is not there yet; of a URL that is no SQLite file True."""
+    path = path_of(url)
+    return not path.exists() or (os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK))
+
+
+def version_of(url: str) -> str | None:
+    """The version that a store's file was written by, read without changing anything; None where it has none."""
+    if not path_of(url).exists():
+        return None
+    with closing(_reading(url, access_of(url))) as connection, suppress(sqlite3.Error):
+        row = connection.execute("SELECT version_num FROM ragauge_version").fetchone()
+        return None if row is None else str(row[0])
+    return None
+
+
+def copy(url: str, path: Path) -> None:
+    """Copies a store into one file, whole or not at all; a file that is there is replaced.
+
+    Raises:
+        StoreError: it cannot be read, or there is no room.
+    """
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with closing(_reading(url, access_of(url))) as source, closing(sqlite3.connect(part)) as target:
+            source.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")     # no file beside it
+        with part.open("r+b") as written:
+            os.fsync(written.fileno())
+        part.replace(path)
+    except (OSError, sqlite3.Error) as error:
+        with suppress(OSError):
+            part.unlink()
+        problem = f"the store {path_of(url)} could not be copied to {path}, and is as it was: {error}."
+        raise StoreError(f"{problem} Make room there, or copy the store elsewhere and name the copy.") from error
+
+
+def problems_of(url: str) -> list[str]:
+    """What SQLite finds wrong with a store's file, a sentence each; [] for nothing."""
+    with closing(_reading(url, access_of(url))) as connection:
+        try:
+            found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
+        except sqlite3.Error as error:
+            return [str(error)]
+    return [] if found == ["ok"] else found
 
 
 def engine_of(url: str, access: Access, wait: float = WAIT) -> Engine:
@@ -215,7 +268,7 @@ def count_bytes(path: Path, needles: Sequence[bytes]) -> int:
 def _reading(url: str, access: Access) -> sqlite3.Connection:
     """A connection that reads and never writes, to no file beside the store either where it is immutable."""
     more = "&immutable=1" if access == "immutable" else ""
-    address = f"{_path(url).as_uri()}?mode=ro{more}"
+    address = f"{path_of(url).as_uri()}?mode=ro{more}"
     return sqlite3.connect(address, uri=True, timeout=WAIT, check_same_thread=False)
 
 
@@ -274,7 +327,7 @@ def held(url: str, run_id: str) -> Iterator[bool]:
     """
     from filelock import FileLock, Timeout
 
-    path = Path(f"{_path(url)}-{quote(run_id, safe='')}.lock")
+    path = Path(f"{path_of(url)}-{quote(run_id, safe='')}.lock")
     lock = FileLock(path, thread_local=False)
     try:
         lock.acquire(blocking=False)
@@ -292,5 +345,6 @@ def held(url: str, run_id: str) -> Iterator[bool]:
         lock.release()
 
 
-def _path(url: str) -> Path:
+def path_of(url: str) -> Path:
+    """The file of a store."""
     return Path(url.removeprefix(READ_PREFIX).removeprefix(PREFIX))

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import exp, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragauge.analysis.comparison.alike import NAME, FailedResponse
 from ragauge.analysis.comparison.correction import corrected_family
-from ragauge.analysis.comparison.pairs import Join, Pairs, pair
+from ragauge.analysis.comparison.pairs import Join, Pairs, pair, without_failed_calls
 from ragauge.analysis.comparison.regressions import Regressions
 from ragauge.analysis.estimating import (
     ScoreSample,
@@ -267,7 +267,8 @@ class Changes:
         """Takes in a metric's scores in both runs, one entry an example; its pairs, None of two samples."""
         error = self.errors.get(str(metric))
         if metric.scale == "amount" and self.unanswered is not None:
-            new, base = self._without_failed_calls(metric, new, base)
+            join = self._join if self._paired else None
+            new, base = without_failed_calls(metric, (new, base), self.unanswered, join)
         if not self._paired:
             self.found.append(unpaired_change(metric, new, base, self._level, error))
             return None
@@ -290,26 +291,6 @@ class Changes:
         """Compares which calls failed; where none did, or where that is not known, there is nothing to say."""
         return None if self.unanswered is None else self.read(FailedResponse(), *self.unanswered)
 
-    def _without_failed_calls(self, metric: Metric, new: Columns, base: Columns) -> tuple[Columns, Columns]:
-        """Scores of latency, tokens or cost in which no failed call speaks for its own run.
-
-        A call that fails at once is quicker and cheaper than an answer, and no better for it; one that fails late, such
-        as by a time-out, counts as it is. Of two samples, which have no pairs, every failed call is left out.
-        """
-        import numpy as np
-
-        failed = [
-            np.isin(side.query, calls.query[calls.value > 0])
-            for side, calls in zip((new, base), self.unanswered or (), strict=True)
-        ]
-        if not self._paired:
-            return _failed_at(new, failed[0]), _failed_at(base, failed[1])
-        here, there = self._join.rows(new, base)
-        rise = new.value[here] - base.value[there]
-        gain = -rise if metric.direction == "lower" else rise
-        lost = (failed[0][here] & (gain > 0)) | (failed[1][there] & (gain < 0))
-        return _failed_at(new, here[lost]), base
-
     @property
     def newly_unanswered(self) -> int:
         """How many examples have a failed call now and had none before."""
@@ -328,13 +309,6 @@ class Changes:
         """
         shown = (change for change in changes if change.difference.n and change.metric != NAME)
         return tuple(change if change.verdict == WORSE else replace(change, moved=(), where=None) for change in shown)
-
-
-def _failed_at(side: Columns, rows: npt.NDArray[Any]) -> Columns:
-    """Scores of which those at some rows count as failed, with unknown values."""
-    status = side.status.copy()
-    status[rows] = FAILED
-    return replace(side, status=status)
 
 
 class BaselineReader:

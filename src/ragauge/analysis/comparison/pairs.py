@@ -6,7 +6,7 @@ Which examples of two runs are the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.scores.arrays import FAILED, NOT_APPLICABLE, SCORED, Columns
@@ -184,6 +184,41 @@ def pair(metric: Metric, new: Columns, base: Columns, join: Join) -> Pairs:
         *_labelled(new, base, both),
         (_both_taken((new.people, new.inclusion), both), _both_taken((base.people, base.inclusion), both)),
     )     # fmt: skip
+
+
+def without_failed_calls(
+    metric: Metric, scores: tuple[Columns, Columns], unanswered: tuple[Columns, Columns], join: Join | None
+) -> tuple[Columns, Columns]:
+    """Scores of latency, tokens or cost in which no failed call speaks for its own run.
+
+    A call that fails at once is quicker and cheaper than an answer, and no better for it; one that fails late, such as
+    by a time-out, counts as it is. Of two samples, which have no pairs, every failed call is left out.
+
+    Args:
+        metric: whose scores.
+        scores: of the new run and of the baseline.
+        unanswered: which calls failed in both (see `alike.unanswered`).
+        join: of the examples; None = the runs are two samples.
+    """
+    import numpy as np
+
+    new, base = scores
+    failed = [np.isin(side.query, calls.query[calls.value > 0]) for side, calls in zip(scores, unanswered, strict=True)]
+    if join is None:
+        return _failed_at(new, failed[0]), _failed_at(base, failed[1])
+    here, there = join.rows(new, base)
+    rise = new.value[here] - base.value[there]
+    gain = -rise if metric.direction == "lower" else rise
+    lost = np.zeros(new.query.size, dtype=bool)
+    lost[here] = (failed[0][here] & (gain > 0)) | (failed[1][there] & (gain < 0))
+    return _failed_at(new, lost), base
+
+
+def _failed_at(side: Columns, rows: Mask) -> Columns:
+    """Scores of which those at some rows count as failed, with unknown values."""
+    import numpy as np
+
+    return replace(side, status=np.where(rows, FAILED, side.status))
 
 
 def _labelled(new: Columns, base: Columns, rows: Mask) -> tuple[Floats | None, Floats | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
@@ -10,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from ragauge.errors import StoreError
 from ragauge.store.database import Database
-from ragauge.store.sqlite import ELSEWHERE
+from ragauge.store.sqlite import ELSEWHERE, copy, path_of
 
 VERSIONS = tuple(f"{number:04}" for number in range(1, 31))  # oldest first
 HEAD = VERSIONS[-1]
@@ -18,11 +19,12 @@ TABLE = "ragauge_version"
 _ALEMBIC = threading.Lock()  # Alembic keeps its context in module variables
 
 
-def upgrade(database: Database) -> bool:
+def upgrade(database: Database, *, copy_first: bool = True) -> bool:
     """Brings the store to the newest version; True when there was something to do.
 
-    The whole upgrade is one write transaction: a second process that opens the same new file waits for it and finds
-    it done; a crash leaves the store as it was.
+    One that holds anything is copied beside itself before, as NAME.before-VERSION, and a warning says so. The whole
+    upgrade is one write transaction: a second process that opens the same new file waits for it and finds it done; a
+    crash leaves the store as it was.
 
     Raises:
         StoreError: the store is newer than this program, is another program's database, or is older and read-only.
@@ -38,10 +40,25 @@ def upgrade(database: Database) -> bool:
             f"read-only. {ELSEWHERE}"
         )
     with _ALEMBIC, database.write() as connection:
-        if version_of(connection, database.url) == HEAD:
+        found = version_of(connection, database.url)
+        if found == HEAD:
             return False
+        if found is not None and copy_first:
+            _copy_beside(database.url, found)
         _run(connection)
     return True
+
+
+def _copy_beside(url: str, version: str) -> None:
+    """Keeps the store as it is; the writer who upgrades it is alone."""
+    path = path_of(url)
+    kept = path.with_name(f"{path.name}.before-{HEAD}")
+    copy(url, kept)
+    warnings.warn(
+        f"the store {path} was written by an older ragauge and is brought from version {version} to {HEAD}; as it was "
+        f"it is kept as {kept.name}.",
+        UserWarning, stacklevel=2,
+    )     # fmt: skip
 
 
 def _is_newest(connection: Connection) -> bool:
