@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -14,6 +15,8 @@ from tests.loopback.answers import answer
 from tests.loopback.server import FaultyServer
 
 import ragauge as rg
+from ragauge.api.evaluate import dry_run
+from ragauge.api.options import EvaluateOptions
 from ragauge.reporting.encoder import encode
 
 pytestmark = pytest.mark.server
@@ -202,3 +205,34 @@ def test_unknown_options_of_calls_are_refused() -> None:
     """A misspelled keyword is a TypeError that names the verb and the word."""
     with pytest.raises(TypeError, match=r"evaluate\(\) got an unexpected keyword argument 'concurency'"):
         rg.evaluate(rows(1), concurency=3)  # type: ignore[call-arg]
+
+
+def expected(server: FaultyServer, store: str, n: int) -> Mapping[str, Any]:
+    """What a dry run says of n examples."""
+    judge = f"openai-chat:any@{server.url}"
+    return asyncio.run(dry_run(EvaluateOptions(rows(n), judge=judge, metrics=METRICS, name=f"m{n}", store=store)))
+
+
+def used(server: FaultyServer, store: str) -> int:
+    """The output tokens that an evaluation of six examples takes."""
+    return int(evaluated(server, store).to_dict()["took"]["output_tokens"])
+
+
+def test_dry_run_expects_what_replies_need(store: str) -> None:
+    """A dry run's output tokens are within a factor of two of those used; with replies of the judge, within a tenth."""
+
+    def wordy(system: str, user: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """As a model that explains itself at length in every field it may."""
+        return answer(system, user, schema) | {"note": "Since the passages say so, and nothing else. " * 20}
+
+    with FaultyServer() as server:
+        first = expected(server, store, 6)["output_tokens"]
+        spent = used(server, store)
+        assert spent / 2 <= first <= spent * 2
+    with FaultyServer(reply=wordy) as server:
+        other = f"{store.removesuffix('.db')}2.db"
+        before = expected(server, other, 6)["output_tokens"]
+        spent = used(server, other)
+        assert before < spent / 2     # nobody could know
+        learned = expected(server, other, 12)["output_tokens"]     # of which half is stored, and costs nothing
+        assert learned == pytest.approx(spent, rel=0.1)

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Cli, Done
+from tests.cli.conftest import Cli, Done, write
 from tests.loopback.server import FaultyServer
 from tests.loopback.service import FlakyService
+from tests.store.test_integrity import damage
 
 from ragauge.data.providers import PROVIDERS
 from ragauge.engine.doctor import PROXIES
@@ -137,3 +138,21 @@ def test_a_store_that_cannot_be_read_is_wrong(cli: Cli) -> None:
     done = cli("doctor", "--store", "sqlite:///notes.db")
     assert done.code == 1
     assert Path("notes.db").read_text() == "these are notes"
+
+
+def test_what_is_stored(cli: Cli, tmp_path: Path) -> None:
+    """`ragauge doctor` names damaged parts, and a damaged file, as wrong; a whole store is well."""
+    path = tmp_path / "s.db"
+    rows = [{"query_id": "q0", "query": "How tall?", "answer": "330 metres. " * 60, "passages": ["It is tall."]}]
+    cli("evaluate", write(tmp_path / "towers.jsonl", rows), "--judge", "none", "--store", path, "-q")
+    assert cli("doctor", "--store", path, "--json").code == 0
+    damage(path, "responses")
+    done = cli("doctor", "--store", path, "--json")
+    (store,) = (part for part in done.json()["looked"] if part["name"] == "store")
+    assert (done.code, store["state"], "Take the file back" in store["hint"]) == (1, "wrong", True)
+    assert "1 part damaged: response of example q0 in run towers" in store["said"]
+    whole = bytearray(path.read_bytes())
+    whole[len(whole) // 2 : len(whole) // 2 + 20_000] = b"\xff" * 20_000
+    path.write_bytes(whole)
+    (store,) = (part for part in cli("doctor", "--store", path, "--json").json()["looked"] if part["name"] == "store")
+    assert store["state"] == "wrong"

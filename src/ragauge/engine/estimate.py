@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,12 +23,16 @@ from ragauge.store.responses import Loaded
 from ragauge.text.sentences import split
 
 BATCH = 200
-# output tokens a numbered item, by question: a claim with its verdict, a reference claim, a rating …
+# output tokens an item that a verdict is asked of, by question: a sentence with its claims, a reference claim, a rating,
+# as replies of a test server that says no more than it is asked took them
 OUTPUT: Mapping[str, int] = {
-    "verify_answer": 75, "verify_reference": 45, "rate_passages": 14, "rate_sentences": 14, "rate_answer": 14,
-    "agree": 16, "cover_aspects": 14, "cover_criteria": 14, "meet_criteria": 45, "guess_questions": 60,
-    "prepare": 160,
+    "verify_answer": 50, "verify_reference": 28, "rate_passages": 9, "rate_sentences": 11, "rate_answer": 11,
+    "agree": 11, "cover_aspects": 10, "cover_criteria": 10, "meet_criteria": 35, "guess_questions": 45,
+    "prepare": 90,
 }  # fmt: skip
+AROUND = 10     # output tokens of a reply beside its items
+LEAST_LEARNED = 5     # replies of a model to a question from which on it is known how long its own are
+ITEM, SENTENCE = re.compile(r"^\[[A-Z]\d+\] ", re.M), re.compile(r"^\[(\d+)\.\d+\] ", re.M)     # of a prompt
 
 
 @dataclass
@@ -48,13 +53,12 @@ class CostEstimate:
     cost: float | None = 0.0
     by_question: dict[str, int] = field(default_factory=dict)
     _begun: set[int] = field(default_factory=set)     # hashes of beginnings that a call was counted with
+    _learned: dict[tuple[ModelName, str], float] = field(default_factory=dict)
 
-    def add(self, name: ModelName, ask: Ask, price: Price) -> None:
-        """Counts one call."""
+    def add(self, name: ModelName, ask: Ask, price: Price, learned: float = 1.0) -> None:
+        """Counts one call; `learned` = tokens of earlier replies over what was expected of them."""
         size = sum(len(text) for _, text in ask.messages)
-        items = max(1, ask.messages[-1][1].count("\n["))
-        said = 0 if ask.kind == "embed" else OUTPUT.get(ask.question, 50) * items // 2 + 20
-        usage = Usage(int(size / CHARS_A_TOKEN), said, self._cached(name, ask))
+        usage = Usage(int(size / CHARS_A_TOKEN), round(expected_output(ask) * learned), self._cached(name, ask))
         self.calls += 1
         self.characters += size
         self.tokens = _sum(self.tokens, usage)
@@ -76,7 +80,17 @@ class CostEstimate:
         for key, (name, ask) in keys.items():
             if key not in stored and key not in seen:
                 seen.add(key)
-                self.add(name, ask, price)
+                self.add(name, ask, price, self._learn(name, ask.question, store))
+
+    def _learn(self, name: ModelName, question: str, store: Store) -> float:
+        """How much longer a model's stored replies to a question are than expected; 1.0 where too few are stored."""
+        key = (name, question)
+        if key not in self._learned:
+            replies = store.replies.lengths(name, question)
+            expected = sum(expected_output(ask) for ask, _ in replies)
+            known = len(replies) >= LEAST_LEARNED and expected > 0
+            self._learned[key] = sum(tokens for _, tokens in replies) / expected if known else 1.0
+        return self._learned[key]
 
     def join(self, other: CostEstimate) -> None:
         """Adds what another estimate counts."""
@@ -90,6 +104,20 @@ class CostEstimate:
         """Calls, tokens and price, as JSON types."""
         tokens = {name: getattr(self.tokens, name) for name in ("input_tokens", "output_tokens", "cached_tokens")}
         return {"calls": self.calls, "cost": self.cost, **tokens}
+
+
+def expected_output(ask: Ask) -> int:
+    """Output tokens that a reply needs: those of an item, for each item that a verdict is asked of.
+
+    Items are what a prompt numbers with a letter, such as [S1]; where it numbers passages alone these are, or their
+    sentences.
+    """
+    if ask.kind == "embed":
+        return 0
+    text = ask.messages[-1][1]
+    passages = SENTENCE.findall(text)
+    items = len(ITEM.findall(text)) or len(passages if ask.question == "rate_sentences" else {*passages}) or 1
+    return OUTPUT.get(ask.question, 50) * items + AROUND
 
 
 def _sum(one: Usage, other: Usage) -> Usage:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, literal_column, select, true
 
 from ragauge.data.ask import Ask, ModelName, Reply, reply_key
-from ragauge.data.codec import encode, from_plain
+from ragauge.data.codec import decode, encode, from_plain
 from ragauge.data.identity import canonical, plain
 from ragauge.errors import DataError
 from ragauge.store.database import Database, chunks, now, raw_among
@@ -71,6 +71,22 @@ class Replies:
         """The replies of those keys that are stored."""
         with self._database.read() as connection:
             return _by_key(connection, keys)
+
+    def lengths(self, name: ModelName, question: str, most: int = 50) -> list[tuple[Ask, int]]:
+        """What a model was asked last of a question, and how many tokens each reply took; those that say so.
+
+        Args:
+            name: of the model.
+            question: such as verify_answer.
+            most: replies looked at.
+        """
+        with self._database.read() as connection:
+            number = next((no for no, known in model_names(connection).items() if str(known) == str(name)), None)
+            mine = (table.c.model_no == number) & (table.c.question == question) & (table.c.failed == 0)
+            query = select(table.c.ask, table.c.body).where(mine).order_by(table.c.reply_no.desc()).limit(most)
+            rows = [] if number is None else connection.execute(query).all()
+        used = [(ask, (_plain(body).get("usage") or {}).get("output_tokens")) for ask, body in rows]
+        return [(decode(Ask, unpack(ask)), tokens) for ask, tokens in used if tokens]
 
     def groups(self) -> list[ReplyInfo]:
         """What is stored, by model and question."""
