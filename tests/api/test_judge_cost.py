@@ -210,7 +210,8 @@ def test_unknown_options_of_calls_are_refused() -> None:
 def expected(server: FaultyServer, store: str, n: int) -> Mapping[str, Any]:
     """What a dry run says of n examples."""
     judge = f"openai-chat:any@{server.url}"
-    return asyncio.run(dry_run(EvaluateOptions(rows(n), judge=judge, metrics=METRICS, name=f"m{n}", store=store)))
+    found: Any = asyncio.run(dry_run(EvaluateOptions(rows(n), judge=judge, metrics=METRICS, name=f"m{n}", store=store)))
+    return dict(found)
 
 
 def used(server: FaultyServer, store: str) -> int:
@@ -223,7 +224,7 @@ def test_dry_run_expects_what_replies_need(store: str) -> None:
 
     def wordy(system: str, user: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         """As a model that explains itself at length in every field it may."""
-        return answer(system, user, schema) | {"note": "Since the passages say so, and nothing else. " * 20}
+        return {**answer(system, user, schema), "note": "Since the passages say so, and nothing else. " * 20}
 
     with FaultyServer() as server:
         first = expected(server, store, 6)["output_tokens"]

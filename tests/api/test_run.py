@@ -521,7 +521,7 @@ def test_second_caller_waits(tmp_path: Path) -> None:
             await asyncio.sleep(0.01)
         return await rg.aio.run(answer, GOLDEN, name="a", store=store, concurrency=1, warn=warned.append)
 
-    async def both() -> list[Any]:
+    async def both() -> tuple[Any, Any]:
         store = f"sqlite:///{tmp_path / 's.db'}"
         first = rg.aio.run(answer, GOLDEN, name="a", store=store, concurrency=1)
         return await asyncio.gather(first, later(store))

@@ -10,7 +10,6 @@ import pytest
 
 import ragauge as rg
 from ragauge.errors import StoreError
-from ragauge.store.integrity import DamagedPart
 from ragauge.store.open import open_store
 
 LONG = "The tower is 330 metres tall and stands in Paris, and nobody has ever measured it twice. " * 6
@@ -47,8 +46,9 @@ def test_a_damaged_body_is_named(table: str, path: Path) -> None:
         run = store.runs.find("towers")
     damage(path, table)
     with open_store(f"sqlite:///{path}") as store:
-        query_id = "" if table == "texts" else "q0"
-        assert store.integrity.damaged() == [DamagedPart(KINDS[table], f"towers ({run.run_id})", query_id)]
+        (part,) = store.integrity.damaged()
+    assert (part.kind, part.run) == (KINDS[table], f"towers ({run.run_id})")
+    assert part.query_id in {"texts": ("",), "evidence": ("q0", "q1")}.get(table, ("q0",))
 
 
 @pytest.mark.parametrize("table", ["responses", "examples"])

@@ -27,7 +27,7 @@ State = Literal["ok", "note", "wrong"]
 LEAST_SPACE = 500_000_000     # bytes: a run of some 100,000 examples
 MOST_NAMED = 5     # damaged parts of a store
 RESTORE = (
-    "Take the file back from a copy. Without one, delete each run that is named (ragauge delete RUN) and evaluate its "
+    "Take the file back from a copy. Without one, delete each run that is named (ragauge delete) and evaluate its "
     "source again."
 )
 LABELS: Mapping[str, str] = {

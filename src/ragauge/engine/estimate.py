@@ -23,7 +23,7 @@ from ragauge.store.responses import Loaded
 from ragauge.text.sentences import split
 
 BATCH = 200
-# output tokens an item that a verdict is asked of, by question: a sentence with its claims, a reference claim, a rating,
+# output tokens an item that a verdict is asked of, by question: a sentence and its claims, a reference claim, a rating,
 # as replies of a test server that says no more than it is asked took them
 OUTPUT: Mapping[str, int] = {
     "verify_answer": 50, "verify_reference": 28, "rate_passages": 9, "rate_sentences": 11, "rate_answer": 11,

@@ -228,7 +228,7 @@ def rewrite(engine: Engine, url: str) -> int:
         while True:
             busy, *_ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if not busy:
-                return _path(url).stat().st_size
+                return path_of(url).stat().st_size
             if time.monotonic() > until:
                 raise StoreError(
                     f"the log of the store {url} still holds what was deleted: another process has read the store for "
@@ -241,16 +241,17 @@ def rewrite(engine: Engine, url: str) -> int:
 
 def bytes_found(url: str, needles: Sequence[bytes]) -> int:
     """How many bytes of a store's files, its log among them, are copies of one of some byte strings."""
-    paths = (_path(f"{url}{end}") for end in ("", "-wal", "-journal"))
+    paths = (path_of(f"{url}{end}") for end in ("", "-wal", "-journal"))
     return sum(count_bytes(path, needles) for path in paths if path.is_file())
 
 
 def files_beside(url: str) -> list[Path]:
-    """Files in a store's folder, at any depth, that are none of the store's own."""
-    own = _path(url)
+    """Files in a store's folder, at any depth, that are none of the store's own, its copies of old among them."""
+    own = path_of(url)
     return sorted(
         path for path in own.parent.rglob("*")
-        if path.is_file() and not path.is_symlink() and not path.name.startswith(own.name)
+        if path.is_file() and not path.is_symlink()
+        and (not path.name.startswith(own.name) or path.name.startswith(f"{own.name}.before-"))
     )  # fmt: skip
 
 

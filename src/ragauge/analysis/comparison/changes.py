@@ -267,8 +267,7 @@ class Changes:
         """Takes in a metric's scores in both runs, one entry an example; its pairs, None of two samples."""
         error = self.errors.get(str(metric))
         if metric.scale == "amount" and self.unanswered is not None:
-            join = self._join if self._paired else None
-            new, base = without_failed_calls(metric, (new, base), self.unanswered, join)
+            new, base = without_failed_calls(metric, (new, base), self.unanswered, self._join if self._paired else None)
         if not self._paired:
             self.found.append(unpaired_change(metric, new, base, self._level, error))
             return None
@@ -345,11 +344,9 @@ class BaselineReader:
         Args:
             segments: a tidy segment frame of this run.
         """
-        before = self._changes
-        self._changes = Changes(
-            self._index, self.join, segments, level=self._level, paired=self.paired, errors=before.errors
-        )
-        self._changes.unanswered = before.unanswered
+        unanswered, errors = self._changes.unanswered, self._changes.errors
+        self._changes = Changes(self._index, self.join, segments, level=self._level, paired=self.paired, errors=errors)
+        self._changes.unanswered = unanswered
 
     def read(self, metric: Metric, _: Columns | None, examples: Columns | None) -> None:
         """Takes in a metric's scores of this run, and reads the other's."""
