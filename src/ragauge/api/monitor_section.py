@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from ragauge.data.config.reading import ConfigFile
 
 
+KEEP_ALL = "without it every one is judged; sample: {rate: 100%} keeps that"
+
+
 def judged(monitor: MonitorSection | None) -> str:
     """What a judge is asked about: which share of the requests, by which metrics, and who."""
     if monitor is None:     # as `monitoring.policy` has it without a section
         return "100% of the requests, production, by local"
     by = "nobody" if monitor.judge in ("none", "") else monitor.judge
-    default = "" if monitor.sample.given("rate") else ", the default"
+    default = "" if monitor.sample.given("rate") else f", the default where there is a section monitor ({KEEP_ALL})"
     return f"{100 * monitor.sample.rate:g}% of the requests{default}, {', '.join(monitor.metrics)}, by {by}"
 
 

@@ -20,8 +20,9 @@ from ragauge.store.monitor_schema import alerts, deliveries
 from ragauge.store.packing import pack, sha_of, unpack
 from ragauge.store.page_schema import cards, charts, example_groups, example_indexes
 from ragauge.store.responses import Loaded, load
-from ragauge.store.schema import causes, examples, metadata, responses, run_texts, runs, scores, set_examples
+from ragauge.store.schema import causes, examples, metadata, responses, run_texts, runs, scores, set_examples, texts
 from ragauge.store.sets import Texts
+from ragauge.store.spool import query_key_of
 from ragauge.store.study_schema import vectors
 from ragauge.store.traffic_schema import inbox, return_batches, trace_batches, traces
 from ragauge.store.verdict_schema import control_evidence, verdicts
@@ -172,9 +173,9 @@ class Erasing:
     def left(self, held: Held) -> dict[str, int]:
         """What is still found of traces: "raw files" -> bytes in the store's files, table -> rows that hold any of it.
 
-        Looked for are the ids, and texts of 12 characters or more, as they are and as they are packed.
+        Looked for are the ids, and texts of 12 characters or more that nobody else has, plain and packed.
         """
-        needles = [one.encode("utf-8", "surrogatepass") for one in sorted(_needles(held))]
+        needles = self._needles(held)
         found = {"raw files": sqlite.bytes_found(self._database.url, needles)}
         with self._database.read() as connection:
             for table in metadata.sorted_tables:
@@ -187,13 +188,21 @@ class Erasing:
         return found
 
 
+    def _needles(self, held: Held) -> list[bytes]:
+        """What is looked for once all is deleted: ids, and texts that nobody else has."""
+        with self._database.read() as connection:
+            found = {one for one in held.texts if len(one) >= SHORTEST}
+            found -= _of_others(connection, found)
+        found |= {json.dumps(one, ensure_ascii=False)[1:-1] for one in found}
+        return [one.encode("utf-8", "surrogatepass") for one in sorted(found | held.trace_ids)]
+
     def files_beside(self, held: Held) -> tuple[dict[str, int], int]:
         """Files in the store's folder that hold any of it -> bytes; lines of .jsonl files that do are taken out.
 
         Returns:
             The files that are left so, and how many lines went.
         """
-        needles = [one.encode("utf-8", "surrogatepass") for one in sorted(_needles(held))]
+        needles = self._needles(held)
         found, lines = dict[str, int](), 0
         for path in sqlite.files_beside(self._database.url):
             if path.suffix == ".jsonl" and sqlite.count_bytes(path, needles):
@@ -205,9 +214,15 @@ class Erasing:
         return found, lines
 
 
-def _needles(held: Held) -> set[str]:
-    texts = {one for one in held.texts if len(one) >= SHORTEST}
-    return texts | {json.dumps(one, ensure_ascii=False)[1:-1] for one in texts} | set(held.trace_ids)
+def _of_others(connection: Connection, mine: Collection[str]) -> set[str]:
+    """Which texts are somebody else's too, as a passage, a question or an answer."""
+    by_sha, by_key = {sha_of(one): one for one in mine}, {query_key_of(one): one for one in mine}
+    found = {by_sha[row.sha] for row in rows_among(connection, select(texts.c.sha), texts.c.sha, by_sha)}
+    keys = select(examples.c.query_key)
+    found |= {by_key[row.query_key] for row in rows_among(connection, keys, examples.c.query_key, by_key)}
+    for rows in raw_rows(connection, select(responses.c.body)):
+        found |= {json.loads(unpack(body)).get("answer") for (body,) in rows} & {*mine}
+    return found
 
 
 def _holds(blob: bytes, needles: Sequence[bytes]) -> bool:
