@@ -15,7 +15,7 @@ import ragauge as rg
 from ragauge.api.queries.options import UiOptions
 from ragauge.errors import StoreError, UsageError
 from ragauge.web import patience, security
-from ragauge.web.rights import IDLE, LONGEST, Sessions, Tokens, read_tokens
+from ragauge.web.rights import IDLE, LONGEST, AccessTokens, Sessions, read_tokens
 from ragauge.web.security import COOKIE, POLICY, Access, Guard, is_loopback, local, tokens_for
 from ragauge.web.serve import site_of
 
@@ -159,7 +159,7 @@ def test_other_machines_need_a_token(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="at least 16"):
             tokens_for(file, ANYWHERE)
     file.write_text(f"{TOKEN}\n")
-    assert tokens_for(file, ANYWHERE) == Tokens(TOKEN)
+    assert tokens_for(file, ANYWHERE) == AccessTokens(TOKEN)
     with pytest.raises(UsageError, match="cannot be read"):
         tokens_for(tmp_path / "none", "127.0.0.1")
     assert TOKEN not in repr(Access(token=TOKEN))
@@ -178,7 +178,7 @@ def test_options_are_checked_before_listening(tmp_path: Path) -> None:
     assert site_of(UiOptions(store=url, read_only=True)).store == f"sqlite+read:///{tmp_path}/store.db"
 
 
-RIGHTS = Tokens(read="r" * 20, write="w" * 20, ingest="i" * 20)
+RIGHTS = AccessTokens(read="r" * 20, write="w" * 20, ingest="i" * 20)
 
 
 def test_three_tokens_have_three_rights(opened: Opened) -> None:
@@ -190,7 +190,7 @@ def test_three_tokens_have_three_rights(opened: Opened) -> None:
         sent = client.post("/runs/none/tags", data={"csrf": "known", "tag": "a"}, headers=headers)
         assert sent.status_code == change, token
     assert not RIGHTS.may_send("r" * 20) | RIGHTS.may_send("w" * 20)
-    assert RIGHTS.may_send("i" * 20) & Tokens(TOKEN).may_send(TOKEN)
+    assert RIGHTS.may_send("i" * 20) & AccessTokens(TOKEN).may_send(TOKEN)
     assert "rrrr" not in repr(Access(rights=RIGHTS))
 
 

@@ -22,7 +22,7 @@ Right = Literal["", "read", "write"]
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class AccessTokens:
     """What whoever asks must know; "" = nobody has this right.
 
     Attributes:
@@ -52,7 +52,7 @@ class Tokens:
         return is_same(word, self.every) | is_same(word, self.ingest)
 
 
-def read_tokens(path: Path) -> Tokens:
+def read_tokens(path: Path) -> AccessTokens:
     """The tokens in a file: one, which gives all rights, or lines read: TOKEN, write: TOKEN, ingest: TOKEN.
 
     Raises:
@@ -64,7 +64,7 @@ def read_tokens(path: Path) -> Tokens:
         raise UsageError(f"--token-file {path} cannot be read: {error}. Name a text file with the token.") from error
     named = [LINE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
     if not any(named):
-        return Tokens(_checked(path, text))
+        return AccessTokens(_checked(path, text))
     found: dict[str, str] = {}
     for line in named:
         if line is None or line[1] in found:
@@ -73,7 +73,7 @@ def read_tokens(path: Path) -> Tokens:
         found[line[1]] = _checked(path, line[2])
     if len(set(found.values())) < len(found):
         raise UsageError(f"--token-file {path}: two rights have one token. Give each its own, or write one for all.")
-    return Tokens(**found)
+    return AccessTokens(**found)
 
 
 def _checked(path: Path, token: str) -> str:

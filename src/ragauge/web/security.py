@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from ragauge.errors import UsageError
 from ragauge.web.patience import PATIENCE
-from ragauge.web.rights import LEAST_TOKEN, LONGEST, Right, Sessions, Tokens, is_same, read_tokens
+from ragauge.web.rights import LEAST_TOKEN, LONGEST, AccessTokens, Right, Sessions, is_same, read_tokens
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -36,7 +36,7 @@ POLICY = (
 )
 
 
-def tokens_for(path: Path | None, host: str) -> Tokens:
+def tokens_for(path: Path | None, host: str) -> AccessTokens:
     """The tokens in a file; none where none is needed.
 
     Raises:
@@ -49,7 +49,7 @@ def tokens_for(path: Path | None, host: str) -> Tokens:
             f"--host {host} lets other machines in, which needs a token. Write one of at least {LEAST_TOKEN} "
             "characters into a file, and name it with --token-file."
         )
-    return Tokens()
+    return AccessTokens()
 
 
 def is_loopback(host: str) -> bool:
@@ -90,13 +90,13 @@ class Access:
     base_path: str = ""
     read_only: bool = False
     csrf: str = field(default_factory=secrets.token_urlsafe, repr=False)
-    rights: Tokens = field(default_factory=Tokens, repr=False)
+    rights: AccessTokens = field(default_factory=AccessTokens, repr=False)
     trusted_proxies: Sequence[str] = ()
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> AccessTokens:
         """All that are known."""
-        return Tokens(self.token) if self.token else self.rights
+        return AccessTokens(self.token) if self.token else self.rights
 
     @property
     def needs_token(self) -> bool:
