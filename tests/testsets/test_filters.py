@@ -124,3 +124,26 @@ def test_every_filter_has_a_planted_fault_and_stands_in_the_docs() -> None:
     assert names == {*FAULTS, "unreachable"}
     page = (Path(__file__).parents[2] / "docs" / "test-sets.md").read_text(encoding="utf-8")
     assert not [name for name in names if f"`{name}` | " not in page]
+
+
+@pytest.mark.parametrize(
+    ("question", "right"),
+    [
+        ("What does the Apple 10-K say about suppliers?", True),
+        ("What does the document 'Apple 10-K' say about suppliers?", True),
+        ("In the section Returns Policy, how long is the period?", True),
+        ("What does the article Why Birds Sing state about robins?", True),
+        ("According to the report Annual Review 2023, who left the board?", True),
+        ("What does the passage titled house rules say about dogs?", True),
+        ("What does it say in the Basel III Accord about liquidity?", True),
+        ("What does the passage say about Apple?", False),
+        ("According to the document, what did Apple earn?", False),
+        ("What does the text state about the 10-K of Apple?", False),
+        ("What does it say about liquidity?", False),
+        ("What does this article say about Robins?", False),
+    ],
+)
+def test_a_question_may_point_at_a_document_by_its_name(question: str, right: bool) -> None:
+    """A document that is named can be searched for; one that is only pointed at cannot."""
+    document = Document("d", "", "The ferry to Brennick leaves from the northern pier every spring.")
+    assert (FREE["self_contained"](_draft(document, question), Known(CorpusView([document]))) == "") is right

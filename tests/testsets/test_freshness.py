@@ -510,3 +510,57 @@ def test_sets_in_two_spellings_of_fields_are_the_same(tmp_path: Path) -> None:
     assert (rg.diff_sets(old, new).found.changed, rg.diff_sets(old, new).found.same) == ((), 1)
     new.write_text('{"query_id": "q", "user_input": "C?", "reference": "B."}\n', encoding="utf-8")
     assert [one.field for one in rg.diff_sets(old, new).found.changed] == ["query"]
+
+
+STATUTE = (
+    "A permit is issued in five days. The fee is paid at the counter in cash or by card before noon.\n\n"
+    "Boats are let in summer alone. The fee is paid at the counter in cash or by card before noon. Oars cost extra.\n\n"
+    "許可証は五日以内に発行されます。料金は正午までに窓口で支払います。\n\n"
+    "船は夏だけ貸し出されます。料金は正午までに窓口で支払います。櫂は別料金です。\n"
+)
+FEE, CHARGE = "The fee is paid at the counter in cash or by card before noon.", "料金は正午までに窓口で支払います。"
+
+
+def _statute(start: int, end: int, now: dict[str, str], doc_id: str = "law") -> tuple[str, str | None, str]:
+    """State of evidence of the statute in another corpus, its text and place there, and the example's state."""
+    example = Example("q", "?", relevant=(Relevant((doc_id,)),), gold_spans=(Span(doc_id, start, end),))
+    found = SetFile("set", (new_line(example, Curation(state="golden")),))
+    fresh = freshness(found, now, frozen(found, {doc_id: STATUTE, "other": V1}, "c"))
+    (line,) = mended(found, fresh).lines
+    (span,) = line.example.gold_spans or ()
+    text = now.get(span.doc_id, "")[span.start : span.end]
+    return fresh.examples[0].state, f"{span.doc_id} {span.start} {text}", line.curation.state
+
+
+@pytest.mark.parametrize(("start", "end"), [(2, 40), (36, 90), (0, 33), (101, 141), (215, 240), (7, 9)])
+def test_a_renamed_document_keeps_every_offset(start: int, end: int) -> None:
+    """In the same bytes under another name evidence keeps its characters, also where it cuts words, and is no draft."""
+    expected = ("moved", f"new {start} {STATUTE[start:end]}", "golden")
+    assert _statute(start, end, {"new": STATUTE, "other": V1}) == expected
+
+
+@pytest.mark.parametrize("text", [FEE, CHARGE])
+@pytest.mark.parametrize("which", [0, 1])
+def test_repeated_evidence_is_told_by_what_stands_around_it(text: str, which: int) -> None:
+    """Of two equal sentences the one that was meant is found after its document grew, with copies or not."""
+    start = STATUTE.index(text) if which == 0 else STATUTE.rindex(text)
+    for head in ("New rules apply from May on.\n\n", f"Note: {text} See below.\n\n", f"{text} " * 2):
+        now = {"law": f"{head}{STATUTE}", "other": V1}
+        assert _statute(start, start + len(text), now) == ("moved", f"law {start + len(head)} {text}", "golden")
+    cut = (start + 3, start + len(text) - 2)     # inside words
+    grown = {"law": f"Intro. {STATUTE}", "other": V1}
+    assert _statute(*cut, grown) == ("moved", f"law {cut[0] + 7} {STATUTE[slice(*cut)]}", "golden")
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [("A permit is issued in five days.", "A permit is issued by the mayor alone. Dogs stay outside."),
+     ("Oars cost extra.", "Oars cost too much, people say."),
+     ("Boats are let in summer alone.", "Boats are let go where they lie in the way of others.")],
+)
+def test_deleted_evidence_is_not_called_changed(text: str, rest: str) -> None:
+    """Evidence that was cut out is gone, though its document says elsewhere something that begins as it did."""
+    start = STATUTE.index(text)
+    now = STATUTE.replace(text, "") + f"\n\nLater rules were added to these ones by others.\n\n{rest}"
+    state, _, curation = _statute(start, start + len(text), {"law": now, "other": V1})
+    assert (state, curation) == ("gone", "draft")

@@ -15,7 +15,8 @@ from ragauge.data.document import Document
 from ragauge.errors import DataError
 from ragauge.testsets.corpus_view import CorpusView, difficulty
 from ragauge.testsets.generating import generated
-from ragauge.testsets.known_item import known_items
+from ragauge.testsets.known_item import known_items, terms_of
+from ragauge.testsets.unspaced_words import UnspacedWords
 
 SUBJECTS = ("harbour crane vessel anchor", "violin sonata orchestra tempo", "enzyme protein cell membrane")
 
@@ -119,3 +120,33 @@ def test_known_items_order_retrievers_as_people_do() -> None:
     assert alike >= 0.95
     assert turned <= 0.05
     assert lost <= 0.02
+
+
+WORDS = {
+    "zh": "图书馆 借书证 星期一 开放时间 读者 登记 罚款 办公室 自行车 停车场 门票 价格 博物馆 学生 老人 免费",
+    "ja": "図書館 利用者 月曜日 受付 体育館 料金 電話 予約 本棚 駐車場 学生 無料 美術館 住所 市役所 切符",
+    "th": "ห้องสมุด หนังสือ นักเรียน วันจันทร์ ค่าปรับ ที่จอดรถ จักรยาน พิพิธภัณฑ์ โทรศัพท์ ราคา ตั๋ว สมาชิก",
+    "km": "បណ្ណាល័យ សៀវភៅ សិស្ស ថ្ងៃចន្ទ ចំណតរថយន្ត កង់ សារមន្ទីរ ទូរស័ព្ទ តម្លៃ សំបុត្រ សមាជិក",
+}     # fmt: skip
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_terms_of_scripts_without_spaces_are_words(language: str) -> None:
+    """Queries over texts without spaces are of words, four in five of them whole, and of no lone character."""
+    rng, known = random.Random(4), WORDS[language].split()
+    texts = ["".join(rng.choices(known, k=5)) for _ in range(250)]
+    documents = [Document(f"d{n}", "", text) for n, text in enumerate(texts)]
+    terms = [term for line in known_items(CorpusView(documents), 40) for term in line.example.query.split()]
+    assert len(terms) >= 120
+    assert all(len(term) > 1 for term in terms)
+    assert sum(term in known for term in terms) >= 0.8 * len(terms)
+
+
+def test_words_beside_scripts_without_spaces_stay_terms() -> None:
+    """Latin words and numbers within such texts are terms as before, and particles of every document are none."""
+    names = ["图书馆", "博物馆", "停车场", "体育馆", "办公室", "游泳池"]
+    texts = [f"{name}的价格是{n}00元。{name}的Wifi密码是open{n}。请打电话。" for n, name in enumerate(names)]
+    found = UnspacedWords(texts)
+    drawn = terms_of(texts[0], found).names
+    assert {"wifi", "open0", "图书馆"} <= set(drawn)
+    assert not {"的", "是", "价", "请"} & set(drawn)

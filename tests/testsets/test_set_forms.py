@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import warnings
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ragauge as rg
 from ragauge.api import testset
@@ -149,3 +154,50 @@ def test_preparing_takes_no_file_away(path: Path, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=told):
             asyncio.run(testset.prepare(wanted))
         assert to.read_bytes() == held
+
+
+IDS = st.text("abcdé01-_/. ", min_size=1, max_size=8).map(str.strip).filter(bool)
+WORDS = st.text("abc déß=,\"'?", min_size=1, max_size=20).map(str.strip).filter(bool)
+SPANS = st.lists(st.builds(rg.Span, IDS, st.integers(0, 9), st.integers(10, 99)), min_size=1, max_size=3).map(tuple)
+LABELS = st.dictionaries(IDS, st.sampled_from([0.0, 1.0, 2.0, 0.5, 1e-7, 1234567.0]), min_size=1, max_size=3).map(
+    lambda held: tuple(rg.Relevant((doc_id,), grade) for doc_id, grade in held.items())
+)
+EXAMPLES = st.builds(
+    rg.Example, query_id=st.just(""), query=WORDS, references=st.lists(WORDS, max_size=3).map(tuple),
+    relevant=st.none() | LABELS, gold_spans=st.none() | SPANS, answerable=st.sampled_from([None, True, False]),
+    reference_claims=st.none() | st.lists(WORDS, min_size=1, max_size=2).map(tuple),
+    segments=st.dictionaries(st.sampled_from(["type", "area"]), WORDS, max_size=2),
+    tags=st.frozensets(st.sampled_from(["golden", "new"])), cluster=st.none() | IDS,
+)     # fmt: skip
+ENDS = {"beir": "folder", "ragas": "set.jsonl", "deepeval": "set.json"}
+
+
+@pytest.mark.parametrize("form", ENDS)
+@settings(max_examples=10, deadline=None)
+@given(examples=st.lists(EXAMPLES, min_size=1, max_size=4))
+def test_what_is_exported_is_read_back(form: Any, examples: list[rg.Example]) -> None:
+    """Every form gives equal examples back: with labels, spans, both or neither, several references, unanswerable."""
+    listed = tuple(replace(one, query_id=f"q{n}") for n, one in enumerate(examples))
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)     # queries without a label are counted
+        to = Path(folder) / ENDS[form]
+        rg.export_set(rg.EvalSet("set", listed), to=form, output=to)
+        assert rg.read_set(to).examples == listed
+        assert rg.read_set(to).version == rg.EvalSet("set", listed).version
+
+
+@pytest.mark.parametrize(
+    ("spans", "labels"),
+    [([("d1", 0, 3)], {"d1": 1}), ([("d1", 0, 3), ("d2", 4, 9), ("d1", 8, 9)], {"d1": 1, "d2": 1}), ([], {})],
+)
+def test_documents_of_gold_spans_are_labels_for_other_tools(
+    spans: list[tuple[str, int, int]], labels: dict[str, int], tmp_path: Path
+) -> None:
+    """A set with gold spans alone has a label a document in qrels; read back it has its spans and no other label."""
+    gold = tuple(rg.Span(*one) for one in spans) or None
+    spanned = rg.EvalSet("set", (rg.Example("q", "Why?", gold_spans=gold), rg.Example("p", "Who?", answerable=False)))
+    with pytest.warns(UserWarning, match=f"{1 if labels else 2} quer.* of 2 without a label"):
+        rg.export_set(spanned, to="beir", output=tmp_path / "beir")
+    rows = [line.split("\t") for line in (tmp_path / "beir/qrels/test.tsv").read_text().splitlines()[1:]]
+    assert {doc_id: int(grade) for _, doc_id, grade in rows} == labels
+    assert rg.read_set(tmp_path / "beir").examples == spanned.examples

@@ -14,6 +14,7 @@ from ragauge.analysis.diagnosis.findings import before_labels, with_lost_evidenc
 from ragauge.analysis.diagnosis.patterns import PATTERNS
 from ragauge.analysis.diagnosis.readings import Against
 from ragauge.analysis.judges.use import lacking, origins
+from ragauge.analysis.known_items import SEGMENT, count_known_items, known_item_caution
 from ragauge.analysis.ranking.id_match import IdMatch
 from ragauge.analysis.results.scorecard import ExampleView, Finding, JudgeNote, ScorecardData, Summary
 from ragauge.analysis.scores.arrays import Columns, ResponseIndex, ScoreColumns, by_example
@@ -85,6 +86,7 @@ class Tables:
         level: of the intervals.
         errors: printed name -> how far the judge errs, where known.
         known: of which examples it is known whether they failed.
+        known_items: how many examples are queries drawn from documents.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class Tables:
         self.quality, self.known = Quality(index), KnownScores(index)
         self.segments = _labelled(shown, mine)
         self.named = mine.named(shown.columns)
+        self.known_items = _known_items(mine)
         self.level, self.errors = level, errors
         self._cells = SegmentCells(index.query_ids, shown, level, errors)
         self._kept = _not_unanswerable(index, mine)
@@ -190,6 +193,7 @@ def build(
         causes=dict(counts.most_common()), failed_examples=verdicts.failed, worst=tuple(worst),
         warnings=(
             *([handed] if handed else []), *evaluated.warnings,
+            *(() if handed else known_item_caution(tables.known_items, evaluated.n)),
             *warn(tables.summaries, judge_note, evaluated.n, matches),
         ),
         definitions={str(metric): describe(metric) for metric in metrics},
@@ -245,6 +249,11 @@ def _not_unanswerable(index: ResponseIndex, segments: Segments) -> npt.NDArray[n
         return None
     kept = np.array([value != "no" for value in labels.values], dtype=bool)[labels.codes]
     return None if kept.all() else kept
+
+
+def _known_items(segments: Segments) -> int:
+    column = segments.columns.get(SEGMENT)
+    return 0 if column is None else count_known_items(column)
 
 
 BLIND = 0.3     # label recall above judged recall by so much: the judge, not the retriever, misses evidence

@@ -13,7 +13,7 @@ from ragauge.data.curation import Anchor
 from ragauge.data.example import Relevant, Span
 from ragauge.data.set_file import SetFile, SetLine
 from ragauge.stats.weighted import Interval
-from ragauge.testsets.locating import EvidenceSpan, Located, Locator, evidence_of
+from ragauge.testsets.locating import EvidenceSpan, Located, Locator, evidence_in, evidence_of
 from ragauge.testsets.lock import SetLock, gold_anchors, gold_ids, holders, text_hash
 from ragauge.testsets.whole_words import cut_words, whole_words
 
@@ -152,7 +152,7 @@ def _evidence(line: SetLine, lock: SetLock | None) -> Iterator[tuple[EvidenceSpa
         covered.add(anchor.doc_id)
         was = evidence_of(anchor.doc_id, anchor.start, anchor.end, anchor.quote)
         known = locked.get((anchor.doc_id, anchor.start, anchor.end))
-        yield known if known is not None and known.runs == was.runs else was, anchor.quote
+        yield known if known is not None and _holds(known.runs, was.runs) else was, anchor.quote
     for span in spans if not anchors else ():
         covered.add(span.doc_id)
         was = EvidenceSpan(span.doc_id, span.start, span.end, 0, ())
@@ -160,6 +160,12 @@ def _evidence(line: SetLine, lock: SetLock | None) -> Iterator[tuple[EvidenceSpa
     for doc_id in gold_ids(line):
         if doc_id not in covered:
             yield EvidenceSpan(doc_id, -1, -1, 0, ()), ""
+
+
+def _holds(runs: Sequence[str], quoted: Sequence[str]) -> bool:
+    """Whether locked words are those of a quote, which may cut the first and the last of them."""
+    inner = set(quoted[1:-1])
+    return tuple(runs) == tuple(quoted) or (bool(inner) and inner <= set(runs) and len(runs) == len(quoted))
 
 
 class _Renamed:
@@ -255,23 +261,29 @@ def _stretch(
         state: Freshness = "intact" if inside and names.same(one.doc_id) else "changed" if inside else "gone"
         start, end = (0, len(text)) if one.start == -1 else (one.start, one.end)
         return EvidenceState(one, state, Located(one.doc_id, start, end, 1.0) if inside else None)
-    here = "" if text is None else text[max(0, one.start) : one.end]
-    if _same_words(one, here) and locator.stands(one):
-        return EvidenceState(one, "intact", Located(one.doc_id, one.start, one.end, 1.0), then, here)
+    for home in dict.fromkeys((one.doc_id, *names.homes(one.doc_id))):     # renamed, and else as it was
+        there = texts.get(home, "")
+        if _same_words(one, there) and locator.stands(one, home):
+            state = "intact" if home == one.doc_id else "moved"
+            return EvidenceState(one, state, Located(home, one.start, one.end, 1.0), then, there[one.start : one.end])
     now = locator.find(one, names.homes(one.doc_id), names.settled)
     if now is None:
         return EvidenceState(one, "gone", None, then)
     there = texts[now.doc_id]
-    if now.sure and _same_words(one, there[now.start : now.end]):
-        return EvidenceState(one, "moved", now, then, there[now.start : now.end])
+    if not one.around and not one.short and there.count(then) == 1:     # a quote may cut words, a run does not
+        start = there.find(then)
+        return EvidenceState(one, "moved", Located(now.doc_id, start, start + len(then), 1.0), then, then)
+    if now.sure and _same_words(replace(one, start=now.start, end=now.end), there):
+        unmoved = (now.doc_id, now.start, now.end) == (one.doc_id, one.start, one.end)
+        return EvidenceState(one, "intact" if unmoved else "moved", now, then, there[now.start : now.end])
     start, end = whole_words(there, now.start, now.end)
     return EvidenceState(one, "changed", replace(now, start=start, end=end), then, there[start:end])
 
 
 def _uncut(found: EvidenceState, texts: Mapping[str, str]) -> EvidenceState:
-    """A stretch whose words did not change, with the words that it cuts, if any."""
+    """A stretch that stands where it stood, with the words that it cuts, if any; one that moved keeps its edges."""
     now = found.now
-    if now is None or found.was.start < 0 or found.state not in ("intact", "moved"):
+    if now is None or found.was.start < 0 or found.state != "intact":
         return found
     text = texts[now.doc_id]
     start, end = whole_words(text, now.start, now.end)
@@ -296,7 +308,15 @@ def _told(one: EvidenceState) -> str:
 
 
 def _same_words(one: EvidenceSpan, text: str) -> bool:
-    return evidence_of("", 0, 0, text).runs == one.runs
+    """Whether a document's text holds the words of evidence where it says: those of its quote, or whole ones."""
+    inside = 0 <= one.start < one.end <= len(text)
+    if not inside:
+        return False
+    by_quote = evidence_of("", 0, 0, text[one.start : one.end])
+    if by_quote.runs == one.runs and not one.around:
+        return True
+    whole = evidence_in(text, "", one.start, one.end)
+    return whole.runs == one.runs and min(whole.lead, 0) == min(one.lead, 0) and min(whole.tail, 0) == min(one.tail, 0)
 
 
 def mended(found: SetFile, fresh: SetFreshness) -> SetFile:

@@ -21,6 +21,7 @@ from ragauge.data.identity import query_id_of
 from ragauge.data.set_file import SetLine, new_line
 from ragauge.engine.studies.retrieval import STOP_WORDS
 from ragauge.testsets.corpus_view import CorpusView, difficulty
+from ragauge.testsets.unspaced_words import RUN, UnspacedWords
 from ragauge.text.tokens import words
 
 METHOD = "known_item"
@@ -44,9 +45,16 @@ class Terms:
         return rng.choices(self.names, cum_weights=self.upto)[0]
 
 
-def terms_of(text: str) -> Terms:
-    """The words of a text that are no stop words and have two characters or more."""
-    counted = Counter(word for word in words(text) if word not in STOP_WORDS and (len(word) > 1 or not word.isascii()))
+def terms_of(text: str, unspaced: UnspacedWords) -> Terms:
+    """The words of a text that are no stop words and have two characters or more.
+
+    Args:
+        text: of a document.
+        unspaced: finds the words of scripts without spaces; their characters alone are no terms.
+    """
+    spaced = (word for word in words(text) if not RUN.fullmatch(word))
+    counted = Counter(word for word in spaced if word not in STOP_WORDS and (len(word) > 1 or not word.isascii()))
+    counted.update(unspaced.words(text))
     return Terms(tuple(counted), tuple(accumulate(counted.values())))
 
 
@@ -66,9 +74,12 @@ def known_items(corpus: CorpusView, n: int, seed: int = 7) -> Iterator[SetLine]:
     seen: set[frozenset[str]] = set()
     vain = 0
     drawn = corpus.drawn(rng)
+    unspaced = UnspacedWords(document.text for document in corpus.documents.values())
     while len(made) < n and vain < TRIES * len(corpus.ids):
         document = next(drawn)
-        query = _query(known.setdefault(document.doc_id, terms_of(document.text)), rng)
+        if document.doc_id not in known:
+            known[document.doc_id] = terms_of(document.text, unspaced)
+        query = _query(known[document.doc_id], rng)
         if len(query) < TERMS[0] or frozenset(query) in seen:
             vain += 1
             continue

@@ -19,6 +19,7 @@ STRETCH = 1.5     # how much longer evidence may have become
 SHORT = 8     # evidence of fewer words is told by what stands around it
 AROUND, REACH = 8, 400     # words kept on either side of it, and characters that are looked at for them
 HERE, ELSEWHERE = 0.25, 0.5     # share of what stood around it: in its own document, and in another
+SIMILAR, FEW_RUNS = 0.5, 2     # of changed evidence, where nothing tells what stood around it: a share, or runs
 SLIP = 2     # words by which what stands around it may have shifted
 
 
@@ -32,9 +33,9 @@ class EvidenceSpan:
         end: after the last character.
         words: how many.
         runs: its shingles in order.
-        lead: characters before its first word, such as a quotation mark.
-        tail: characters after its last word, such as a full stop.
-        around: of evidence of fewer than eight words the shingles of its surroundings, in order; () = not known.
+        lead: characters before its first word, such as a quotation mark; below 0 = it begins so far inside the word.
+        tail: characters after its last word, such as a full stop; below 0 = it ends so far inside the word.
+        around: the shingles of its surroundings, in order, "" where they lie within it; () = not known.
         before: words of its surroundings before it.
         held: other documents that held it too when the set was frozen; None = no lock tells.
     """
@@ -71,19 +72,23 @@ def evidence_of(doc_id: str, start: int, end: int, text: str) -> EvidenceSpan:
 
 
 def evidence_in(text: str, doc_id: str, start: int, end: int) -> EvidenceSpan:
-    """Evidence by its place in a document's text: where it is short, with what stands around it."""
-    found = evidence_of(doc_id, start, end, text[start:end])
-    if not found.short or not found.words:
-        return found
+    """Evidence by its place in a document's text: its words, those whole that it cuts, and what stands around them."""
     low, high = max(0, start - REACH), min(len(text), end + REACH)
     placed = [(word, low + first, low + last) for word, first, last in placed_words(text[low:high])]
     before = [word for word, _, last in placed if last <= start]
-    held = [word for word, first, last in placed if last > start and first < end]
+    held = [one for one in placed if one[2] > start and one[1] < end]
+    if not held:
+        return evidence_of(doc_id, start, end, text[start:end])
     after = [word for word, first, _ in placed if first >= end]
     before, after = before[low > 0 :][-AROUND:], after[: len(after) - (high < len(text))][:AROUND]     # whole words
-    words = [*before, *held, *after]
+    own = [word for word, _, _ in held]
+    words = [*before, *own, *after]
     around = tuple(shingles(words)) if len(words) >= RUN else ()
-    return replace(found, around=around, before=len(before))
+    found = EvidenceSpan(
+        doc_id, start, end, len(own), tuple(shingles(own)), held[0][1] - start, end - held[-1][2], around, len(before)
+    )     # fmt: skip
+    inside = frozenset(range(len(around))) - found.telling
+    return replace(found, around=tuple("" if n in inside else run for n, run in enumerate(around)))
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,7 @@ class Locator:
 
     def __init__(self, texts: Mapping[str, str], wanted: Iterable[EvidenceSpan]) -> None:
         self._texts = texts
-        known = {run for one in wanted for run in (*one.runs, *one.around)}
+        known = {run for one in wanted for run in (*one.runs, *one.around) if run}
         short = {one.words for one in wanted if one.words < RUN}
         self._hits: dict[str, list[tuple[str, int]]] = defaultdict(list)
         self._words: dict[str, list[tuple[str, int, int]]] = {}
@@ -150,8 +155,10 @@ class Locator:
     ) -> Located | None:
         """Where most of the evidence stands together, its own document before others; None where it is gone.
 
-        In its own document a fifth of its shingles will do. In another four fifths have to stand, and it is none that
-        held the text already when the set was frozen.
+        In its own document all words in their order come first, and of several such places the one among what stood
+        around it; then a place where a fifth of its shingles stands together, among a quarter of what stood around it
+        where that is known. In another document four fifths of its shingles have to stand, and it is none that held
+        the text already when the set was frozen.
 
         Args:
             evidence: one of those that were wanted.
@@ -159,16 +166,36 @@ class Locator:
             settled: documents that are as they were: short evidence did not move to one of them.
         """
         past = frozenset(evidence.held or ())
-        if evidence.short and (found := self._short(evidence, homes, past.union(settled))):
+        if found := self._unchanged(evidence, homes, past.union(settled)):
             return found
         if evidence.words < RUN:
             return None
-        inside = (self._longest(evidence, self._in(evidence, {home}), LEAST) for home in homes)
-        found = next(filter(None, inside), None)
+        edited = [home for home in homes if not self._cut_out(evidence, home)]
+        inside = (self._longest(evidence, self._in(evidence, {home}), LEAST) for home in edited)
+        found = next((one for one in inside if one is not None and self._supported(evidence, one)), None)
         if found is not None or evidence.short:
             return found
         others = {name for name in self._words if name not in past}
         return self._longest(evidence, self._in(evidence, others), NEARLY)
+
+    def _cut_out(self, evidence: EvidenceSpan, doc_id: str) -> bool:
+        """Whether what stood before evidence and what stood after it stand side by side in a document."""
+        near = self._near(evidence).get(doc_id, {})
+        after = evidence.before + evidence.words
+        return any(
+            any(n + RUN <= evidence.before for n in runs)
+            and any(n >= after for n in near.get(place - evidence.words, ()))
+            for place, runs in near.items()
+        )
+
+    def _supported(self, evidence: EvidenceSpan, found: Located) -> bool:
+        """Whether changed words are those of the evidence: among what stood around it, else half or two runs of it."""
+        if not evidence.around:
+            return found.alike >= min(SIMILAR, FEW_RUNS / len(set(evidence.runs)))
+        place = bisect_right([end for _, _, end in self._words[found.doc_id]], found.start)
+        near = self._near(evidence).get(found.doc_id, {})
+        slip = max(SLIP, evidence.words // 2)
+        return self._share(near, evidence, place, slip) >= HERE
 
     def holding(self, evidence: EvidenceSpan) -> tuple[str, ...]:
         """The other documents that hold evidence: nearly its words, or where it is short also half of what is around.
@@ -185,23 +212,26 @@ class Locator:
             found = {name for name in hits if self._placed(evidence, name, hits[name]).alike >= NEARLY}
         return tuple(sorted(found - {evidence.doc_id}))
 
-    def stands(self, evidence: EvidenceSpan) -> bool:
-        """Whether around the place where evidence stood is what stood there; True where that is not known."""
+    def stands(self, evidence: EvidenceSpan, doc_id: str) -> bool:
+        """Whether around the place where evidence stood is, in a document, what stood there; True where not known."""
         if not evidence.around:
             return True
-        words = self._words.get(evidence.doc_id, [])
+        words = self._words.get(doc_id, [])
         place = bisect_right([end for _, _, end in words], evidence.start)
-        return self._share(self._near(evidence).get(evidence.doc_id, {}), evidence, place) >= HERE
+        return self._share(self._near(evidence).get(doc_id, {}), evidence, place) >= HERE
 
-    def _short(self, evidence: EvidenceSpan, own: Collection[str], settled: Collection[str]) -> Located | None:
-        """Where short evidence stands among what stood around it; without that knowledge, in its own document only."""
+    def _unchanged(self, evidence: EvidenceSpan, own: Collection[str], past: Collection[str]) -> Located | None:
+        """Where all words of evidence stand in their order in its own document, short ones among what was around them.
+
+        Short evidence may have moved to another document too, where it is known what stood around it.
+        """
         places = []
         near = self._near(evidence)
         for doc_id, place in self._exact(evidence):
-            if doc_id in own or (evidence.around and doc_id not in settled):
+            if doc_id in own or (evidence.short and evidence.around and doc_id not in past):
                 around = near.get(doc_id, {})
                 share = self._share(around, evidence, place)
-                if share >= (HERE if doc_id in own else ELSEWHERE):
+                if not evidence.short or share >= (HERE if doc_id in own else ELSEWHERE):
                     places.append(Place(share, len(around.get(place, ())), doc_id == evidence.doc_id, doc_id, place))
         inside = [one for one in places if one.doc_id in own]
         if not inside and len({one.doc_id for one in places}) > 1:
@@ -232,9 +262,9 @@ class Locator:
         return found
 
     @staticmethod
-    def _share(near: Mapping[int, set[int]], evidence: EvidenceSpan, place: int) -> float:
+    def _share(near: Mapping[int, set[int]], evidence: EvidenceSpan, place: int, slip: int = SLIP) -> float:
         """The share of the surroundings that stands around a place; 1 where they are not known."""
-        told = set().union(*(near.get(place + slip, ()) for slip in range(-SLIP, SLIP + 1)))
+        told = set().union(*(near.get(place + n, ()) for n in range(-slip, slip + 1)))
         return len(told) / len(evidence.telling) if evidence.telling else 1.0
 
     def _in(self, evidence: EvidenceSpan, only: Collection[str]) -> dict[str, list[tuple[int, int]]]:

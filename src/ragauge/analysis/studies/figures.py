@@ -10,6 +10,7 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
+from ragauge.analysis.known_items import KNOWN_ITEM, SEGMENT, known_item_caution
 from ragauge.analysis.results.chart import ReportChart
 from ragauge.analysis.studies.front import tells_apart
 from ragauge.analysis.studies.means import ALL, TrialMean, measured_means, trial_means
@@ -54,8 +55,6 @@ class StudyTable:
 GAINS = ("*per_second*", "recall_at_*", "predicted_at_*", "exact_recall", "labelled_recall_of_exact")     # no costs
 MOST_CAUTIONS = 6     # sentences on trials that lack scores
 Told = str | StudyTable | ReportChart
-KNOWN_ITEMS, MOST_DRAWN = "type=known_item", 0.5     # the segment of generated queries, and a share of all
-DRAWN = "Most of these queries are drawn from documents: they do not settle lexical against dense retrieval."
 
 
 def _nothing(_: StudyFigures) -> Iterable[Told]:
@@ -392,6 +391,6 @@ class StudyFigures:
     @cached_property
     def told(self) -> tuple[Told, ...]:
         """The sentences, tables and charts of the kind; before them a caution where most queries are known items."""
-        drawn = self.masks.get(KNOWN_ITEMS)
-        caution = (DRAWN,) if drawn is not None and self.scored and drawn.mean() > MOST_DRAWN else ()
+        drawn = self.masks.get(f"{SEGMENT}={KNOWN_ITEM}")
+        caution = known_item_caution(int(drawn.sum()), len(drawn)) if drawn is not None and self.scored else ()
         return (*caution, *self.kind.tells(self)) if self.complete else ()

@@ -111,6 +111,8 @@ def warnings_of(
         yield f"Not in both runs, so not compared: {', '.join(left)}."
     if matched.paired and matched.n:
         yield from _about_few(matched.n, matched.clusters)
+    if run.variant == base.variant == "own":
+        yield from _about_known_items(store, run, pair)
     if failed := failing(changes):
         worst = max(failed, key=lambda summary: summary.failed)
         more = f" (and on {len(failed) - 1} more)" if len(failed) > 1 else ""
@@ -118,6 +120,16 @@ def warnings_of(
             f"Scores that failed are left out: {worst.failed:,} of {worst.failed + worst.difference.n:,} examples on "
             f"{worst.metric}{more}."
         )
+
+
+def _about_known_items(store: Store, run: Run, pair: Paired) -> Iterator[str]:
+    """What queries drawn from documents do not settle, of the examples of the new run that are compared."""
+    from ragauge.analysis.known_items import SEGMENT, count_known_items, known_item_caution
+
+    segments = store.runs.segments(run.run_id)
+    if SEGMENT in segments.columns:
+        mine = segments.filter(segments["query_id"].is_in(list(pair.new.index.query_ids)))
+        yield from known_item_caution(count_known_items(mine[SEGMENT]), len(mine))
 
 
 def _about_few(examples: int, clusters: int | None) -> Iterator[str]:

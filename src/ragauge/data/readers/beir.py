@@ -28,7 +28,8 @@ def splits(folder: Path) -> dict[str, Path]:
 def read(folder: Path, split: str | None = None) -> Rows:
     """The queries of a split with their labels; queries without labels belong to other splits and are left out.
 
-    Those that were written by us as having none stay in.
+    Those that were written by us as having none stay in, and where our metadata say what is labeled they decide: labels
+    of documents that hold gold spans stand in the split for other tools alone.
 
     Args:
         folder: of the data set.
@@ -51,7 +52,8 @@ def _rows(folder: Path, labels: Path) -> Iterator[tuple[int, Row]]:
         query_id = str(row.get("_id", row.get("query_id")))
         metadata = row.get("metadata")
         ours = metadata.get(OURS) if isinstance(metadata, Mapping) else None
-        if query_id not in judged and isinstance(ours, Mapping) and "relevant" in ours:
+        if isinstance(ours, Mapping) and "relevant" in ours:
+            left.discard(query_id)
             yield n, {**ours, "query_id": query_id, "query": row.get("text", row.get("query"))}
         elif query_id in judged:
             left.discard(query_id)
@@ -64,7 +66,10 @@ def _rows(folder: Path, labels: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _judged(path: Path) -> dict[str, dict[str, float]]:
-    """Query id -> doc_id -> grade."""
+    """Query id -> doc_id -> grade; none of a file that has a header alone, as of a set without labels."""
+    with opened(path) as file:
+        if sum(1 for _, line in zip(range(2), filter(bytes.strip, file), strict=False)) == 1:
+            return {}
     judged: dict[str, dict[str, float]] = {}
     for query_id, doc_id, grade in read_qrels(path).select("query_id", "doc_id", "grade").iter_rows():
         judged.setdefault(query_id, {})[doc_id] = grade

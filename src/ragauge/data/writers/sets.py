@@ -103,12 +103,12 @@ def _refuse_taken(path: Path, kind: str) -> None:
 
 def _warn_of(path: Path, examples: Sequence[Example], texts: Mapping[str, str] | None) -> None:
     """Says which queries have no label, and which labels no document."""
-    if without := sum(not one.relevant for one in examples):
+    if without := sum(not _graded(one) for one in examples):
         warn_user(
             f"{path}: {plural(without, 'query', 'queries')} of {len(examples):,} without a label: other tools pass "
             "by what qrels/test.tsv does not name; ragauge reads them again."
         )
-    named = {one.doc_ids[0] for example in examples for one in example.relevant or ()}
+    named = {doc_id for example in examples for doc_id in _graded(example)}
     if texts is not None and (lost := sorted(named - texts.keys())):
         shown = ", ".join(map(repr, lost[:NAMED])) + (" …" if len(lost) > NAMED else "")
         warn_user(f"{path}: {plural(len(lost), 'labelled document')} not in the corpus: {shown}.")
@@ -126,8 +126,16 @@ def _query(example: Example) -> dict[str, Any]:
 
 def _labels(examples: Iterable[Example]) -> Iterator[str]:
     for example in examples:
-        for one in example.relevant or ():
-            yield f"{example.query_id}\t{one.doc_ids[0]}\t{one.grade:g}\n"
+        for doc_id, grade in _graded(example).items():
+            whole = float(grade).is_integer()     # as other tools read them
+            yield f"{example.query_id}\t{doc_id}\t{int(grade) if whole else float(grade)!r}\n"
+
+
+def _graded(example: Example) -> dict[str, float]:
+    """Document -> grade: its labels, or where it has none the documents that hold its gold spans."""
+    if example.relevant is None:
+        return dict.fromkeys((span.doc_id for span in example.gold_spans or ()), 1.0)
+    return {one.doc_ids[0]: one.grade for one in example.relevant}
 
 
 def _line(row: Mapping[str, Any]) -> str:

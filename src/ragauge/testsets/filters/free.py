@@ -35,16 +35,19 @@ SOURCE = (
     "passage|passages|text|excerpt|paragraph|document|documents|article|author|authors|context|snippet|extract|"
     "section|writer|abstract"
 )
+# what follows names the document: a title in quotation marks or with a capital, or that it is called something
+NAMED = r"(?! (?:[\"“‘'«]|(?:en)?titled\b|called\b|named\b|(?-i:[A-Z])))"
 BETWEEN = "above|given|provided|following|first|second|two|same|present"
 TOLD = "documentation|docs|information|material|page|guide|manual|source|report|details"
 CASE = "case|example|instance|scenario|situation|setting|configuration|code|table|list|figure"
 SPOKEN_OF = re.compile(
     rf"\b(?:(?:according to|in|by|from|of|does|do|did|based on|per|under|on) (?:the|this|these|that|given)"
-    rf"(?: (?:{BETWEEN}))* (?:{SOURCE})\b(?! of\b| for\b| in\b)"
+    rf"(?: (?:{BETWEEN}))* (?:{SOURCE})\b(?! of\b| for\b| in\b){NAMED}"
     rf"|(?:this|these|both|provided|above|given) (?:{SOURCE})\b"
-    rf"|(?:mentioned|described|given|stated) (?:above|here|below)|(?:passage|document|text) (?:\d|p\d|one|two|a|b)\b"
+    rf"|(?:mentioned|described|given|stated) (?:above|here|below)"
+    rf"|(?:passage|document|text) (?:\d|p\d|one|two|[ab])\b(?! (?-i:[A-Z]))"
     rf"|the (?:{SOURCE}) (?:says?|mentions?|states?|describes?|claims?)"
-    rf"|according to (?:the|this|these|that|given)(?: (?:{BETWEEN}))* (?:{TOLD})\b(?! of\b| for\b| in\b| on\b)"
+    rf"|according to (?:the|this|these|that|given)(?: (?:{BETWEEN}))* (?:{TOLD})\b(?! of\b| for\b| in\b| on\b){NAMED}"
     rf"|(?:{TOLD}) (?:provided|given|above)\b"
     rf"|in (?:this|that|(?:the |this )?(?:given|above|provided|following)) (?:{CASE})\b)",
     re.IGNORECASE,
@@ -52,7 +55,8 @@ SPOKEN_OF = re.compile(
 BE = "is|are|was|were|did|does|do|has|had|will|can"
 POINTING = re.compile(     # "When was it built?", "What does this mean?": but "How is it that …", "this year"
     rf"^(?:what|who|when|where|why|how|which)?\s*(?:{BE})?\s*"
-    rf"(?:it\b(?!.*\b(?:to|that|when|if|for|called|mean|take|determined|decided|possible)\b)"
+    rf"(?:it\b(?!.*\b(?:to|that|when|if|for|called|mean|take|determined|decided|possible)\b"
+    r"|\s(?:say|state|read)s? (?:in|on|under) \S.*(?-i:[A-Z0-9]))"
     rf"|(?:this|these|those)\b(?! (?:year|day|time|month|week))"
     r"|that\b(?= (?:about|based|called|caused|for|from|made|mean|used)\b|\W*$)"
     rf"|(?:many|much)?\s*(?:{BE})?\s*(?:the )?(?:\w+ )?(?:about|for|from|in|of|on|to|with) it\b)",

@@ -1,0 +1,32 @@
+"""What queries that were drawn from documents do not settle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+SEGMENT, KNOWN_ITEM = "type", "known_item"     # of examples whose queries were drawn
+MAX_SHARE = 0.5     # of such queries, above which what they settle is said
+
+
+def known_item_caution(n: int, total: int) -> tuple[str, ...]:
+    """That lexical against dense retrieval is not settled, where most queries are known items.
+
+    Args:
+        n: queries that are words of the document that they are to find.
+        total: all queries.
+
+    >>> known_item_caution(1, 2), len(known_item_caution(2, 3))
+    ((), 1)
+    """
+    if not total or n <= MAX_SHARE * total:
+        return ()
+    return (
+        f"{n:,} of {total:,} queries are words drawn from the documents that they are to find, which favors lexical "
+        "search such as BM25: they do not settle lexical against dense retrieval. Questions of people, or of a model, "
+        "would.",
+    )
+
+
+def count_known_items(types: Iterable[str | None]) -> int:
+    """How many examples are known items, by their values of the segment `type`."""
+    return sum(value == KNOWN_ITEM for value in types)

@@ -1,0 +1,144 @@
+"""Words of scripts that are written without spaces, found from a corpus alone: no dictionary of any language."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from math import inf, log
+
+from ragauge.text.characters import UNSPACED
+
+RUN = re.compile(rf"[{UNSPACED}]+")
+MAX_LETTERS = 8     # of a word, a letter with its marks counted once
+VIRAMA = 9     # class of the signs that join the next letter to the one before
+MIN_COUNT = 2     # occurrences below which a stretch of letters is no word
+COHESION = 2.5     # log of how much likelier a word is than its parts beside each other by chance
+MAX_CHARS = 200_000     # of a corpus that words are learned from
+ROUNDS = 3     # of cutting the corpus by the words known so far
+MAX_SHARE = 0.4     # share of the documents above which a word tells nothing about one
+MIN_DOCUMENTS = 5     # of a corpus, for that share to mean something
+
+
+class UnspacedWords:
+    """Cuts texts where words end, as a corpus of them suggests.
+
+    The words are those that make the corpus most likely, were they drawn independently: log p(w) = log(n(w) / N), where
+    n(w) counts w in the best cut of the corpus so far. Stretches of letters start as words where they recur, and do so
+    more than their parts would by chance: log p(ab) − log p(a) p(b) is 2.5 or more for each way to part them. No cut
+    joins two scripts, such as Han and Hiragana.
+
+    Args:
+        texts: of the corpus.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = tuple(text for text in texts if not text.isascii())
+
+    def words(self, text: str) -> list[str]:
+        """The words of two letters or more of a text's unspaced scripts, in order, without those of most documents."""
+        return [word for word in self._cut_text(text) if word not in self._frequent]
+
+    def _cut_text(self, text: str) -> list[str]:
+        cut = (_cut(letters, self._weights) for letters in _runs(text))
+        return [word for found in cut for word in found if len(_letters(word)) > 1]
+
+    @cached_property
+    def _weights(self) -> Mapping[str, float]:
+        """Word -> log of its share."""
+        runs: Counter[tuple[str, ...]] = Counter()
+        room = MAX_CHARS
+        for text in self._texts:
+            runs.update(map(tuple, _runs(text[:room])))
+            room -= len(text)
+            if room <= 0:
+                break
+        counts: Counter[str] = Counter()
+        for letters, times in runs.items():
+            for start in range(len(letters)):
+                for end in range(start + 1, min(len(letters), start + MAX_LETTERS) + 1):
+                    counts["".join(letters[start:end])] += times
+        total = sum(n for word, n in counts.items() if len(_letters(word)) == 1)
+        weights = _shares({word: n for word, n in counts.items() if _coheres(word, counts, total)})
+        for _ in range(ROUNDS):
+            used: Counter[str] = Counter()
+            for letters, times in runs.items():
+                for word in _cut(list(letters), weights):
+                    used[word] += times
+            weights = _shares({word: n for word, n in used.items() if n >= MIN_COUNT or len(_letters(word)) == 1})
+        return weights
+
+    @cached_property
+    def _frequent(self) -> frozenset[str]:
+        """Words that most documents have, as particles and verbs of every sentence."""
+        if len(self._texts) < MIN_DOCUMENTS:
+            return frozenset()
+        held = Counter(word for text in self._texts for word in set(self._cut_text(text)))
+        return frozenset(word for word, n in held.items() if n > MAX_SHARE * len(self._texts))
+
+
+def _runs(text: str) -> Iterator[list[str]]:
+    """The letters, with their marks, of every stretch of one unspaced script."""
+    for match in RUN.finditer(unicodedata.normalize("NFKC", text).casefold()):
+        run: list[str] = []
+        for letter in _letters(match[0]):
+            if run and _script(letter) != _script(run[-1]):
+                yield run
+                run = []
+            run.append(letter)
+        yield run
+
+
+def _letters(run: str) -> list[str]:
+    """Each letter with the signs on, under or after it, and the letters that a sign puts under it."""
+    found: list[str] = []
+    for sign in run:
+        joined = bool(found) and unicodedata.combining(found[-1][-1]) == VIRAMA
+        if found and (joined or unicodedata.category(sign).startswith("M")):
+            found[-1] += sign
+        else:
+            found.append(sign)
+    return found
+
+
+def _script(letter: str) -> str:
+    """The first word of a letter's name in Unicode; marks that lengthen a sound belong to Katakana."""
+    name = unicodedata.name(letter[0], "").replace("-", " ").split(" ")[0]
+    return "CJK" if name == "IDEOGRAPHIC" else name
+
+
+def _coheres(word: str, counts: Mapping[str, int], total: int) -> bool:
+    """Whether a stretch recurs more often than its parts would by chance; a letter alone does."""
+    letters = _letters(word)
+    if len(letters) == 1:
+        return True
+    if counts[word] < MIN_COUNT:
+        return False
+    least = log(counts[word] * total) - COHESION
+    parts = (("".join(letters[:n]), "".join(letters[n:])) for n in range(1, len(letters)))
+    return all(log(counts[first]) + log(counts[second]) <= least for first, second in parts)
+
+
+def _shares(counts: Mapping[str, int]) -> dict[str, float]:
+    whole = log(max(1, sum(counts.values())))
+    return {word: log(n) - whole for word, n in counts.items() if n}
+
+
+def _cut(letters: list[str], weights: Mapping[str, float]) -> list[str]:
+    """The most likely words that a run consists of; a letter that no word has stands alone."""
+    least = min(weights.values(), default=0.0) - 1.0
+    best: list[tuple[float, int]] = [(0.0, 0)]
+    for end in range(1, len(letters) + 1):
+        top = (-inf, end - 1)
+        for start in range(max(0, end - MAX_LETTERS), end):
+            weight = weights.get("".join(letters[start:end]), least if end - start == 1 else -inf)
+            top = max(top, (best[start][0] + weight, start))
+        best.append(top)
+    words, end = [], len(letters)
+    while end:
+        start = best[end][1]
+        words.append("".join(letters[start:end]))
+        end = start
+    return words[::-1]
