@@ -76,7 +76,7 @@ def test_taken_in_scored_and_told(served: Callable[..., Server], store: Store) -
     assert "weight 1; for the judge 100 % of such traces are drawn" in said
     assert json.loads(told(store, "status", "--json"))["traffic"]["days"][0]["outcomes"] == {"scored": 1}
     assert server.end() == 0
-    assert len(server.told) == 3     # where, what is judged and how exporters find it, and no complaint
+    assert len(server.told) == 4     # where, what is read and judged and how exporters find it, and no complaint
 
 
 def told(store: Store, *words: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragauge.analysis.estimating import ScoreSample, difference_test, interval_of_difference
 from ragauge.data.identity import canonical
@@ -73,10 +73,26 @@ class Interaction:
     p_value: float
 
 
+class DroppedTrials(NamedTuple):
+    """Trials that a race stopped asking.
+
+    Attributes:
+        numbers: of the trials.
+        n_looks: looks at which it could; p-values of what was dropped are multiplied by it, since they are those of a
+            look that was chosen by the scores.
+    """
+
+    numbers: frozenset[int] = frozenset()
+    n_looks: int = 1
+
+
+NOTHING_DROPPED = DroppedTrials()
+
+
 def parameter_effects(
     trials: Sequence[Parameters], values: Floats, metric: Metric, base: Parameters, *,
     clusters: npt.NDArray[Any] | None = None, costs: Mapping[str, Sequence[float | None]] | None = None,
-    noise: float = 0.03, dropped: Collection[int] = (), n_looks: int = 1,
+    noise: float = 0.03, dropped: DroppedTrials = NOTHING_DROPPED,
 ) -> list[ParameterEffect]:     # fmt: skip
     """Each value of each parameter against the base's value, on the examples that both trials of a pair have.
 
@@ -88,15 +104,13 @@ def parameter_effects(
         clusters: shape (examples,), labels of what examples depend on.
         costs: cost -> its value in each trial.
         noise: differences within ± this are no bottleneck.
-        dropped: trials that a race stopped asking, by their number.
-        n_looks: looks at which it could; p-values of what was dropped are multiplied by it, since they are those of a
-            look that was chosen by the scores.
+        dropped: trials that a race stopped asking.
 
     Returns:
         Those of parameters that vary, in the order of the base and of the trials.
     """
     grid = _Grid(
-        trials, _index(trials), values, metric, clusters, costs or {}, frozenset(dropped), n_looks
+        trials, _index(trials), values, metric, clusters, costs or {}, dropped
     )     # fmt: skip
     found = [
         _effect(name, value, base[name], grid)
@@ -162,8 +176,7 @@ class _Grid:
     metric: Metric
     clusters: npt.NDArray[Any] | None
     costs: Mapping[str, Sequence[float | None]]
-    dropped: frozenset[int]
-    n_looks: int
+    dropped: DroppedTrials
 
 
 def _effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
@@ -173,7 +186,7 @@ def _effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
             here = grid.index.get(canonical({**parameters, name: base}))
             if here is not None:
                 pairs.append((there, here))
-    n_dropped = sum(not grid.dropped.isdisjoint(pair) for pair in pairs)
+    n_dropped = sum(not grid.dropped.numbers.isdisjoint(pair) for pair in pairs)
     found = ParameterEffect(name, value, base, len(pairs), n_dropped)
     if not pairs:
         return found
@@ -189,7 +202,7 @@ def _effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
     if (new == old).all():     # not one example differs: the parameter is idle here
         return replace(found, examples=int(rows.sum()), difference=0.0, costs=changes, verdict="inside the noise")
     sides = ScoreSample.pair(grid.metric, new, old, None, None if grid.clusters is None else grid.clusters[rows])
-    tested, looked = difference_test(*sides), grid.n_looks if n_dropped else 1
+    tested, looked = difference_test(*sides), grid.dropped.n_looks if n_dropped else 1
     return replace(
         found, examples=int(rows.sum()), difference=float((new - old).mean()), costs=changes,
         interval=interval_of_difference(*sides),
