@@ -73,26 +73,28 @@ class Interaction:
     p_value: float
 
 
-class DroppedTrials(NamedTuple):
-    """Trials that a race stopped asking.
+class EffectSettings(NamedTuple):
+    """How effects are judged.
 
     Attributes:
-        numbers: of the trials.
+        noise: differences within ± this are no bottleneck.
+        dropped: numbers of the trials that a race stopped asking.
         n_looks: looks at which it could; p-values of what was dropped are multiplied by it, since they are those of a
             look that was chosen by the scores.
     """
 
-    numbers: frozenset[int] = frozenset()
+    noise: float = 0.03
+    dropped: frozenset[int] = frozenset()
     n_looks: int = 1
 
 
-NOTHING_DROPPED = DroppedTrials()
+DEFAULT_SETTINGS = EffectSettings()
 
 
 def parameter_effects(
     trials: Sequence[Parameters], values: Floats, metric: Metric, base: Parameters, *,
     clusters: npt.NDArray[Any] | None = None, costs: Mapping[str, Sequence[float | None]] | None = None,
-    noise: float = 0.03, dropped: DroppedTrials = NOTHING_DROPPED,
+    settings: EffectSettings = DEFAULT_SETTINGS,
 ) -> list[ParameterEffect]:     # fmt: skip
     """Each value of each parameter against the base's value, on the examples that both trials of a pair have.
 
@@ -103,14 +105,13 @@ def parameter_effects(
         base: parameter -> the base's value.
         clusters: shape (examples,), labels of what examples depend on.
         costs: cost -> its value in each trial.
-        noise: differences within ± this are no bottleneck.
-        dropped: trials that a race stopped asking.
+        settings: how they are judged.
 
     Returns:
         Those of parameters that vary, in the order of the base and of the trials.
     """
     grid = _Grid(
-        trials, _index(trials), values, metric, clusters, costs or {}, dropped
+        trials, _index(trials), values, metric, clusters, costs or {}, settings
     )     # fmt: skip
     found = [
         _effect(name, value, base[name], grid)
@@ -120,9 +121,9 @@ def parameter_effects(
     ]
     tested = [n for n, one in enumerate(found) if one.p_value is not None]
     for n, p in zip(tested, holm([found[n].p_value or 0.0 for n in tested]), strict=True):
-        found[n] = replace(found[n], p_value=p, verdict=_verdict(p, found[n].interval, noise))
+        found[n] = replace(found[n], p_value=p, verdict=_verdict(p, found[n].interval, settings.noise))
     return [
-        replace(one, verdict=_verdict(None, one.interval, noise)) if one.p_value is None and one.interval else one
+        replace(one, verdict=_verdict(None, one.interval, settings.noise)) if one.p_value is None and one.interval else one
         for one in found
     ]
 
@@ -176,7 +177,7 @@ class _Grid:
     metric: Metric
     clusters: npt.NDArray[Any] | None
     costs: Mapping[str, Sequence[float | None]]
-    dropped: DroppedTrials
+    settings: EffectSettings
 
 
 def _effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
@@ -186,7 +187,7 @@ def _effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
             here = grid.index.get(canonical({**parameters, name: base}))
             if here is not None:
                 pairs.append((there, here))
-    n_dropped = sum(not grid.dropped.numbers.isdisjoint(pair) for pair in pairs)
+    n_dropped = sum(not grid.settings.dropped.isdisjoint(pair) for pair in pairs)
     found = ParameterEffect(name, value, base, len(pairs), n_dropped)
     if not pairs:
         return found
@@ -202,7 +203,7 @@ def _effect(name: str, value: Any, base: Any, grid: _Grid) -> ParameterEffect:
     if (new == old).all():     # not one example differs: the parameter is idle here
         return replace(found, examples=int(rows.sum()), difference=0.0, costs=changes, verdict="inside the noise")
     sides = ScoreSample.pair(grid.metric, new, old, None, None if grid.clusters is None else grid.clusters[rows])
-    tested, looked = difference_test(*sides), grid.dropped.n_looks if n_dropped else 1
+    tested, looked = difference_test(*sides), grid.settings.n_looks if n_dropped else 1
     return replace(
         found, examples=int(rows.sum()), difference=float((new - old).mean()), costs=changes,
         interval=interval_of_difference(*sides),

@@ -10,7 +10,7 @@ from typing import Any
 
 from ragauge.analysis.studies.base_tests import with_base_tests
 from ragauge.analysis.studies.context import AskedTrials, TrialValues, column_of, context_told
-from ragauge.analysis.studies.effects import DroppedTrials, ParameterEffect, interactions, parameter_effects
+from ragauge.analysis.studies.effects import EffectSettings, ParameterEffect, interactions, parameter_effects
 from ragauge.analysis.studies.figures import StudyFigures, StudyKind, StudyTable, Told
 from ragauge.analysis.studies.means import TrialMean
 from ragauge.analysis.studies.objective import score_span
@@ -262,7 +262,9 @@ def _effects_of(found: StudyFigures, values: TrialValues, asked: AskedTrials) ->
     return parameter_effects(
         asked.parameters, asked.own, values.metric, found.study.fixed.get("base") or {}, clusters=values.clusters,
         costs={name: asked.costs(name) for name in COSTS if name in found.measured},
-        noise=float(found.study.fixed.get("noise", NOISE)), dropped=DroppedTrials(frozenset(asked.dropped), asked.n_looks),
+        settings=EffectSettings(
+            float(found.study.fixed.get("noise", NOISE)), frozenset(asked.dropped), asked.n_looks
+        ),
     )     # fmt: skip
 
 
