@@ -92,7 +92,7 @@ def test_newer_store_is_refused(sqlite_url: str) -> None:
     raw.execute("UPDATE ragauge_version SET version_num = '9999'")
     raw.commit()
     raw.close()
-    with pytest.raises(StoreError, match=f"its version is 9999, this program knows up to {HEAD}. Install that version, or"):
+    with pytest.raises(StoreError, match=f"its version is 9999, this program knows up to {HEAD}. Install that version"):
         open_store(sqlite_url)
 
 

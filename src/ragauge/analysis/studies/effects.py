@@ -119,11 +119,11 @@ def parameter_effects(
         for value in _values(trials, name)
         if canonical(value) != canonical(base[name])
     ]
-    tested = [n for n, one in enumerate(found) if one.p_value is not None]
+    noise, tested = settings.noise, [n for n, one in enumerate(found) if one.p_value is not None]
     for n, p in zip(tested, holm([found[n].p_value or 0.0 for n in tested]), strict=True):
-        found[n] = replace(found[n], p_value=p, verdict=_verdict(p, found[n].interval, settings.noise))
+        found[n] = replace(found[n], p_value=p, verdict=_verdict(p, found[n].interval, noise))
     return [
-        replace(one, verdict=_verdict(None, one.interval, settings.noise)) if one.p_value is None and one.interval else one
+        replace(one, verdict=_verdict(None, one.interval, noise)) if one.p_value is None and one.interval else one
         for one in found
     ]
 
