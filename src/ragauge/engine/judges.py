@@ -255,7 +255,10 @@ def _own(spec: str) -> Judge:
     try:
         made = load_registered(REGISTERED, head)(*([rest] if rest else [])) if head in by_name else find(spec)()
     except (AttributeError, TypeError, ValueError) as error:
-        raise JudgeError(f"the judge {spec} cannot be built: {type(error).__name__}: {error}.") from error
+        raise JudgeError(
+            f"the judge {spec} cannot be built: {type(error).__name__}: {error}. It is called to make the judge. Name "
+            "a function without arguments that returns a judge, or the function that a judge asks."
+        ) from error
     if isinstance(made, str):
         return build_judge(made)
     if _is_judge(made):

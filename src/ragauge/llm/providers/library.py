@@ -67,6 +67,8 @@ def _told(name: ModelName, kind: str = "judge") -> Iterator[None]:
     except Exception as error:
         said = hidden(str(error)).partition(" To try Pydantic")[0].rstrip(".") or type(error).__name__
         hint = "ragauge docs model-judges lists what each provider needs."
+        if name.provider.startswith("azure") and "api-version=" not in name.url:
+            hint = f"Write {name.provider}:DEPLOYMENT@URL?api-version=VERSION, or set OPENAI_API_VERSION."
         raise JudgeError(f"{name} cannot be built: {said}. {hint}") from None
 
 
