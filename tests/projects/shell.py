@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -67,6 +68,7 @@ class Shell:
         text = (self.folder / ".github/workflows/ragauge.yml").read_text()
         for name, commit in (("base", base), ("head", head)):
             text = text.replace(f"${{{{ github.event.pull_request.{name}.sha }}}}", commit)
+        text = text.replace("${{ vars.RAGAUGE }}", "ragauge")
         assert "${{" not in text
         steps: list[dict[str, Any]] = yaml.safe_load(text)["jobs"]["evaluate"]["steps"]
         codes: dict[str, int] = {}
@@ -86,6 +88,6 @@ class Shell:
 
 def check_installed(command: str) -> None:
     """Every requirement of a `pip install` is met by what is installed."""
-    for wanted in command.removeprefix("pip install ").split():
-        name, _, version = wanted.strip("'").partition("==")
+    for wanted in shlex.split(command.removeprefix("pip install ")):
+        name, _, version = wanted.partition("==")
         assert not version or metadata.version(name) == version, wanted
