@@ -190,7 +190,7 @@ def test_judges_by_spec() -> None:
         build_judge("locl")
     with pytest.raises(UnknownName, match="no name in builtins 'dictt'; nearest: dict"):
         build_judge("builtins:dictt")
-    with pytest.raises(JudgeError, match=r"must return a judge .* got dict"):
+    with pytest.raises(JudgeError, match=r"must return the spec of a judge, .* got dict"):
         build_judge("builtins:dict")
     with pytest.raises(JudgeError, match=r"json:dumps cannot be built: TypeError"):
         build_judge("json:dumps")

@@ -75,9 +75,10 @@ def build_judge(spec: str) -> Judge:
 
         judge = ModelJudge.of(spec)
     elif ":" in spec or spec in registered(REGISTERED):
-        judge = _own(spec)
-        if spec_of(judge) is not None:     # of a provider: its own spec says more than a package's name for it
-            return judge
+        own = _own(spec)
+        if isinstance(own, str):     # it says more than a package's name for it
+            return build_judge(own)
+        judge = own
     else:
         models = [f"{provider}:MODEL" for provider in PROVIDERS]
         known = [*BUILDERS, "none", *models, "hybrid:PROVIDER:MODEL", "jury:A+B+C", *registered(REGISTERED)]
@@ -244,8 +245,8 @@ def _is_judge(given: object) -> bool:
     return all(hasattr(given, name) for name in JUDGE_PARTS)
 
 
-def _own(spec: str) -> Judge:
-    """The judge that a package's or the user's own callable returns."""
+def _own(spec: str) -> Judge | str:
+    """The judge that a package's or the user's own callable returns, or the spec of one."""
     head, _, rest = spec.partition(":")
     if head in (*BUILDERS, "none"):
         raise UsageError(f"the judge {head} takes nothing after it, got {spec!r}. Write --judge {head}.")
@@ -260,7 +261,7 @@ def _own(spec: str) -> Judge:
             "a function without arguments that returns a judge, or the function that a judge asks."
         ) from error
     if isinstance(made, str):
-        return build_judge(made)
+        return made
     if _is_judge(made):
         judge: Judge = made
         return judge
@@ -271,5 +272,4 @@ def _own(spec: str) -> Judge:
             f"{spec} must return the spec of a judge, a function or object that takes a text and returns a text, or an "
             f"object with judge_id, version, answers and ask; got {type(made).__name__}."
         ) from None
-    del _SPECS[model.judge_id]     # another process is given the model by the callable's name
     return model
