@@ -104,9 +104,10 @@ def test_judge_of_a_package_judges_and_is_reported(install: Install) -> None:
             assert named in rg.open_run("r").scorecard().to_markdown()
 
 
-def test_an_object_with_verdicts_of_its_own_is_taken_in_python() -> None:
+def test_an_object_with_verdicts_of_its_own_is_taken_in_python(tmp_path: Path) -> None:
     """A judge that Python code hands over judges as one of a package does."""
-    card = rg.evaluate(ROWS, metrics="faithfulness,answer_tokens", judge=TinyJudge(), name="tiny")
+    store = f"sqlite:///{tmp_path / 's.db'}"
+    card = rg.evaluate(ROWS, metrics="faithfulness,answer_tokens", judge=TinyJudge(), name="tiny", store=store)
     assert card.to_dict()["judge"] == "tiny@1"
 
 
