@@ -76,8 +76,9 @@ def test_letters_are_told_where_they_stand() -> None:
 def test_what_the_judges_error_hides_is_told(
     sampled: tuple[float, float], judged: tuple[float, float] | None, verdict: str, told: bool
 ) -> None:
-    """A metric counts as hidden where sampling alone would tell a change, and the judge's error takes that back."""
+    """A change is hidden where it is more than chance by the corrected p, and the judge's error takes that back."""
     wide = None if judged is None else Interval(*judged, "t")
-    one = replace(changed("faithfulness", -0.2, *sampled), verdict=verdict,
+    one = replace(changed("faithfulness", -0.2, *sampled), verdict=verdict, corrected=0.02,
                   difference=MeanEstimate(-0.2, Interval(*sampled, "t"), 20, wide))     # fmt: skip
     assert _hidden(one) is told
+    assert not _hidden(replace(one, corrected=0.08))
