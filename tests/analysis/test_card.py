@@ -262,7 +262,7 @@ def test_id_match_of_more_ids_than_are_kept_as_text() -> None:
 
 def test_warning_of_failures() -> None:
     """More than 2 % failed is said, with what the mean may be; 2 % is not."""
-    lost = summary("faithfulness", scored=90, failed=10, low=0.72, high=0.82, reasons={"time-out": 10}, failure="time-out")
+    lost = summary("faithfulness", scored=90, failed=10, low=0.72, high=0.82, failure="time-out")
     (line,) = warn([lost, summary("recall@5")], JUDGE, 100)
     assert line == (
         "More than 2% of the examples failed on faithfulness: faithfulness on 10 of 100, so its mean lies between "
