@@ -313,7 +313,7 @@ def test_effect_of_what_was_dropped_is_shown(asked: int, size: float) -> None:
 
 def test_ties_fall_to_the_base_whatever_the_clock_says() -> None:
     """Of trials with equal scores the base is taken, though others took fewer milliseconds, which make no front."""
-    equal: Planted = lambda p, rng: np.resize([1.0, 0.0, 1.0], N) if p["k"] < 9 else np.zeros(N)     # noqa: E731
+    equal: Planted = lambda p, rng: np.resize([1.0, 0.0, 1.0], N) if p["k"] < 9 else np.zeros(N)     # noqa: E731 - its type is said
     found = swept({"k": [1, 2, 3, 9, 10, 11]}, {"recall": equal})
     for trial, ms in zip(found.study.trials, (40.0, 3.0, 9.0, 8.0, 1.0, 2.0), strict=True):
         object.__setattr__(trial, "measurements", (*trial.measurements, Measurement("latency", ms, "ms")))
@@ -365,7 +365,7 @@ def test_what_all_pairs_refute_is_not_recommended() -> None:
 
 def test_what_held_back_questions_refute_is_not_recommended() -> None:
     """A trial that is surely worse than the base on questions held back is not what to take."""
-    better: Planted = lambda p, rng: np.clip(rng.normal(0.2 + 0.3 * (p["k"] == 2), 0.1, N), 0, 1)     # noqa: E731
+    better: Planted = lambda p, rng: np.clip(rng.normal(0.2 + 0.3 * (p["k"] == 2), 0.1, N), 0, 1)     # noqa: E731 - its type is said
     found = with_base(swept({"k": [1, 2]}, {"recall": better}), {"k": 1})
     assert found.reading.recommendation.trial == "k=2"
     held_back = Measurement("confirmed_difference", -0.2, "", -0.3, -0.1, 50)

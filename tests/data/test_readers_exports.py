@@ -324,7 +324,7 @@ def test_the_first_filled_sheet_is_read(file: File, monkeypatch: pytest.MonkeyPa
         SimpleNamespace(title=title, iter_rows=lambda values_only, cells=cells: iter(cells)) for title, cells in sheets
     ]
     fake = ModuleType("openpyxl")
-    fake.load_workbook = lambda path, **how: SimpleNamespace(worksheets=made, close=lambda: None)  # type: ignore[attr-defined]
+    fake.load_workbook = lambda path, **how: SimpleNamespace(worksheets=made, close=lambda: None)  # type: ignore[attr-defined] # of a fake module
     monkeypatch.setitem(sys.modules, "openpyxl", fake)
     monkeypatch.setattr(workbook, "find_spec", lambda name: name)
     told: list[str] = []

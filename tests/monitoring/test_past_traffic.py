@@ -222,7 +222,7 @@ def killed_while_it_reads(start: Callable[..., Server], store: Store, options: l
         server = start(*options)
         before = store.inbox.counts().traces
         next(feed, None)
-        waits(lambda before=before: store.inbox.counts().traces > before)     # type: ignore[misc]
+        waits(lambda before=before: store.inbox.counts().traces > before)     # type: ignore[misc] # a default in a lambda
         server.end(signal.SIGKILL)
     server = start(*options)
     for _ in feed:

@@ -29,10 +29,10 @@ def damage(path: Path, table: str) -> None:
     with closing(sqlite3.connect(path)) as raw, raw:
         mine = "rowid IN (SELECT evidence_no FROM run_evidence)" if table == "evidence" else "1"
         deflated = f"substr(body, 1, 1) = x'01' AND {mine}"
-        query = f"SELECT rowid, body FROM {table} WHERE {deflated} ORDER BY 1 LIMIT 1"  # noqa: S608
+        query = f"SELECT rowid, body FROM {table} WHERE {deflated} ORDER BY 1 LIMIT 1"  # noqa: S608 - a table of the schema
         row, packed = raw.execute(query).fetchone()
         turned = packed[:40] + bytes(byte ^ 0xFF for byte in packed[40:44]) + packed[44:]
-        raw.execute(f"UPDATE {table} SET body = ? WHERE rowid = ?", (turned, row))  # noqa: S608
+        raw.execute(f"UPDATE {table} SET body = ? WHERE rowid = ?", (turned, row))  # noqa: S608 - a table of the schema
 
 
 KINDS = {"responses": "response", "examples": "question and labels", "texts": "passage", "evidence": "judge's verdict"}

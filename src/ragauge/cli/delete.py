@@ -30,30 +30,30 @@ def delete(wanted: DeleteOptions, yes: options.Yes = False, as_json: options.Jso
     if wanted.run:
         _delete_run(wanted, yes=yes, as_json=as_json)
         return
-    found = _erased(wanted, segments, dry=True)
+    erasure = _erased(wanted, segments, dry=True)
     if not wanted.dry_run:
         if not yes:
-            typer.confirm(f"Delete {_counted(found.deleted, found.traces)}?", abort=True, err=True)
-        found = _erased(wanted, segments, dry=False)
+            typer.confirm(f"Delete {_counted(erasure.deleted, erasure.traces)}?", abort=True, err=True)
+        erasure = _erased(wanted, segments, dry=False)
     if as_json:
         show_json({
-            "dry_run": found.dry, "traces": found.traces, "deleted": dict(found.deleted), "left": dict(found.left),
-            "files": dict(found.files),
+            "dry_run": erasure.dry, "traces": erasure.traces, "deleted": dict(erasure.deleted),
+            "left": dict(erasure.left), "files": dict(erasure.files),
         })  # fmt: skip
     else:
-        _tell(found)
-    if found.left or found.files:
+        _tell(erasure)
+    if erasure.left or erasure.files:
         raise typer.Exit(LEFT_BEHIND)
 
 
 def _segments(named: Mapping[str, str], given: Sequence[str]) -> dict[str, str]:
-    found = {name: value for name, value in named.items() if value}
+    segments = {name: value for name, value in named.items() if value}
     for one in given:
         name, equals, value = one.partition("=")
         if not (name and equals and value):
             raise UsageError(f"--segment: expected NAME=VALUE such as tenant=acme, got {one!r}.")
-        found[name] = value
-    return found
+        segments[name] = value
+    return segments
 
 
 def _erased(wanted: DeleteOptions, segments: Mapping[str, str], *, dry: bool) -> Erasure:
@@ -65,17 +65,17 @@ def _erased(wanted: DeleteOptions, segments: Mapping[str, str], *, dry: bool) ->
         return erase(opened, wanted.trace, segments, dry=dry)
 
 
-def _tell(found: Erasure) -> None:
-    typer.echo(f"{'would delete' if found.dry else 'deleted'} {_counted(found.deleted, found.traces)}")
-    if STAY in found.deleted:
-        typer.echo(f"{STAY}, kept: {found.deleted[STAY]:,}. Somebody else sent the same text.")
-    if found.dry:
+def _tell(erasure: Erasure) -> None:
+    typer.echo(f"{'would delete' if erasure.dry else 'deleted'} {_counted(erasure.deleted, erasure.traces)}")
+    if STAY in erasure.deleted:
+        typer.echo(f"{STAY}, kept: {erasure.deleted[STAY]:,}. Somebody else sent the same text.")
+    if erasure.dry:
         return
-    for where, n in found.left.items():
+    for where, n in erasure.left.items():
         typer.echo(f"still found: {n:,} {'bytes in the store' if where == 'raw files' else f'rows of {where}'}")
-    for path, n in found.files.items():
+    for path, n in erasure.files.items():
         typer.echo(f"still found: {n:,} bytes in {path}, which ragauge does not change. Delete it or what is in it.")
-    if not found.left and not found.files:
+    if not erasure.left and not erasure.files:
         typer.echo("Looked for afterwards in the store, its free pages, its log and files beside it: 0 bytes found.")
 
 
