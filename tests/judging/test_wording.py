@@ -155,7 +155,7 @@ def _written(path: Path, templates: Mapping[str, Any]) -> Path:
 
 def test_a_file_that_is_not_there_is_told() -> None:
     """The path is named, and where to read what the file may say."""
-    with pytest.raises(DataError, match=r"nowhere\.yaml: there is no such file\. docs/model-judges\.md"):
+    with pytest.raises(DataError, match=r"nowhere\.yaml: there is no such file\. ragauge docs model-judges"):
         ModelJudge.of("openai:any,prompts=nowhere.yaml")
 
 

@@ -16,7 +16,7 @@ TINY = f"--ragauge-judge={SPEC}"
 RECORDED = """
     import pytest
 
-    @pytest.mark.ragauge("answers.jsonl", metrics="recall@5,faithfulness,over_refusal")
+    @pytest.mark.ragauge("answers.jsonl", metrics="recall@5,faithfulness,citation_precision")
     def test_it(ragauge_example):
         ragauge_example.check({"recall@5": 1}, faithfulness=0.8)
 """
@@ -202,7 +202,7 @@ def test_runs_stand_in_junit(project: pytest.Pytester) -> None:
         (("recall@5,faithfulness", "recal@5"), "no metric or preset 'recal@5'; nearest: recall@5"),
         (('"answers.jsonl"', '"answers.jsonl", system="no_app:answer"'), "no_app"),
         (("faithfulness=0.8", "context_recall=0.8"), "context_recall was not evaluated. Add it"),
-        (("faithfulness=0.8", "over_refusal=0"), "over_refusal has a value for no example"),
+        (("faithfulness=0.8", "citation_precision=1"), "citation_precision has a value for no example"),
     ],
 )
 def test_mistakes_are_told(changed: tuple[str, str], said: str, project: pytest.Pytester) -> None:

@@ -9,7 +9,6 @@ from typing import Literal
 
 from ragauge.data.identity import digest, plain
 from ragauge.errors import DataError
-from ragauge.text.patterns import declines
 
 # what a set may know of its examples' answers, as its repr counts it
 LABELS = (
@@ -131,6 +130,8 @@ class Example:
         >>> Example("q", "Who?", references=("Ada.",)).is_answerable, Example("q", "Who?").is_answerable
         (True, None)
         """
+        from ragauge.text.patterns import declines
+
         if self.answerable is not None or any(declines(reference) for reference in self.references):
             return self.answerable
         gold = any(item.grade > 0 for item in (*(self.relevant or ()), *(self.relevant_chunks or ())))
