@@ -184,8 +184,10 @@ APPLIES: list[tuple[str, dict[str, Any], str]] = [
     ("span_cut", {"passages": PIECES, "spans": (Span("a", 90, 110),)}, "a (characters 90 to 110)"),
     ("span_cut", {"passages": PIECES, "relevant": None, "spans": (Span("b", 60, 70),), **LABELS_ONLY},
      "b (characters 60 to 70)"),
-    ("wrong_refusal", REFUSAL, "labelled answerable"),
-    ("wrong_refusal", {**UNLABELLED, **REFUSAL}, "nothing says"),
+    ("wrong_refusal", REFUSAL, "the question is answerable"),
+    ("wrong_refusal", {**UNLABELLED, **REFUSAL}, "the question is answerable"),
+    ("wrong_refusal", {**UNLABELLED, **NO_REFERENCE, **REFUSAL, "agrees": None, "ratings": (True, False, False)},
+     "nothing says"),
     ("off_topic", {"address": "no"}, "does not address"),
     ("off_topic", {**UNLABELLED, **NO_REFERENCE, "address": "no", "claims": (claim(1), claim(2))}, "not address"),
     ("contradicted", {"claims": (claim(1, 1), claim(2, against=(2,)))}, "1 of 2 claims contradicted"),
@@ -337,7 +339,7 @@ def test_which_passages_hold_the_evidence_has_to_be_known_for_noise() -> None:
 
 # what is known of a refusal that should not have been; words of the facts
 UNTOLD: list[tuple[str, dict[str, Any], str]] = [
-    ("the question can be answered", {"answerable": True}, "though the question is labelled answerable, and nothing"),
+    ("the question can be answered", {"answerable": True}, "though the question is answerable, and nothing"),
     ("the passages were not recorded", {"passages": None, "relevant": (Relevant(("a",)),)}, "nothing tells"),
     ("the reference was not looked for", {"references": ("One.",), "failed": ("verify_reference",)}, "nothing tells"),
     ("a reference claim has no verdict", {"references": ("One. Two.",), "met": ((1,), None)}, "nothing tells"),

@@ -10,7 +10,7 @@ from typing import Literal, Self, get_args
 Verdict = Literal["passed", "unclear", "failed", "not_judged"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 OPEN_VERDICTS: frozenset[Verdict] = frozenset({"unclear", "not_judged"})     # neither failed nor passed
-RULE_VERSION = 3     # raised when the rule changes: counts of two versions are never compared
+RULE_VERSION = 4     # raised when the rule changes: counts of two versions are never compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class VerdictCounts:
         """The counts of some verdicts.
 
         >>> VerdictCounts.from_verdicts(["passed", "unclear", "passed"])
-        VerdictCounts(failed=0, unclear=1, passed=2, not_judged=0, rule_version=3)
+        VerdictCounts(failed=0, unclear=1, passed=2, not_judged=0, rule_version=4)
         """
         return cls(**Counter[str](verdicts), rule_version=rule_version)
 

@@ -276,7 +276,7 @@ FREE: Mapping[str, Callable[[Facts], Any]] = {
     "response.whole": _response_part(""), "set.example": attrgetter("example"),
     **{f"set.{name}": attrgetter(f"example.{name}") for name in ("history", "segments")},
     "set.answerable": _answerable,
-    "set.expected": lambda facts: facts.example.answerable is not False,     # an answer is, for all that is known
+    "set.expected": lambda facts: facts.example.is_answerable is not False,     # an answer is, for all that is known
 }
 
 

@@ -171,7 +171,7 @@ def _untold(seen: CauseContext, rows: Sequence[CauseRow]) -> Verdict:
     likely_rows = ((row, why) for row, why in _applying(seen, rows) if why.p >= DECIDED)
     if any(row.fault(why).component in ("retrieval", "data") for row, why in likely_rows):
         return None
-    known = ", though the question is labelled answerable" if seen.example.answerable else ""
+    known = ", though the question is answerable" if seen.is_answerable else ""
     topic = "; to be on its topic is no evidence" if seen.likely_only else ""
     text = f"the system declined to answer{known}, and nothing tells {UNTOLD}{topic} (retrieval_miss or wrong_refusal)"
     settles = f"{REFERENCE}, {LABELS}, {SETTLES}"

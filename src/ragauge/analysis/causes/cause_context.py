@@ -65,6 +65,11 @@ class CauseContext:
         return value.reason if isinstance(value, Absent) else f"judge question {fact.partition('.')[0]} has no verdict"
 
     @Lazy
+    def is_answerable(self) -> bool | None:
+        """Whether the corpus holds the answer, as `Example.is_answerable` says, which reads the references."""
+        return self.example.is_answerable
+
+    @Lazy
     def relevant(self) -> tuple[Relevant, ...]:
         """Documents that hold the answer: labelled with a grade of at least 1, else those of the gold spans."""
         if self.example.relevant:
@@ -113,14 +118,11 @@ class CauseContext:
         later = list(enumerate(self.response.candidates or (), 1))[self.n :]
         reached = []
         for span in self.cut_spans:
-            ranks = (
-                rank for rank, earlier in later
-                if earlier.doc_id == span.doc_id and earlier.span is not None
-                and not open_in(span, [(earlier.span.start, earlier.span.end)])
-            )  # fmt: skip
-            rank = next(ranks, None)
-            if rank is not None:
-                reached.append((span, rank))
+            for rank, passage in later:
+                piece = passage.span if passage.doc_id == span.doc_id else None
+                if piece is not None and not open_in(span, [(piece.start, piece.end)]):
+                    reached.append((span, rank))
+                    break
         return tuple(reached)
 
     @Lazy
@@ -163,8 +165,7 @@ class CauseContext:
     @Lazy
     def stale(self) -> frozenset[int]:
         """Numbers of the passages that are outdated or superseded by another document."""
-        superseded = (n for n, passage in enumerate(self.passages or (), 1) if passage.superseded_by)
-        return self.outdated.union(superseded)
+        return self.outdated | {n for n, passage in enumerate(self.passages or (), 1) if passage.superseded_by}
 
     def versions(self, item: Relevant) -> tuple[list[int], list[int]]:
         """Numbers of a labelled item's passages: current ones, and outdated ones or of documents that it replaces.
@@ -396,5 +397,4 @@ def _words(*texts: str) -> frozenset[str]:
 
 def _older(date: str, newest: str) -> bool:
     """Whether an ISO date lies before another one, at the precision that both have."""
-    length = min(len(date), len(newest))
-    return date[:length] < newest[:length]
+    return date[: len(newest)] < newest[: len(date)]

@@ -196,7 +196,7 @@ def graded(seen: CauseContext) -> Graded:
         return Graded(WRONG, f"the system failed: {seen.response.error}")
     if seen.answer is None:
         return Graded(None, UNREADABLE)
-    if seen.example.answerable is False and seen.refuse is not None:
+    if seen.is_answerable is False and seen.refuse is not None:
         return Graded(RIGHT) if seen.refuse else Graded(WRONG, "it answers an unanswerable question")
     if seen.refuse:
         return Graded(WRONG, "it declines to answer")

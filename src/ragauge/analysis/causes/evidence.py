@@ -90,7 +90,7 @@ def _is_piece(seen: CauseContext, passage: Passage) -> bool:
 
 def in_the_dark(seen: CauseContext) -> bool:
     """Whether the answer declines, and nothing tells if the passages held what it would have needed."""
-    return bool(seen.refuse) and seen.example.answerable is not False and not are_there(seen)
+    return bool(seen.refuse) and seen.is_answerable is not False and not are_there(seen)
 
 
 def unsupported(claims: Iterable[Claim]) -> float:

@@ -21,9 +21,9 @@ def _missed_refusal(seen: CauseContext) -> Verdict:
 
     Applies when the question is labelled unanswerable and the answer does not decline.
     """
-    if seen.example.answerable or seen.refuse:
+    if seen.is_answerable or seen.refuse:
         return None
-    if seen.example.answerable is None:
+    if seen.is_answerable is None:
         return Lack("whether the question is answerable")
     if seen.refuse is None:
         return Lack(seen.lack("verify_answer.refuse"))
@@ -39,14 +39,14 @@ def _wrong_refusal(seen: CauseContext) -> Verdict:
     missing: of labelled documents, of a reference, or by a verdict on each passage. Where nothing tells whether the
     passages hold the answer, it is unclear.
     """
-    if seen.example.answerable is False or seen.refuse is False:
+    if seen.is_answerable is False or seen.refuse is False:
         return None
     if seen.refuse is None:
         return Lack(seen.lack("verify_answer.refuse"))
     if in_the_dark(seen):
         return Lack(UNTOLD)
-    known = "the question is labelled answerable" if seen.example.answerable else "nothing says it is unanswerable"
-    basis: Basis = "labels" if seen.example.answerable else "judge"
+    known = "the question is answerable" if seen.is_answerable else "nothing says it is unanswerable"
+    basis: Basis = "labels" if seen.is_answerable else "judge"
     return Why(f"the system declined to answer, but {known}", basis, Counterfactual(everything=True))
 
 

@@ -107,7 +107,7 @@ def decide_verdict(context: CauseContext, bands: Mapping[str, ScoreBand] | None 
     if context.response.error is not None:
         return ExampleVerdict("failed", reason="the system failed")
     labeled_right = context.facts.labels.right
-    if context.example.answerable is False and context.refuse and labeled_right is not False:
+    if context.is_answerable is False and context.refuse and labeled_right is not False:
         refused = PASSED if labeled_right else _require_criteria(context, PASSED)
         return ExampleVerdict(refused.verdict, refused.verdict, "not_judged", refused.reason, refused.settled_by)
     right = _decide_right(context, bands["right"])
@@ -184,8 +184,8 @@ def find_label_failure(context: CauseContext) -> tuple[str, str]:
 
 
 def find_refusal_failure(context: CauseContext) -> str:
-    """A refusal of a question that is labelled answerable, or an answer to one that is not; "" for neither."""
-    known = context.example.answerable
+    """A refusal of an answerable question, or an answer to one that is not; "" for neither."""
+    known = context.is_answerable
     if known is None or context.refuse is not known or context.facts.labels.right:
         return ""
     return f"the system {'declined to answer an answerable' if known else 'answered an unanswerable'} question"
@@ -226,7 +226,7 @@ def _decide_answer(context: CauseContext, band: ScoreBand) -> SideVerdict:
     """Whether the answer is right by the reference, or as far as it addresses the question at all."""
     if is_off_question(context.facts):
         return SideVerdict("failed", OFF_QUESTION)
-    known = context.example.answerable
+    known = context.is_answerable
     if known is not None and context.refuse is known:
         return SideVerdict("failed", find_refusal_failure(context))
     if context.refuse:
@@ -251,12 +251,12 @@ def _unread(context: CauseContext, fact: str) -> SideVerdict:
 def _decide_refusal(context: CauseContext) -> SideVerdict:
     """A refusal of a question of which no label says whether it can be answered.
 
-    It fails where something tells what the passages hold: gold documents, a reference, explicit ratings of them, or
-    that there are none; the fault is retrieval's or the prompt's then.
+    It fails where something tells what the passages hold: explicit ratings of them, or that there are none; the fault
+    is retrieval's or the prompt's then.
     """
     rated = not context.likely_only and context.marks is not None
     decided = rated and (context.evidence_whole or bool(context.evidence))
-    if context.relevant or context.example.references or decided or context.passages == ():
+    if decided or context.passages == ():
         return SideVerdict("failed", "the system declined to answer")
     reason = "the system declined to answer, and nothing tells whether it should have"
     return SideVerdict("unclear", reason, (ANSWERABLE,))

@@ -66,7 +66,7 @@ def _missed(seen: CauseContext) -> str:
 
 
 def _refusal(seen: CauseContext) -> str:
-    return f"answerable: {_yes(seen.example.answerable)}; the answer declines: {_yes(seen.refuse)}"
+    return f"answerable: {_yes(seen.is_answerable)}; the answer declines: {_yes(seen.refuse)}"
 
 
 def _support(seen: CauseContext) -> str:

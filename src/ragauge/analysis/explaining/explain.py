@@ -106,14 +106,13 @@ def _facts(case: ExampleCase) -> Iterator[Fact]:
 
 
 def _record(case: ExampleCase) -> Iterator[Fact]:
-    response, example, seen = case.facts.response, case.facts.example, case.seen
+    response, seen = case.facts.response, case.seen
     if response.error is not None:
         yield Fact("record", "error", cut(response.error, 300))
-    answerable = {True: "yes", False: "no", None: "not known"}[example.is_answerable]
     if seen.answer is not None:
         declines = {True: "yes", False: "no", None: "no verdict"}[seen.refuse]
         yield Fact("record", "address", f"{seen.address or 'no verdict'} · declines: {declines}")
-    yield Fact("record", "answerable", answerable)
+    yield Fact("record", "answerable", {True: "yes", False: "no", None: "not known"}[seen.is_answerable])
     if response.candidates is not None:
         yield Fact("record", "candidates", f"{len(response.candidates)} before the cut")
 

@@ -57,7 +57,7 @@ class Use:
         """
         if self.used is None or len(self.used) < MIN_RANKED or self.seen.answer is None or not self.seen.answer.claims:
             return False
-        return self.seen.example.answerable is not False and self.seen.refuse is False
+        return self.seen.is_answerable is not False and self.seen.refuse is False
 
 
 MIN_RANKED = 2     # passages: of one nothing tells whether ranking and generator agree

@@ -154,7 +154,7 @@ class SegmentRows:
         language = guess(" ".join((example.query, *example.references[:1])))
         self._derived["language"].add(None if language == UNDETERMINED else language)
         self._derived["query_length"].add(query_length(example.query))
-        self._derived["answerable"].add({True: "yes", False: "no", None: None}[example.answerable])
+        self._derived["answerable"].add({True: "yes", False: "no", None: None}[example.is_answerable])
 
     def segments(self, query_ids: Sequence[str]) -> Segments:
         """The segments, as `segments_of` says.
@@ -173,7 +173,7 @@ class SegmentRows:
 
 
 def segments_of(examples: Iterable[Example]) -> Segments:
-    """The declared segments, and language, query_length and answerable.
+    """The declared segments, and language, query_length and answerable (see `Example.is_answerable`).
 
     The language is that of the query and the main reference together, since a short query alone tells little. Where
     they tell too little, it is the language of 80 % of the examples that tell theirs, if there are at least 5 of those.
