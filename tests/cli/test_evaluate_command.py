@@ -209,6 +209,20 @@ def test_dry_run_does_nothing(cli: Cli, small: Path) -> None:
     assert listed(cli) == ["ten"]
 
 
+def test_dry_run_says_in_one_sentence_who_judges_and_what_it_costs(cli: Cli, small: Path) -> None:
+    """The local judge calls no model; metrics that need no judge are scored; a run that is done has nothing left."""
+    def said(*words: str) -> str:
+        return " ".join(cli("evaluate", small, *words, "--dry-run").out.splitlines()[1:])
+
+    free = "no call to a model, cost 0"
+    local = said("-m", "faithfulness,answer_correctness")
+    assert local.startswith("would judge 10 examples with local:")
+    assert local.endswith(f" (verify_answer, agree): {free}")
+    assert said(*FREE) == said("--judge", "none") == f"would score 10 examples without a judge: {free}"
+    cli("evaluate", small, *FREE)
+    assert said(*FREE) == f"nothing is left to do: {free}"
+
+
 def test_outputs_of_every_form(cli: Cli, small: Path) -> None:
     """Several -o at once write every form; their numbers are those of --json."""
     paths = [f"-oout/card.{ending}" for ending in ("html", "md", "json", "csv", "parquet")]

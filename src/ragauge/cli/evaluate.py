@@ -63,11 +63,14 @@ def show_plan(planned: Mapping[str, Any], as_json: bool) -> None:
         return
     run_id = f" ({planned['run_id']})" if planned["run_id"] else ""
     show(f"run {planned['name']}{run_id}: {plural(planned['examples'], 'example')}, {planned['stored']:,} stored")
-    if planned["judge"]:
-        show(f"would ask {', '.join(planned['questions']) or 'nothing'} of {planned['judge']}")
+    examples = plural(planned["to_do"], "example")
+    if not planned["to_do"] and not planned["calls"]:
+        work = "nothing is left to do"
+    elif planned["judge"] and planned["questions"]:
+        work = f"would judge {examples} with {planned['judge']} ({', '.join(planned['questions'])})"
     else:
-        show("would ask no judge")
-    show(f"for {plural(planned['to_do'], 'example')}: {expected_calls(planned)}")
+        work = f"would score {examples} without a judge"
+    show(f"{work}: {expected_calls(planned)}")
     if planned["calls"]:
         show("by question: " + ", ".join(f"{name} {count:,}" for name, count in planned["calls_by_question"].items()))
 
