@@ -251,6 +251,41 @@ def test_other_versions_are_refused() -> None:
     assert comparable(ALIKE, asked, [parse("faithfulness")]) == [parse("faithfulness")]
 
 
+def test_every_other_version_is_named() -> None:
+    """Up to three metrics by name and the others by their number; the commands name each run once, and all metrics."""
+    names = ["recall@5", "mrr", "precision@5", "hit@5", "map"]
+    both = replace(ALIKE, metrics=dict.fromkeys(names, 2))
+
+    def text(versions: Mapping[str, int]) -> str:
+        with pytest.raises(UsageError) as raised:
+            comparable(both, replace(both, name="base", metrics={**both.metrics, **versions}), list(map(parse, names)))
+        return str(raised.value)
+
+    two = text({"mrr": 1, "hit@5": 3})
+    assert "mrr is version 2 in new and version 1 in base; hit@5 is version 2 in new and version 3 in base: " in two
+    assert two.endswith(
+        "their meanings changed. Judge the stored responses alike: ragauge evaluate base -m mrr,hit@5 and then "
+        "ragauge evaluate new -m mrr,hit@5"
+    )
+    every = text(dict.fromkeys(names, 1))
+    assert every.count("version 1 in base") == 3
+    assert "precision@5 is version 2 in new and version 1 in base and 2 more: their meanings changed" in every
+    assert every.endswith("ragauge evaluate base -m recall@5,mrr,precision@5,hit@5,map")
+
+
+def test_every_metric_of_another_question_is_named() -> None:
+    """Two questions that changed are both named, each with the metrics that rest on it."""
+    names = ["faithfulness", "not_in_context", "context_recall"]
+    new = replace(ALIKE, metrics=dict.fromkeys(names, 1))
+    base = replace(new, name="base", questions={"verify_answer": (2,), "verify_reference": (1,)})
+    with pytest.raises(UsageError) as raised:
+        comparable(new, base, list(map(parse, names)))
+    assert str(raised.value).startswith(
+        "faithfulness, not_in_context rest on verify_answer, asked as version 1 in new and version 2 in base; "
+        "context_recall rests on verify_reference, asked as version 2 in new and version 1 in base. "
+    )
+
+
 def test_what_one_side_was_never_asked_is_no_other_version() -> None:
     """A question about references that no example of the baseline has leaves its metric without a score, no more."""
     unasked = replace(ALIKE, name="base", questions={"verify_answer": (1,)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -170,6 +171,23 @@ def test_changed_function_is_scored_again_and_never_mixed(manners: Path) -> None
     with pytest.raises(UsageError, match=r"polite is version .* its meaning changed"):
         evaluated("old code", shift=2, metrics="manners:polite", baseline="after")
     assert evaluated("before", metrics="manners:polite")["polite"].mean == first
+
+
+def test_every_changed_metric_is_named(manners: Path) -> None:
+    """A comparison, a gate and a report beside a baseline name all metrics of one's own that changed since."""
+    names = ["manners:polite", "manners:shouting"]
+    evaluated("before", metrics=names)
+    write_anew(manners, MANNERS.replace('"thanks")', '"thanks", "sorry")').replace("/ len(answer)", "/ 2 / len(answer)"))
+    evaluated("after", shift=1, metrics=names)
+    both = r"polite is version .*; shouting is version .*: their meanings changed.* before -m manners:polite,manners:sh"
+    rules = {"gate": {"rules": [{"metric": name, "max_drop": "5 points"} for name in ("polite", "shouting")]}}
+    with pytest.raises(UsageError, match=both):
+        rg.compare("before", "after", store=STORE)
+    with pytest.raises(UsageError, match=both):
+        rg.gate("after", rules=rules, baseline="before", store=STORE)
+    report = CliRunner().invoke(app, ["report", "after", "--baseline", "before", "--store", STORE])
+    assert isinstance(report.exception, UsageError)
+    assert re.search(both, str(report.exception))
 
 
 def test_where_the_old_version_alone_is_stored() -> None:

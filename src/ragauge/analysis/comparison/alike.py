@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ORIGIN = "origin"
 NAME = "system_failed"     # of the cause, and of the row
+MAX_NAMED = 3     # metrics that an error names; the others are counted
 PASSAGES = ("k", "top_k", "topk", "n_passages", "num_passages", "max_passages")     # settings that say how many
 
 
@@ -168,28 +169,65 @@ def comparable(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Me
     if judged and new.judge_id != base.judge_id:
         raise UsageError(
             f"{new.name} was judged by {new.judge_id or 'nobody'}, {base.name} by {base.judge_id or 'nobody'}: "
-            f"{', '.join(map(str, judged[:3]))} cannot be compared. {_of_judges(new, base, judged)}"
+            f"{_first(list(map(str, judged)))} cannot be compared. {_of_judges(new, base, judged)}"
         )
-    for metric in common:
-        name = str(metric)
-        if new.metrics[name] != base.metrics[name]:
-            versions = f"version {new.metrics[name]} in {new.name} and version {base.metrics[name]} in {base.name}"
-            older = [new if new.metrics[name] < base.metrics[name] and not new.planned else base]
-            if is_own(metric):     # a hash, which no other is older than
-                older = [side for side in (base, new) if side.metrics[name] != metric.version]
-            raise UsageError(f"{name} is {versions}: its meaning changed. {_again(older, new, [metric])}")
-        for question in questions([metric]):
-            here, there = (side.questions.get(question, ()) for side in (new, base))
-            if here and there and here != there:     # what one side was never asked has no score there to compare
-                asked = f"{_versions(new, question)} in {new.name} and {_versions(base, question)} in {base.name}"
-                older = [new if here < there and not new.planned else base]
-                raise UsageError(f"{name} rests on {question}, asked as {asked}. {_again(older, new, [metric])}")
+    _refuse_other_metric_versions(new, base, common)
+    _refuse_other_question_versions(new, base, common)
     if metrics and not common:
         lacking = [side for side in (base, new) if any(str(metric) not in side.metrics for metric in metrics)]
         raise UsageError(
             f"{new.name} and {base.name} have no metric in common. {_again(lacking, _judged(new, base), metrics)}"
         )
     return common
+
+
+def _refuse_other_metric_versions(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> None:
+    """An error where metrics have other versions in the two runs; it names them all, with the runs to judge again."""
+    changed = [metric for metric in metrics if new.metrics[str(metric)] != base.metrics[str(metric)]]
+    if not changed:
+        return
+    older: list[MeasurementSpec] = []
+    for metric in changed:
+        here, there = (side.metrics[str(metric)] for side in (new, base))
+        if is_own(metric):     # a hash, which no other is older than
+            older += [side for side in (base, new) if side.metrics[str(metric)] != metric.version]
+        else:
+            older += [new if here < there and not new.planned else base]
+    versions = [
+        f"{name} is version {new.metrics[name]} in {new.name} and version {base.metrics[name]} in {base.name}"
+        for name in map(str, changed)
+    ]
+    meaning = "its meaning" if len(changed) == 1 else "their meanings"
+    raise UsageError(f"{_first(versions, '; ')}: {meaning} changed. {_again(older, new, changed)}")
+
+
+def _refuse_other_question_versions(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> None:
+    """An error where judges were asked a question of some metrics in other versions; it names them all.
+
+    What one side was never asked has no score there to compare.
+    """
+    changed: dict[str, list[Metric]] = {}
+    for metric in metrics:
+        for question in questions([metric]):
+            here, there = (side.questions.get(question, ()) for side in (new, base))
+            if here and there and here != there:
+                changed.setdefault(question, []).append(metric)
+    if not changed:
+        return
+    older = [new if new.questions[name] < base.questions[name] and not new.planned else base for name in changed]
+    sentences = [
+        f"{_first(list(map(str, resting)))} {'rests' if len(resting) == 1 else 'rest'} on {name}, asked as "
+        f"{_versions(new, name)} in {new.name} and {_versions(base, name)} in {base.name}"
+        for name, resting in changed.items()
+    ]
+    affected = list(dict.fromkeys(metric for resting in changed.values() for metric in resting))
+    raise UsageError(f"{_first(sentences, '; ')}. {_again(older, new, affected)}")
+
+
+def _first(names: Sequence[str], between: str = ", ") -> str:
+    """The first few, and how many more there are."""
+    more = len(names) - MAX_NAMED
+    return between.join(names[:MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _of_judges(new: MeasurementSpec, base: MeasurementSpec, metrics: Sequence[Metric]) -> str:
@@ -207,7 +245,7 @@ def _again(sides: Sequence[MeasurementSpec], by: MeasurementSpec, metrics: Seque
     """The commands that judge the stored responses of some runs as one was; what is judged alike costs nothing."""
     judge = ("--judge", by.spec) if by.spec not in ("", "local") else ()
     names = ",".join(map(typed_name, metrics))
-    called = [side.called or side.name for side in sides if not side.planned]
+    called = dict.fromkeys(side.called or side.name for side in sides if not side.planned)
     commands = [command("evaluate", name, "-m", names, *judge) for name in called]
     return f"Judge the stored responses alike: {' and then '.join(commands)}"
 
