@@ -177,7 +177,8 @@ def test_every_changed_metric_is_named(manners: Path) -> None:
     """A comparison, a gate and a report beside a baseline name all metrics of one's own that changed since."""
     names = ["manners:polite", "manners:shouting"]
     evaluated("before", metrics=names)
-    write_anew(manners, MANNERS.replace('"thanks")', '"thanks", "sorry")').replace("/ len(answer)", "/ 2 / len(answer)"))
+    later = MANNERS.replace('"thanks")', '"thanks", "sorry")').replace("/ len(answer)", "/ 2 / len(answer)")
+    write_anew(manners, later)
     evaluated("after", shift=1, metrics=names)
     both = r"polite is version .*; shouting is version .*: their meanings changed.* before -m manners:polite,manners:sh"
     rules = {"gate": {"rules": [{"metric": name, "max_drop": "5 points"} for name in ("polite", "shouting")]}}
