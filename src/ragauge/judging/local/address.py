@@ -7,7 +7,7 @@ cuts: one between answers and what only is on the topic, one between what is on 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ragauge.data.facts import Address
@@ -50,10 +50,6 @@ _ENDS = re.compile(r"[.!?。！？।۔]\W*$")
 FORMS = read_patterns(__file__, "address")
 
 
-
-
-
-
 class Addressed(NamedTuple):
     """Whether an answer addresses the question; `p` sums to 1."""
 
@@ -85,10 +81,12 @@ def address(query: str, stated: Statements, answer: str, cosine: float | None, m
     evidence_found = evidence(query, shown, answer, mode)
     evidence_found["cosine"] = 0.0 if cosine is None else cosine
     levels = scorer.levels([evidence_found[name] for name in scorer.names])
-    if mode == "words" and _says_nothing(query, shown, evidence_found):
-        levels = _nothing(levels)
+    if mode == "words" and _says_nothing(query, shown, evidence_found):     # most likely none
+        stays = round((1 - NOTHING) * levels[0], 6)
+        levels = stays, 0.0, round(1 - stays, 6)
     elif stated.declined or (mode == "words" and _open(query, shown, evidence_found)):
-        levels = _left_open(levels)
+        stays, half, none = (round(share * levels[0], 6) for share in OPEN)     # maybe a partial one, or none
+        levels = stays, round(levels[1] + half, 6), round(levels[2] + none, 6)
     return Addressed(label(levels), levels)
 
 
@@ -164,18 +162,6 @@ def _says_nothing(query: str, shown: str, shares: Mapping[str, float]) -> bool:
     return not shares["new"] and slot(query) not in ("yes or no", "choice")
 
 
-def _left_open(levels: Levels) -> Levels:
-    """What would be a full answer may be a partial one, or none."""
-    stays, half, none = (round(share * levels[0], 6) for share in OPEN)
-    return stays, round(levels[1] + half, 6), round(levels[2] + none, 6)
-
-
-def _nothing(levels: Levels) -> Levels:
-    """What would be a full answer is most likely none."""
-    stays = round((1 - NOTHING) * levels[0], 6)
-    return stays, 0.0, round(1 - stays, 6)
-
-
 def _every_part(query: str, answer: str) -> bool:
     """Whether each of several questions in one is answered.
 
@@ -188,15 +174,11 @@ def _every_part(query: str, answer: str) -> bool:
         return True
     units = [{unit for unit in units_of(part, "words") if carries_content(unit, "words")} for part in parts]
     there, kinds = set(units_of(answer, "words")), [slot(part) for part in parts]
-    for kind, own in zip(kinds, _distinct(units), strict=True):
+    for n, kind in enumerate(kinds):
+        own = units[n].difference(*units[:n], *units[n + 1 :])
         if kind is not None and kind in PLAIN and not holds(kind, query, answer):
             return False
         alone = kind in PLAIN and kinds.count(kind) == 1
         if own and not alone and own.isdisjoint(there) and not (kind == "yes or no" and FORMS["yes_no"].match(answer)):
             return False
     return True
-
-
-def _distinct(units: Sequence[set[str]]) -> list[set[str]]:
-    """Of each part, the units that no other part has."""
-    return [own - set().union(*(other for m, other in enumerate(units) if m != n)) for n, own in enumerate(units)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ragauge.data.facts import Agreement, AgreementFacts
 from ragauge.judging.inputs import Agree
@@ -25,8 +25,7 @@ UNDECIDED = 0.45   # most that p may be where the rules for numbers leave it ope
 MOST_LONG = 16     # other accepted answers that are no phrases and are looked at
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedClaim:
+class ComparedClaim(NamedTuple):
     """One answer claim beside the reference."""
 
     found: Weighed     # its support by the reference claims and the longer accepted answers
@@ -73,7 +72,11 @@ def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - eve
     answer that is an accepted one agrees throughout, and so does what stands in it word for word, with probability 1.
     """
     yield from ()
-    equal = settled(inputs) or (sure(inputs) if _both_decline(inputs) else None)
+    equal = settled(inputs)
+    if equal is None and statements(inputs.answer).refuses:
+        references = [text for text in (inputs.reference, *inputs.accepted) if text] or inputs.reference_claims
+        decline = all(declines(text) or (is_refusal(text) and statements(text).refuses) for text in references)
+        equal = sure(inputs) if references and decline else None
     if equal is not None:
         return equal
     theirs = [bare(text) for text in inputs.reference_claims]
@@ -105,13 +108,6 @@ def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - eve
     )
 
 
-def _both_decline(inputs: Agree) -> bool:
-    references = [text for text in (inputs.reference, *inputs.accepted) if text] or list(inputs.reference_claims)
-    if not references or not statements(inputs.answer).refuses:
-        return False
-    return all(declines(text) or (is_refusal(text) and statements(text).refuses) for text in references)
-
-
 def _compared(
     inputs: Agree, answer: Answer, stated: Sequence[Stated | None], theirs: Sequence[str], others: Sequence[str]
 ) -> list[ComparedClaim]:
@@ -129,7 +125,7 @@ def _compared(
 
     def weigh(text: str) -> Weighed:
         found = reference.weigh(text)
-        return replace(found, p=min(found.p, UNDECIDED), supporting=()) if by_rule else found
+        return found._replace(p=min(found.p, UNDECIDED), supporting=()) if by_rule else found
 
     return [
         ComparedClaim(

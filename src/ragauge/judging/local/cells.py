@@ -5,33 +5,31 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log
+from typing import NamedTuple
 
 from ragauge.judging.local.index import STOPS, units_of
 from ragauge.text.tables import Table, TableCell, years
-from ragauge.text.word_files import read_patterns, read_words
+from ragauge.text.word_files import read_patterns, read_sets
 
 LONGEST = 1_000         # characters of a question or claim that are looked at
 COVERED = 0.6           # share of a row's label, by weight, that names it
 ALIKE = 0.15            # scores as near as this are ties
 MISSED = 0.8            # what a word of a label counts that is not named, against one that is
 LIGHTLY = 0.3           # what a number, or "total" or "net", in a label counts where it is not named, against a word
-WORDS, FORMS = read_words(__file__, "cells"), read_patterns(__file__, "cells")
-PLAIN = frozenset(WORDS["nothing"].split())     # words of a header that tell it from no other
+FORMS = read_patterns(__file__, "cells")
+PLAIN, SHARED = read_sets(__file__, "cells", "nothing shares")     # of no column of its own; asking for a share
 LIGHT = frozenset(["total", "net"])
 SECTION = 0.6           # what a word of a row's section counts, against one of its label
 MOST_LINES = 12         # rows, and groups of columns, that are looked at
 KEPT = frozenset(["other", "not", "non", "befor", "after", "under", "over", "before"])    # tell one row from another
 SHARE = re.compile(r"%|\bper\s?cent")
-SHARED = frozenset(WORDS["shares"].split())     # words of a question that asks for a share
 GLUED = re.compile(r"(?<=[^\W\d_]{3})\d{1,2}(?!\w)")      # the number of a footnote
 ROUND = re.compile(r"\([^()]{0,80}\)")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedInClaim:
+class NamedInClaim(NamedTuple):
     """What a question or claim names."""
 
     words: tuple[str, ...]     # stems of its words with content, in order
@@ -40,16 +38,14 @@ class NamedInClaim:
     months: frozenset[str] = frozenset()     # names of months
 
 
-@dataclass(frozen=True, slots=True)
-class LineCell:
+class LineCell(NamedTuple):
     """A cell of a line; year None = nothing dates it."""
 
     cell: TableCell
     year: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class TableLine:
+class TableLine(NamedTuple):
     """Cells of one thing over time, or over columns of one kind."""
 
     row: int | None     # whose row it is; None = a column, whose rows are years
@@ -58,8 +54,7 @@ class TableLine:
     entries: tuple[LineCell, ...]     # in the table's order
 
 
-@dataclass(frozen=True, slots=True)
-class Linked:
+class Linked(NamedTuple):
     """The part of a table that a question speaks of."""
 
     best: tuple[TableLine, ...]     # lines of what is named best; several where nothing tells them apart
@@ -106,7 +101,7 @@ def _sides(lines: Sequence[TableLine], words: Sequence[str]) -> tuple[TableLine,
     headers = [_content(line.header) for line in lines]
     common = set.intersection(*map(set, headers)) if len(lines) > 1 else set()
     scores = _scores([" ".join(word for word in header if word not in common) for header in headers], words)
-    return tuple(replace(lines[n], place=column) for n, column in _named(scores, words))
+    return tuple(lines[n]._replace(place=column) for n, column in _named(scores, words))
 
 
 def _merged(table: Table, lines: Sequence[TableLine]) -> tuple[TableLine, ...]:
@@ -125,8 +120,7 @@ def _merged(table: Table, lines: Sequence[TableLine]) -> tuple[TableLine, ...]:
     return tuple(merged)
 
 
-@dataclass(frozen=True, slots=True)
-class _Score:
+class _Score(NamedTuple):
     value: float
     covered: float
     hits: frozenset[str]
@@ -211,13 +205,9 @@ def _groups(table: Table, ask: NamedInClaim) -> list[tuple[str, list[int]]]:
     best = best or list(range(len(kinds)))
     own = [n for n, _ in _named(scores, ask.words) if n not in best and n not in shares]
     chosen = {*best, *own}
-    plain = (n for n in range(len(kinds)) if n not in chosen and n not in shares and _says_nothing(kinds[n]))
-    order = [*best, *own, *plain]
+    rest = (n for n in range(len(kinds)) if n not in chosen and n not in shares)
+    order = [*best, *own, *(n for n in rest if PLAIN.issuperset(_content(kinds[n])))]
     return [(kinds[n], groups[kinds[n]]) for n in order[:MOST_LINES]]
-
-
-def _says_nothing(kind: str) -> bool:
-    return PLAIN.issuperset(_content(kind))
 
 
 @lru_cache(maxsize=256)

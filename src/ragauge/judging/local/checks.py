@@ -194,12 +194,9 @@ class Wording:
             return True
         if len(wanted.split(" ")) < FEWEST:
             return False
-        if any(wanted in sentence and self._says(sentence, wanted) for sentence in self.sentences):
-            return True
+        for sentence in self.sentences:
+            before, within, after = f" {sentence} ".partition(wanted)
+            apart = within and not before[-1:].isalnum() and not after[:1].isalnum()
+            if apart and "n't" not in before + after and TURNING.isdisjoint([*words(before), *words(after)]):
+                return True
         return wanted in self.parts
-
-    def _says(self, sentence: str, wanted: str) -> bool:
-        before, _, after = f" {sentence} ".partition(wanted)
-        if before[-1:].isalnum() or after[:1].isalnum():
-            return False
-        return TURNING.isdisjoint(words(before)) and TURNING.isdisjoint(words(after)) and "n't" not in before + after

@@ -107,11 +107,11 @@ def checked(criterion: str, answer: str) -> bool | None:
     >>> checked("is at most 5 words", "It costs 49 euros."), checked("is polite", "Thanks!")
     (True, None)
     """
-    for check in (_length, _literal, _language, _kind, _declining):
+    for check in (_length, _literal, _language, _kind):
         outcome = check(criterion, answer)
         if outcome is not None:
             return outcome
-    return None
+    return declines(answer) if FORMS["declines"].match(criterion) else None
 
 
 def declines(answer: str) -> bool:
@@ -166,10 +166,6 @@ def _kind(criterion: str, answer: str) -> bool | None:
         if head == "kind" and form.fullmatch(criterion):
             return CHECKS[kind](answer) if kind in CHECKS else FORMS[f"sign_{kind}"].search(answer) is not None
     return None
-
-
-def _declining(criterion: str, answer: str) -> bool | None:
-    return declines(answer) if FORMS["declines"].match(criterion) else None
 
 
 class PreparedAnswer:
@@ -308,7 +304,8 @@ def _about(aspects: Sequence[str], texts: Sequence[str], reply: Reply, mode: Mod
             enough = NEAR if kinds or kind is not None else judge.threshold
             near = bool(asked.distinct) and judge.p(asked.features(text, angle)) >= enough
             there = near and carries(kind, text) and all(has(text) for has in kinds)
-            row.append(there and not _of_another(text, rivals))
+            in_text = _words(text)
+            row.append(there and not any(not left & in_text and right & in_text for left, right in rivals))
         rows.append(row)
     return rows
 
@@ -316,22 +313,12 @@ def _about(aspects: Sequence[str], texts: Sequence[str], reply: Reply, mode: Mod
 def _rivals(aspect: str, others: Sequence[str]) -> list[tuple[frozenset[str], frozenset[str]]]:
     """Of the other aspects that qualify the same thing otherwise: what only this one has, and what only they have."""
     own, qualifiers = _words(aspect), []
+    head, of, _ = aspect.partition(" of ")     # the price of plan A
     for other in others:
         mine, theirs = own - _words(other), _words(other) - own
-        if mine and theirs and len(own & _words(other)) >= SHARED and not (_heads(aspect) & mine):
+        if mine and theirs and len(own & _words(other)) >= SHARED and not (of and _words(head) & mine):
             qualifiers.append((mine, theirs))
     return qualifiers
-
-
-def _heads(aspect: str) -> frozenset[str]:
-    """What the aspect is "of" something else: the price of plan A."""
-    head, of, _ = aspect.partition(" of ")
-    return _words(head) if of else frozenset()
-
-
-def _of_another(text: str, rivals: Sequence[tuple[frozenset[str], frozenset[str]]]) -> bool:
-    there = _words(text)
-    return any(not mine & there and theirs & there for mine, theirs in rivals)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ragauge.judging.local.align import AlignedPair, align, related
 from ragauge.judging.local.english import HEDGES
@@ -30,11 +30,9 @@ FAILED = frozenset(["fail"])
 MOST_SHOWN = 8       # words of a sentence in a reason
 SYMMETRIC = frozenset(WORDS["symmetric"].split())     # bases of words that join two sides alike
 AMOUNTS: frozenset[str] = frozenset(["number", "unit", "date"])
-FLIPS: frozenset[str] = frozenset(["antonym", "quantifier", "comparative"])
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """What a claim says, and what the sentence says in its place, both as written."""
 
     kind: Kind     # in what they differ
@@ -76,13 +74,16 @@ class TextAlignment:
         """Pairs right before a stretch where both sides say something that the other does not."""
         before = []
         for first, last in pairwise(self.pairs):
-            mine, its = self.claim[first.claim + 1 : last.claim], self.passage[first.passage + 1 : last.passage]
-            if any(word.content for word in mine) and any(word.content for word in its):
+            if all(any(word.content for word in row) for row in self.between(first, last)):
                 before.append(first)
         end = self.pairs[-1]
         if any(word.content for word in self.claim[end.claim + 1 :]) and self.passage[end.passage + 1 :]:
             before.append(end)
         return before
+
+    def between(self, first: AlignedPair, last: AlignedPair) -> tuple[Sequence[Item], Sequence[Item]]:
+        """The items of both sides between two pairs."""
+        return self.claim[first.claim + 1 : last.claim], self.passage[first.passage + 1 : last.passage]
 
     def words(self, pair: AlignedPair) -> tuple[str, str]:
         """Both sides of a pair, as written."""
@@ -134,15 +135,13 @@ def difference(laid: TextAlignment) -> Difference | None:
         return _names(laid, names)
     if amounts:
         return _amounts(laid, amounts)
-    if turned and _hedged(laid):
-        return None
     if turned:
-        return (
-            next((difference_seen for difference_seen in turned if difference_seen is not None), None)
-            if len(turned) % 2
-            else None
-        )
-    return _voice(laid)
+        first = next((change for change in turned if change is not None), None)
+        return first if len(turned) % 2 and not _hedged(laid) else None
+    mine, its = (" ".join(word.text for word in row[:MOST_SHOWN]) for row in (laid.claim, laid.passage))
+    if _turned(laid.claim, laid.unmatched, laid.beside.keys()):
+        return Difference("roles", mine, its, "by")
+    return Difference("roles", mine, its, mine) if _turned(laid.passage, laid.skipped, laid.beside.values()) else None
 
 
 def apart(laid: TextAlignment, whole: Sequence[Item]) -> bool:
@@ -181,16 +180,14 @@ def _embedded(laid: TextAlignment, pair: AlignedPair, way: Literal[1, -1], most:
 
 def _reworded(laid: TextAlignment, first: AlignedPair, last: AlignedPair) -> bool:
     """Whether both sides have a word or two between two neighbouring pairs: "put out" for "released"."""
-    rows = laid.claim[first.claim + 1 : last.claim], laid.passage[first.passage + 1 : last.passage]
-    return all(0 < len(row) <= MOST_REWORDED for row in rows) and all(
-        word.kind == "word" and not word.negates for row in rows for word in row
-    )
+    rows = laid.between(first, last)
+    short = all(0 < len(row) <= MOST_REWORDED for row in rows)
+    return short and all(word.kind == "word" and not word.negates for row in rows for word in row)
 
 
 def _distance(laid: TextAlignment, first: AlignedPair, last: AlignedPair) -> int:
     """How far apart two neighbouring pairs stand; an article or a title between them is a part of the name."""
-    mine, its = laid.claim[first.claim + 1 : last.claim], laid.passage[first.passage + 1 : last.passage]
-    return 1 + max(sum(not _leads(word) for word in row) for row in (mine, its))
+    return 1 + max(sum(not _leads(word) for word in row) for row in laid.between(first, last))
 
 
 def _leads(item: Item) -> bool:
@@ -231,7 +228,7 @@ def _amounts(laid: TextAlignment, amounts: Sequence[AlignedPair]) -> Difference 
     ):
         return None     # a part of a longer number: "seventy - seven"
     mine, its = laid.words(pair)
-    kind: Kind = "unit" if pair.relation == "unit" else "date" if pair.relation == "date" else "number"
+    kind: Kind = pair.relation if pair.relation in ("unit", "date") else "number"
     if kind == "number":
         mine, its = laid.claim[pair.claim].figure or mine, laid.passage[pair.passage].figure or its
     return Difference(kind, mine, its, mine) if _anchored(laid, pair) else None
@@ -259,10 +256,9 @@ def _interchangeable(laid: TextAlignment, pairs: Sequence[AlignedPair]) -> bool:
 def _antonyms(laid: TextAlignment, apart: Sequence[AlignedPair]) -> Iterator[Difference | None]:
     """Words of which one excludes the other; None for one that nothing holds in place."""
     for pair in apart:
-        if pair.relation in FLIPS:
+        kind = pair.relation
+        if kind == "antonym" or kind == "quantifier" or kind == "comparative":
             mine, its = laid.words(pair)
-            kind: Kind = "antonym" if pair.relation == "antonym" else "comparative"
-            kind = "quantifier" if pair.relation == "quantifier" else kind
             yield Difference(kind, mine, its, mine) if _anchored(laid, pair) else None
 
 
@@ -340,18 +336,8 @@ def _restricted(laid: TextAlignment) -> Iterator[Difference]:
             yield Difference("quantifier", f"{text} {following.text}", laid.passage[there].text, text)
 
 
-def _voice(laid: TextAlignment) -> Difference | None:
-    """Active here and passive there, with the same names before and behind the verb."""
-    mine, its = (" ".join(word.text for word in row[:MOST_SHOWN]) for row in (laid.claim, laid.passage))
-    if _turned(laid.claim, laid.unmatched, laid.beside.keys()):
-        return Difference("roles", mine, its, "by")
-    if _turned(laid.passage, laid.skipped, set(laid.beside.values())):
-        return Difference("roles", mine, its, mine)
-    return None
-
-
 def _turned(row: Sequence[Item], alone: Sequence[int], paired: Collection[int]) -> bool:
-    """Whether "was … by" stands around a verb here only, and names of both sides around that."""
+    """Whether one is active and the other passive: "was … by" stands around a verb here only, and names around that."""
     be = next((at for at in alone if row[at].key == "be"), 0)
     by = next((at for at in alone if row[at].key == "by"), 0)
     if not 0 < be < by < min(len(row) - 1, be + NEARBY + 1) or by - 1 not in paired:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ragauge.text.language import guess
 from ragauge.text.sentences import split
@@ -23,8 +22,7 @@ KIN = 5                   # first letters that two words of one family share: "f
 STOPS = ENGLISH | {stem(word) for word in ENGLISH}
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """A sentence, or a piece of an endless one: characters [start, end) and its units in order."""
 
     start: int
@@ -32,15 +30,14 @@ class Segment:
     units: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
+class Indexed(NamedTuple):
     """A text made ready for comparison."""
 
     segments: tuple[Segment, ...]     # in order; those without a unit are left out
     places: Mapping[str, Sequence[int]]     # unit -> numbers of the segments that hold it, ascending
     size: int     # units in all
     # first letters of a word -> numbers of the segments with a word that begins so; words only
-    kin: Mapping[str, Collection[int]] = field(default_factory=dict)
+    kin: Mapping[str, Collection[int]]
 
 
 def mode_of(texts: Sequence[str]) -> Mode:

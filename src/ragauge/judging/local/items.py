@@ -74,12 +74,7 @@ def read(text: str, known: Collection[str], small: Collection[str]) -> tuple[Ite
 
     `known` are words, folded, that have a capital inside a sentence elsewhere; `small` such as occur without one.
     """
-    row = [
-        replace(read_item, kind="name")
-        if read_item.kind == "word" and read_item.capital and (read_item.parts[0] in known or _proper(read_item, small))
-        else read_item
-        for read_item in items(text)
-    ]
+    row = [replace(item, kind="name") if _opens_as_name(item, known, small) else item for item in items(text)]
     return tuple(_joined(text, row))
 
 
@@ -90,10 +85,13 @@ def seen(text: str) -> tuple[frozenset[str], frozenset[str]]:
     return known, frozenset(SMALL.findall(text))
 
 
-def _proper(item: Item, small: Collection[str]) -> bool:
-    """Whether a word that opens a sentence looks like a name: nowhere without a capital, no plural and no verb."""
+def _opens_as_name(item: Item, known: Collection[str], small: Collection[str]) -> bool:
+    """Whether a first word is known as a name or looks like one: nowhere without a capital, no plural and no verb."""
+    if item.kind != "word" or not item.capital:
+        return False
     word = item.text.lower()
-    return word.endswith(("'s", "’s")) or (item.parts[0] not in small and not word.endswith(COMMON_ENDINGS))
+    looks = word.endswith(("'s", "’s")) or (item.parts[0] not in small and not word.endswith(COMMON_ENDINGS))
+    return item.parts[0] in known or looks
 
 
 @lru_cache(maxsize=512)
@@ -218,12 +216,14 @@ def _phrased(row: list[Item]) -> Iterator[Item]:
     while at < len(row):
         for words, key in _BY_FIRST.get(row[at].key, ()):
             piece = row[at : at + len(words)]
-            if len(piece) == len(words) and all(map(_fits, piece, words)):
-                counted = words[-1] == "#"
+            counted = words[-1] == "#"
+            pairs = zip(piece, words, strict=False)
+            fits = (word == item.key or (word == "#" and item.kind == "number") for item, word in pairs)
+            if len(piece) == len(words) and all(fits):
                 last = piece[-2] if counted else piece[-1]
                 if key:
-                    yield Item("word", " ".join(word.text for word in piece[: len(words) - counted]), piece[0].start,
-                               last.end, key, key, False)  # fmt: skip
+                    text = " ".join(word.text for word in piece[: len(words) - counted])
+                    yield Item("word", text, piece[0].start, last.end, key, key, False)
                 at += len(words) - counted
                 break
         else:
@@ -231,17 +231,8 @@ def _phrased(row: list[Item]) -> Iterator[Item]:
             at += 1
 
 
-def _fits(item: Item, word: str) -> bool:
-    return item.kind == "number" if word == "#" else item.key == word
-
-
-def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    """First word -> the phrases that begin with it, longest first, and what each is read as."""
-    by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for phrase, meaning in sorted(PHRASES.items(), key=lambda entry: -len(entry[0].split())):
-        first, *rest = (word if word == "#" else base(word) for word in phrase.split())
-        by_first.setdefault(first, []).append(((first, *rest), base(meaning) if meaning.isalpha() else meaning))
-    return by_first
-
-
-_BY_FIRST = _phrases()
+# first word -> the phrases that begin with it, longest first, and what each is read as
+_BY_FIRST: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+for _phrase, _meaning in sorted(PHRASES.items(), key=lambda entry: -len(entry[0].split())):
+    _first, *_rest = (word if word == "#" else base(word) for word in _phrase.split())
+    _BY_FIRST.setdefault(_first, []).append(((_first, *_rest), base(_meaning) if _meaning.isalpha() else _meaning))

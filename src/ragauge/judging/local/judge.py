@@ -11,7 +11,7 @@ so it is no part of the judge's id.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,8 @@ def judge_note(judge_id: str, claims: Claims) -> JudgeNote:
     mean = rows["sources"]["mean"]
     observed = (
         f"On human labels of sources it was not trained on: AUROC {mean['auroc']:.2f}, balanced accuracy "
-        f"{mean['balanced_accuracy']:.2f}. {_rates(rows['ends'], low, high)}"
+        f"{mean['balanced_accuracy']:.2f}. Of claims with p below {low:g}, {_rate(rows['ends'][0])} were supported. "
+        f"Of claims with p above {high:g}, {_rate(rows['ends'][-1])} were supported."
     )
     return JudgeNote(judge_id, WHAT, (*unseen(claims.reference), *LIMITS, SHARPER), claims.uncertain, observed)
 
@@ -131,11 +132,6 @@ def unseen(reference: Mapping[ClaimKind, float]) -> list[str]:
     ]
 
 
-def _rates(rows: Sequence[Mapping[str, Any]], low: float, high: float) -> str:
-    ends = [(f"p below {low:g}", rows[0]), (f"p above {high:g}", rows[-1])]
-    return " ".join(f"Of claims with {name}, {_rate(row)} were supported." for name, row in ends)
-
-
 def _rate(row: Mapping[str, Any]) -> str:
     """A rate with its range over the sources."""
     if row["supported"] is None:
@@ -152,9 +148,7 @@ FILE = Path(__file__).parent / "judge_error.json"
 def errors() -> Mapping[str, JudgeMeanError]:
     """Printed name of a metric -> how far its mean errs."""
     stored_errors = json.loads(FILE.read_text(encoding="utf-8"))
-    return {name: _error(metric) for name, metric in stored_errors["metrics"].items()}
-
-
-def _error(stored: Mapping[str, Any]) -> JudgeMeanError:
-    bands = {part: tuple(stored[part]) for part in ("edges", "shifts", "spreads")}
-    return JudgeMeanError(**{**stored, **bands, "scales": tuple(SourceScale(*scale) for scale in stored["scales"])})
+    for metric in stored_errors["metrics"].values():
+        metric |= {part: tuple(metric[part]) for part in ("edges", "shifts", "spreads")}
+        metric["scales"] = tuple(SourceScale(*scale) for scale in metric["scales"])
+    return {name: JudgeMeanError(**metric) for name, metric in stored_errors["metrics"].items()}

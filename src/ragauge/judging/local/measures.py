@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import copysign, floor, log10
+from typing import NamedTuple
 
 from ragauge.text.characters import plain
 from ragauge.text.dates import LAST_YEAR
@@ -29,8 +29,7 @@ PER_CENT = re.compile(r"\s?\)\s?%")
 MONEY = frozenset("$€£¥₹")
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(NamedTuple):
     """An amount of a claim."""
 
     written: float     # its value without its multiplier
@@ -75,7 +74,7 @@ class Amount:
 
     def flipped(self) -> Amount:
         """The same with the other sign."""
-        return replace(self, written=-self.written)
+        return self._replace(written=-self.written)
 
 
 @lru_cache(maxsize=256)
@@ -148,8 +147,7 @@ YEAR_ENDS = re.compile(     # what may follow a year, and no number of things
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """A number as it stands in a text."""
 
     values: tuple[str, ...]     # its canonical forms; two where the spelling has two readings
@@ -214,7 +212,14 @@ def same_amount(measure: Measure, other: Measure) -> bool:
         return not (measure.year and other.year) or abs(first - second) <= ROUGH_YEARS
     if not measure.unit and not other.unit and max(first, second) <= LAST_YEAR:
         return False     # years
-    return max(abs(first), abs(second)) >= LARGE and _rounds(first, second)
+    if max(abs(first), abs(second)) < LARGE:
+        return False
+    rough, exact = sorted((first, second), key=_digits)     # the one with fewer digits that count, rounded
+    digits = _digits(rough)
+    if rough == 0 or exact == 0 or digits == _digits(exact):
+        return False
+    step = 10.0 ** (floor(log10(abs(exact))) - digits + 1)
+    return rough in (round(exact / step) * step, floor(exact / step) * step)
 
 
 def other_unit(measure: Measure, other: Measure) -> bool:
@@ -237,11 +242,7 @@ def _converted(measure: Measure, other: Measure) -> bool:
     if {measure.unit, other.unit} == {"°C", "°F"}:
         celsius, fahrenheit = (first, second) if measure.unit == "°C" else (second, first)
         return abs(celsius * 1.8 + 32 - fahrenheit) <= 2
-    if (
-        "°" in (measure.unit, other.unit)
-        and measure.unit[:1] == other.unit[:1]
-        and "%" not in (measure.unit, other.unit)
-    ):
+    if "°" in (measure.unit, other.unit) and measure.unit[:1] == other.unit[:1]:
         return first == second
     mine, its = FAMILIES.get(measure.unit), FAMILIES.get(other.unit)
     if mine is None or its is None or mine[0] != its[0]:
@@ -260,16 +261,6 @@ def value(normal: str) -> float | None:
         return float(normal.removesuffix("%"))
     except ValueError:
         return None
-
-
-def _rounds(first: float, second: float) -> bool:
-    """Whether the one with fewer digits that count is the other, rounded."""
-    rough, exact = sorted((first, second), key=_digits)
-    digits = _digits(rough)
-    if rough == 0 or exact == 0 or digits == _digits(exact):
-        return False
-    step = 10.0 ** (floor(log10(abs(exact))) - digits + 1)
-    return rough in (round(exact / step) * step, floor(exact / step) * step)
 
 
 def _digits(number: float) -> int:

@@ -6,9 +6,9 @@ Questions that compare the numbers of a table: in which year it was highest, how
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log10
+from typing import NamedTuple
 
 from ragauge.data.facts import Strength
 from ragauge.judging.local.cells import LineCell, Linked, NamedInClaim, TableLine, asked
@@ -59,8 +59,7 @@ MOST_WHOLES = 3
 EVERY = -1              # not one thing that is named, but any
 
 
-@dataclass(frozen=True, slots=True)
-class Met:
+class Met(NamedTuple):
     """How an amount is borne out: characters [start, end) of a passage, and how it is reckoned from them."""
 
     passage: int
@@ -71,8 +70,7 @@ class Met:
     sure: bool = True     # False where it is only if the table has the multiplier that the claim says
 
 
-@dataclass(frozen=True, slots=True)
-class PassageTable:
+class PassageTable(NamedTuple):
     """A table of a passage."""
 
     passage: int     # its number
@@ -101,8 +99,7 @@ class PassageTable:
         return None if amount.shift else True
 
 
-@dataclass(frozen=True, slots=True)
-class TablePart:
+class TablePart(NamedTuple):
     """The part of a table that a claim speaks of."""
 
     own: PassageTable     # the table
@@ -130,7 +127,9 @@ class TablePart:
                 loss = amount.written >= 0 > cell.value and FORMS["losses"].search(f"{name} {self.text}")
                 each = [amount, amount.flipped()] if loss else [amount]
                 held = [self.own.holds(sign, cell.value, cell, percent=cell.percent) for sign in each]
-                if _in_time(entry, ask) and held != [False] * len(held):
+                in_time = entry.year is None or not ask.years or entry.year in ask.years
+                between = not in_time and ask.spans and min(ask.years) < (entry.year or 0) < max(ask.years)
+                if (in_time or between) and held != [False] * len(held):
                     return Met(self.own.passage, cell.start, cell.end, "direct", sure=True in held)
         return None
 
@@ -143,7 +142,9 @@ class TablePart:
             else:
                 held = [self.own.holds(sign, result.value, cell, percent=result.percent) for sign in each]
             if held != [False] * len(held):
-                return replace(reckoned(amount, self.own.passage, result), sure=True in held)
+                cells = sorted((entry.cell for entry in result.entries), key=lambda cell: cell.start)
+                reason = f"{result.formula} = {amount.specific.text}, passage {self.own.passage}"
+                return Met(self.own.passage, cells[0].start, cells[-1].end, "implied", reason, True in held)
         return None
 
 
@@ -200,13 +201,6 @@ def _limits(own: PassageTable, query: str) -> list[float]:
     return read if own.told else [amount.written, *read]
 
 
-def reckoned(amount: Amount, passage: int, result: Result) -> Met:
-    """An amount that follows from the numbers of a passage."""
-    cells = sorted((entry.cell for entry in result.entries), key=lambda cell: cell.start)
-    reason = f"{result.formula} = {amount.specific.text}, passage {passage}"
-    return Met(passage, cells[0].start, cells[-1].end, "implied", reason)
-
-
 def label(table: Table, line: TableLine) -> str:
     """What names a line: the row, under its section, or the column."""
     return line.header if line.row is None else f"{table.sections[line.row]} {table.labels[line.row]}".strip()
@@ -226,13 +220,6 @@ def _lines(part: Linked, nth: int | None) -> Sequence[TableLine]:
     if nth == EVERY:
         return (*part.best, *part.named)
     return [each[nth] for each in (part.named, part.sides) if nth < len(each) > 1]
-
-
-def _in_time(entry: LineCell, ask: NamedInClaim) -> bool:
-    """Whether a cell is of a year that is asked for, as far as anything dates it."""
-    if entry.year is None or not ask.years or entry.year in ask.years:
-        return True
-    return ask.spans and min(ask.years) < entry.year < max(ask.years)
 
 
 def _asks_more(text: str, label: str, *, percent: bool) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import log1p
+from operator import or_
+from typing import NamedTuple
 
 from ragauge.judging.local.index import KIN, Indexed, Mode, carries_content, units_of
 
@@ -35,8 +36,7 @@ FEATURES = (
 Runs = Mapping[tuple[str, ...], int]
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedClaim:
+class PreparedClaim(NamedTuple):
     """A claim made ready."""
 
     units: tuple[str, ...]     # its units in order
@@ -47,8 +47,10 @@ class PreparedClaim:
     pairs: Runs     # its pairs of neighbouring units with content likewise
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+MASKS = ("found", "three", "five", "kin", "bigrams", "trigrams", "pairs")     # what several hold together is the union
+
+
+class Overlap(NamedTuple):
     """What one passage holds of a claim, or several taken together. Sets of what the claim has are bit masks."""
 
     passage: int     # its number, from 1; of several the one that holds most
@@ -179,28 +181,13 @@ def together(claim: PreparedClaim, overlaps: Sequence[Overlap]) -> Overlap:
     asked for between passages.
     """
     best = max(overlaps, key=lambda pair: (pair.three.bit_count(), pair.rouge_l))
-    hits = three = five = kin = bigrams = trigrams = pairs = 0
-    for overlap in overlaps:
-        hits |= overlap.found
-        three |= overlap.three
-        five |= overlap.five
-        kin |= overlap.kin
-        bigrams |= overlap.bigrams
-        trigrams |= overlap.trigrams
-        pairs |= overlap.pairs
-    added = three.bit_count() - best.three.bit_count()
-    return replace(
-        best,
-        found=hits,
+    every = {name: reduce(or_, (getattr(pair, name) for pair in overlaps)) for name in MASKS}
+    added = every["three"].bit_count() - best.three.bit_count()
+    return best._replace(
+        **every,
         one=max((part.one for part in overlaps), key=int.bit_count),
-        three=three,
-        five=five,
-        kin=kin,
         rouge_l=min(1.0, best.rouge_l + added / (len(claim.units) or 1)),
         rouge_l_content=min(1.0, best.rouge_l_content + added / (len(claim.content) or 1)),
-        bigrams=bigrams,
-        trigrams=trigrams,
-        pairs=pairs,
         size=sum(part.size for part in overlaps),
     )
 
@@ -211,12 +198,9 @@ def features(claim: PreparedClaim, overlap: Overlap, numbers_missing: int, names
     `numbers_missing` counts its numbers, dates and percentages that stand nowhere in them; `names_missing` is a share.
     """
     n = len(claim.distinct) or 1
+    masks = overlap.found, overlap.one, overlap.three, overlap.five, overlap.kin
     return (
-        overlap.found.bit_count() / n,
-        overlap.one.bit_count() / n,
-        overlap.three.bit_count() / n,
-        overlap.five.bit_count() / n,
-        overlap.kin.bit_count() / n,
+        *(mask.bit_count() / n for mask in masks),
         overlap.rouge_l,
         overlap.rouge_l_content,
         overlap.bigrams.bit_count() / (len(claim.bigrams) or 1),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 from ragauge.judging.local.cells import LineCell, Linked, NamedInClaim, TableLine
 from ragauge.text.word_files import read_patterns
@@ -14,8 +14,7 @@ MOST_ENTRIES = 8        # numbers of one row that are summed or averaged
 FORMS = read_patterns(__file__, "reckoned")
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """A value that follows from numbers of a table by one operation."""
 
     value: float     # percentages in hundredths
@@ -41,8 +40,9 @@ def results(part: Linked, wholes: Sequence[TableLine], ask: NamedInClaim, text: 
             yield from _changes(line, asked, text)
         if mean or summed:
             yield from _gathered(_chosen(line, asked, spans=spans), mean=mean is not None)
-        if share:
-            yield from _over_time(line, asked)
+        over_time = [next((e for e in line.entries if e.year == year), None) for year in asked[:2]] if share else []
+        if len(over_time) == 2 and over_time[0] and over_time[1]:
+            yield from _quotient(over_time[0], over_time[1])
     for each in (*_columns(several, asked), *_columns(sides[:MOST_ROWS], asked)):
         if change or FORMS["either"].search(text):
             yield from _apart(each)
@@ -124,12 +124,6 @@ def _gathered(entries: Sequence[LineCell], *, mean: bool) -> Iterator[Result]:
     value = total / len(entries) if mean else total
     formula = f"({formula}) / {len(entries)}" if mean else formula
     yield Result(value, percent, formula, total < 0, tuple(entries))
-
-
-def _over_time(line: TableLine, asked: tuple[int, ...]) -> Iterator[Result]:
-    wanted = [next((e for e in line.entries if e.year == year), None) for year in asked[:2]]
-    if len(wanted) == 2 and wanted[0] and wanted[1]:
-        yield from _quotient(wanted[0], wanted[1])
 
 
 def _columns(lines: Sequence[TableLine], asked: tuple[int, ...]) -> Iterator[list[LineCell]]:

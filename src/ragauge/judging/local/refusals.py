@@ -44,8 +44,10 @@ class Declining:
         hint = "|".join(join_lines(file["hint"]) for file in (self._english, self._read) if file)
         # what every refusal in them has somewhere; without it none is looked for
         self.hint = re.compile(hint, re.IGNORECASE)
-        # the same for a sentence of ASCII in small letters, at a fifth of the time; None where none fits
-        self.plain_hint = _plain_hint(hint)
+        # the same for a sentence of ASCII in small letters, at a fifth of the time; None where none fits. Where case is
+        # not regarded, a dotless i matches i
+        plain = [part for part in hint.replace("ı", "i").split("|") if CHARACTER_SET.sub("", part).isascii()]
+        self.plain_hint = re.compile("|".join(plain)) if plain else None
 
     @cached_property
     def lacking(self) -> re.Pattern[str]:
@@ -71,10 +73,7 @@ def is_refusal(sentence: str) -> bool:
     (True, False)
     """
     start = _unquoted(sentence)
-    return any(
-        declining.lacking.search(start) is not None or declining.conduct.search(start) is not None
-        for declining in _hinted(start)
-    )
+    return any(declining.lacking.search(start) or declining.conduct.search(start) for declining in _hinted(start))
 
 
 def unread(answer: str) -> str:
@@ -116,7 +115,8 @@ def refuses(texts: Sequence[str], declined: Sequence[bool], told: Sequence[str |
     if _by_conduct(texts, declined):
         return not _answers_after_all(texts, declined, told)
     answering = _answering(texts, told)
-    if _gives_up(texts, declined, answering):
+    before_said = not any(answering[: declined.index(True) + 1])
+    if before_said and any(_matches("need", text) for text in texts):
         after_all = (text for answers, text in zip(answering, texts, strict=True) if answers)
         return not any(_amounts(text) or _matches("back", text) for text in after_all)
     return not any(answering) or _concludes(texts, declined, told, answering)
@@ -130,11 +130,8 @@ def clauses(sentence: str) -> list[tuple[int, int]]:
     ['It costs 49 euros', 'the documents do not mention taxes.']
     """
     head = sentence[:LONGEST_DIVIDED]
-    cuts = [
-        match.span()
-        for match in _pattern("turn").finditer(head)
-        if _pattern("not_only").search(head, 0, match.start()) is None
-    ]
+    turns = _pattern("turn").finditer(head)
+    cuts = [turn.span() for turn in turns if _pattern("not_only").search(head, 0, turn.start()) is None]
     lead = _pattern("lead").match(head)
     if lead is not None:
         cuts.append((lead.end(1), lead.end()))
@@ -147,12 +144,13 @@ def clauses(sentence: str) -> list[tuple[int, int]]:
 
 
 def _answering(texts: Sequence[str], told: Sequence[str | None]) -> list[bool]:
-    """Which sentences answer; the items of a list of what would be needed, or how it is worked out, do not."""
+    """Which sentences answer; a list of what would be needed, a formula without values, and a broken end do not."""
     listing = supposing = False
     answers: list[bool] = []
     for text, verdict in zip(texts, told, strict=True):
-        wraps = verdict is None or only_wraps(verdict) or _is_formula(verdict)
-        wraps = wraps or (0 < len(answers) == len(texts) - 1 and _cut_off(text))
+        wraps = verdict is None or only_wraps(verdict) or (_matches("equation", verdict) and not _amounts(verdict))
+        if 0 < len(answers) == len(texts) - 1 and text.isascii() and STOP.search(text) is None:     # it breaks off
+            wraps = wraps or (len(text.split()) <= CUT_OFF_WORDS and not _amounts(text))
         if LEAD_END.search(text):
             listing = _matches("needing", text)
         elif not ITEM.match(text):
@@ -160,17 +158,6 @@ def _answering(texts: Sequence[str], told: Sequence[str | None]) -> list[bool]:
         supposing = supposing or _matches("supposing", text)
         answers.append(not (wraps or listing or supposing))
     return answers
-
-
-def _cut_off(text: str) -> bool:
-    """Whether a last sentence breaks off before it says anything."""
-    return text.isascii() and STOP.search(text) is None and len(text.split()) <= CUT_OFF_WORDS and not _amounts(text)
-
-
-def _gives_up(texts: Sequence[str], declined: Sequence[bool], answering: Sequence[bool]) -> bool:
-    """Whether an answer declines before it says anything, and says what would be needed."""
-    before = next((n for n, no in enumerate(declined) if no), 0)
-    return not any(answering[: before + 1]) and any(_matches("need", text) for text in texts)
 
 
 def _by_conduct(texts: Sequence[str], declined: Sequence[bool]) -> bool:
@@ -215,18 +202,11 @@ def _concludes(
     return False
 
 
-def _is_formula(text: str) -> bool:
-    """Whether a line names a quantity by others, without their values."""
-    return _matches("equation", text) and not _amounts(text)
-
-
 def _amounts(text: str) -> bool:
     """Whether a sentence holds an amount that could answer."""
     start = text[:LOOKED_AT]
-    return (
-        _pattern("value").search(_pattern("no_value").sub("", start)) is not None
-        or _pattern("past").search(start) is not None
-    )
+    valued = _pattern("value").search(_pattern("no_value").sub("", start))
+    return valued is not None or _pattern("past").search(start) is not None
 
 
 def _plain(sentence: str) -> str:
@@ -253,21 +233,7 @@ def _hinted(start: str) -> list[Declining]:
     if not start.isascii():
         return [declining for declining in _languages() if declining.hint.search(start)]
     small = start.lower()
-    return [
-        declining
-        for declining in _languages()
-        if declining.plain_hint is not None and declining.plain_hint.search(small)
-    ]
-
-
-def _plain_hint(hint: str) -> re.Pattern[str] | None:
-    """The alternatives of a hint that a text of small ASCII letters can match.
-
-    Where case is not regarded, a dotless i matches i.
-    """
-    parts = hint.replace("ı", "i").split("|")
-    kept = [part for part in parts if CHARACTER_SET.sub("", part).isascii()]
-    return re.compile("|".join(kept)) if kept else None
+    return [each for each in _languages() if each.plain_hint is not None and each.plain_hint.search(small)]
 
 
 @cache

@@ -15,7 +15,7 @@ from ragauge.data.facts import Rating, RelevanceFacts
 from ragauge.judging import similarity
 from ragauge.judging.inputs import Rate, RatePassages
 from ragauge.judging.judge import Asking
-from ragauge.judging.local.index import SAMPLE, Mode, Segment, carries_content, indexed, mode_of, pieces, units_of
+from ragauge.judging.local.index import SAMPLE, Mode, carries_content, indexed, mode_of, pieces, units_of
 from ragauge.judging.local.weights import Scorer, scorer
 from ragauge.judging.similarity import cosine_scale, standard_table
 from ragauge.text.language import guess
@@ -45,21 +45,16 @@ class PreparedQuestion:
         held = indexed(text, self.mode)
         hits = sum(unit in held.places for unit in self.distinct)
         texts_grams = {piece for unit in held.places for piece in pieces(unit)}
+        content = ([u for u in segment.units if carries_content(u, self.mode)] for segment in held.segments)
+        pairs_held = {pair for units in content for pair in pairwise(units) if pair in self.pairs}
         lexical = (
             hits / (len(self.distinct) or 1),
-            self._pairs_in(held.segments) / (len(self.pairs) or 1),
+            len(pairs_held) / (len(self.pairs) or 1),
             sum(gram in texts_grams for gram in self.grams) / (len(self.grams) or 1),
             log1p(len(self.distinct)),
             log1p(max(held.size, FEWEST_UNITS[self.mode])),
         )
         return lexical if cosine is None else (cosine, *lexical)
-
-    def _pairs_in(self, segments: Sequence[Segment]) -> int:
-        pairs: set[tuple[str, str]] = set()
-        for segment in segments:
-            content = [unit for unit in segment.units if carries_content(unit, self.mode)]
-            pairs.update(self.pairs.intersection(pairwise(content)))
-        return len(pairs)
 
 
 def chosen(kind: str, cosine: float | None, mode: Mode) -> Scorer:

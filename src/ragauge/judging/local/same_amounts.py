@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import floor, log10
+from typing import NamedTuple
 
 from ragauge.judging.local.measures import MONEY, SHIFTS, Amount, amounts, is_year
 from ragauge.text import numerals
@@ -31,8 +31,7 @@ _COUNTS = {"one": 1, "two": 2, "three": 3, "1": 1, "2": 2, "3": 3}
 DECIMALS = re.compile(rf"\b({'|'.join(_COUNTS)}) decimal", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class AskedForm:
+class AskedForm(NamedTuple):
     """In what form a question asks for an amount."""
 
     scale: int | None = None     # the power of ten that it names ("in USD millions"); None without one
@@ -55,8 +54,7 @@ class AskedForm:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class AmountReading:
+class AmountReading(NamedTuple):
     """What an amount may mean."""
 
     value: float     # in units
@@ -93,19 +91,15 @@ def one_amount(reference: str, answer: str, query: str) -> bool:
     if len(wanted) != 1:
         return False
     theirs = list(_readings(wanted[0], form, reference=True))
-    return any(
-        _same(meant, own)
-        for amount in amounts(answer)
-        if _alike(wanted[0], amount) and not is_year(amount.specific.text, answer[amount.specific.end :])
-        for own in _readings(amount, form, reference=False)
-        for meant in theirs
-    )
-
-
-def _alike(wanted: Amount, amount: Amount) -> bool:
-    """Whether the units of two amounts allow that they are one."""
-    units = {wanted.specific.unit, amount.specific.unit} - {""}
-    return len(units) < 2 and not (units - MONEY and (wanted.shift or amount.shift))
+    for amount in amounts(answer):
+        units = {wanted[0].specific.unit, amount.specific.unit} - {""}
+        if len(units) > 1 or (units - MONEY and (wanted[0].shift or amount.shift)):
+            continue
+        if not is_year(amount.specific.text, answer[amount.specific.end :]):
+            readings = _readings(amount, form, reference=False)
+            if any(_same(meant, own) for own in readings for meant in theirs):
+                return True
+    return False
 
 
 def _readings(amount: Amount, form: AskedForm, *, reference: bool) -> Iterator[AmountReading]:

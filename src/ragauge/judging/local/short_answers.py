@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from ragauge.judging.local.english import NEGATIONS
 from ragauge.judging.local.index import STOPS, haystack
@@ -45,8 +46,7 @@ HELD = "\ue000"     # stands around the number of an identifier; of the private 
 GLUED = re.compile(r"^([^\W\d_]{3,})\d{1,2}$")      # a footnote's number
 
 
-@dataclass(frozen=True, slots=True)
-class ReferencePart:
+class ReferencePart(NamedTuple):
     """One member of a short reference."""
 
     words: tuple[str, ...]     # stems of its words with content, numbers left out; of all its words where none has any
@@ -58,26 +58,13 @@ class ReferencePart:
     @property
     def is_bare(self) -> bool:
         """Whether it is one number and nothing else: no word, no unit, no scale."""
-        if self.words or len(self.numbers) != 1:
-            return False
-        return is_figure(self.numbers[0])
-
-    @property
-    def is_amount(self) -> bool:
-        """Whether it is one number or percentage, with its unit and scale, and no other word."""
-        return not self.words and len(self.numbers) == 1 and self.numbers[0].kind != "date"
+        return not self.words and len(self.numbers) == 1 and is_figure(self.numbers[0])
 
     @property
     def amount(self) -> str:
         """Its first number as it may be written, with its unit."""
         first = self.numbers[0]
         return f"{first.unit}{first.text}" if first.unit in CURRENCIES else f"{first.text} {first.unit}".strip()
-
-    @property
-    def is_count(self) -> bool:
-        """Whether it is one number without a unit, in digits or in words."""
-        (number,) = self.numbers if len(self.numbers) == 1 else (None,)
-        return not self.words and number is not None and number.kind == "number" and not number.unit
 
     def repeats(self, query: frozenset[str]) -> bool:
         """Whether the part has no word that the question, given by its stems, has not."""
@@ -120,12 +107,9 @@ def readings(reference: str, *, labels: bool = False) -> tuple[tuple[ReferencePa
     >>> [[part.joined for part in each] for each in readings("the sea (or ocean)")]
     [['thesea'], ['ocean']]
     """
-    parts = []
-    for text in _alternatives(reference):
-        members = [part for part in (_part(each, labels=labels) for each in EACH.split(text)) if part is not None]
-        if members:
-            parts.append(tuple(members))
-    return tuple(dict.fromkeys(parts))[:MOST_READINGS]
+    members = ([_part(each, labels=labels) for each in EACH.split(text)] for text in _alternatives(reference))
+    parts = (tuple(part for part in each if part is not None) for each in members)
+    return tuple(dict.fromkeys(filter(None, parts)))[:MOST_READINGS]
 
 
 def _alternatives(reference: str) -> Iterator[str]:
@@ -133,12 +117,8 @@ def _alternatives(reference: str) -> Iterator[str]:
     inner = [first or second for first, second in ROUND.findall(text)]
     outer = " ".join(ROUND.sub(" ", text).split())
     for alternative in [FORMS["gloss"].sub("", outer), *inner]:
-        if (
-            alternative is not outer
-            and alternative in inner
-            and outer
-            and not (FORMS["also"].match(alternative) or INITIALS.match(alternative))
-        ):
+        gloss = alternative is not outer and alternative in inner and outer
+        if gloss and not (FORMS["also"].match(alternative) or INITIALS.match(alternative)):
             continue
         yield from (FORMS["also"].sub("", part) for part in _either(alternative))
 
@@ -176,9 +156,7 @@ def _exact(text: str, *, labels: bool) -> tuple[Specific, ...]:
     numbers = find(text, EXACT)
     if not labels:
         return numbers
-    return tuple(
-        replace(number, normal=versioned(number.text), other="") if _is_label(number) else number for number in numbers
-    )
+    return tuple(replace(mark, normal=versioned(mark.text), other="") if _is_label(mark) else mark for mark in numbers)
 
 
 def _is_label(specific: Specific) -> bool:
@@ -228,12 +206,14 @@ class AnswerClaim:
         """Whether the claim names a part, and does not deny it."""
         if not all(stands(code, self.text) for code in part.codes):
             return False
+        single = part.numbers[0] if not part.words and len(part.numbers) == 1 else None
         if not self._has_numbers(part):
-            if self.labels or not part.is_amount:
+            if self.labels or single is None or single.kind == "date":
                 return False
             return one_amount(part.amount, self.text, self.query) or self._converts(part)
         if not part.words:
-            return not part.is_count or stands_alone(part.numbers[0], self.text, self.query)
+            count = single is not None and single.kind == "number" and not single.unit
+            return not count or stands_alone(part.numbers[0], self.text, self.query)
         position = self._together([self.where(word) for word in part.words])
         return part.compound and self._compound(part.joined) if position is None else not self._denied(position, part)
 
@@ -285,12 +265,7 @@ class AnswerClaim:
 
     def _compound(self, joined: str) -> bool:
         """Whether the words stand there, whatever is put between them: seashells, sea-shells, sea shells."""
-        at = self.joined.find(joined)
-        while at >= 0:
-            if at in self.edges and at + len(joined) in self.edges:
-                return True
-            at = self.joined.find(joined, at + 1)
-        return False
+        return any(at + len(joined) in self.edges and self.joined.startswith(joined, at) for at in self.edges)
 
     def where(self, unit: str) -> Sequence[int]:
         """Places of a word, or of one spelled nearly so."""
@@ -314,11 +289,8 @@ class AnswerClaim:
         if not all(places):
             return None
         reach = 2 * len(places) + REACH if len(places) > 1 else 0
-        rarest = min(places, key=len)
-        for at in rarest:
-            if all(any(abs(other - at) <= reach for other in others) for others in places):
-                return at
-        return None
+        near = (at for at in min(places, key=len) if all(any(abs(n - at) <= reach for n in row) for row in places))
+        return next(near, None)
 
     def _denied(self, index: int, part: ReferencePart) -> bool:
         if not NEGATIONS.isdisjoint(part.words):
@@ -367,12 +339,8 @@ def _alike(word: str, other: str) -> bool:
     short, long = sorted((word, other), key=len)
     if len(short) >= LONG_WORD - 1 and len(long) - len(short) <= 3 and long.startswith(short):
         return True
-    return len(long) >= LONG_WORD and len(long) - len(short) <= 1 and _one_apart(short, long)
-
-
-def _one_apart(short: str, long: str) -> bool:
-    """Whether one letter put in, left out or changed makes one word of the other."""
-    at = 0
-    while at < len(short) and short[at] == long[at]:
-        at += 1
+    if len(long) < LONG_WORD or len(long) - len(short) > 1:
+        return False
+    pairs = zip(short, long, strict=False)     # where they part one letter is put in, left out or changed
+    at = next((n for n, (left, right) in enumerate(pairs) if left != right), len(short))
     return short[at + (len(short) == len(long)) :] == long[at + 1 :]

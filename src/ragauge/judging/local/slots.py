@@ -117,7 +117,12 @@ def holds(asked: Slot, query: str, answer: str, *, few: bool = False) -> bool:
         return any(not side.isdisjoint(there) for side in either) or FORMS["without_sides"].search(answer) is not None
     if asked == "number":
         return _counts(query, answer)
-    return _dates(query, answer) if asked == "time" else _names(asked, query, answer, few=few)
+    if asked == "time":
+        times = [mark for mark in find(answer, TIME) if mark.kind == "date" or not mark.unit or mark.unit in CLOCK]
+        if _fresh(times, query) or not DATING.isdisjoint(_added(query, answer)):
+            return True
+        return FORMS["whenever"].search(query) is not None and FORMS["if"].search(answer) is not None
+    return _names(asked, query, answer, few=few)
 
 
 def lacks_instruction(query: str, answer: str) -> bool:
@@ -148,20 +153,13 @@ def _both_named(query: str, answer: str) -> bool:
 
 def _counts(query: str, answer: str) -> bool:
     counts = [mark for mark in find(answer, EXACT) if mark.kind != "date" and not _year(mark, answer)]
-    if _another(counts, query) or FORMS["one"].search(answer) or not COUNTING.isdisjoint(_added(query, answer)):
+    if _fresh(counts, query) or FORMS["one"].search(answer) or not COUNTING.isdisjoint(_added(query, answer)):
         return True
     return len(_fresh(find(answer, DATE), query)) > 1 or len(_fresh(find(answer, NAME), query)) >= LISTED
 
 
-def _dates(query: str, answer: str) -> bool:
-    times = [mark for mark in find(answer, TIME) if mark.kind == "date" or not mark.unit or mark.unit in CLOCK]
-    if _another(times, query) or not DATING.isdisjoint(_added(query, answer)):
-        return True
-    return FORMS["whenever"].search(query) is not None and FORMS["if"].search(answer) is not None
-
-
 def _names(asked: Slot, query: str, answer: str, *, few: bool) -> bool:
-    if _another(find(answer, NAME), query):
+    if _fresh(find(answer, NAME), query):
         return True
     added = _added(query, answer)
     if few:
@@ -178,10 +176,6 @@ def _added(query: str, answer: str) -> set[str]:
 
 def _fresh(given: Sequence[Specific], query: str) -> set[str]:
     return {specific.normal for specific in given} - {mark.normal for mark in find(query)}
-
-
-def _another(given: Sequence[Specific], query: str) -> bool:
-    return bool(_fresh(given, query))
 
 
 def _year(specific: Specific, answer: str) -> bool:

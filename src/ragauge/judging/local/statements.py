@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
+from typing import NamedTuple
 
 from ragauge.judging.local.checks import TURNING
 from ragauge.judging.local.index import STOPS
@@ -20,9 +20,8 @@ from ragauge.text.tokens import stem, words
 from ragauge.text.word_files import compiled, found, read_patterns, read_words
 
 WORDS = read_words(__file__, "talk")
-
+TALK = compiled(WORDS["talk"], WORDS["talk_words"])
 LONGEST = 200     # characters within which an opening ends
-
 FORMS = read_patterns(__file__, "statements")
 
 
@@ -78,8 +77,7 @@ LONGEST_TALK = 200      # characters: politeness is short
 CONTENTLESS = frozenset({"yes", "no", "ok", "okay", "sure", "true", "false", "none"})
 
 
-@dataclass(frozen=True, slots=True)
-class Statements:
+class Statements(NamedTuple):
     """An answer by sentence."""
 
     claims: tuple[Sentence, ...]     # the sentences that state something, in order; none when the answer declines
@@ -88,8 +86,7 @@ class Statements:
     shown: str     # the claims as one text: what the answer says about the question
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimPart:
+class ClaimPart(NamedTuple):
     """One claim of a sentence."""
 
     text: str     # a statement of its own
@@ -106,15 +103,13 @@ def parts(sentence: Sentence) -> tuple[ClaimPart, ...]:
     ['The lid is green', 'the box weighs 3 kg']
     """
     span = (sentence.start, sentence.end)
-    cut = [
-        ClaimPart(bare(clause.text), bare(clause.own), sentence.start + clause.start, sentence.start + clause.end, span)
-        for clause in cut_up(sentence.text)
-    ]
-    stating = tuple(part for part in cut if states(part.text)) if len(cut) > 1 else ()
+    cut, at = cut_up(sentence.text), sentence.start
+    each = (ClaimPart(bare(part.text), bare(part.own), at + part.start, at + part.end, span) for part in cut)
+    stating = tuple(part for part in each if states(part.text)) if len(cut) > 1 else ()
     whole = bare(sentence.text)
     if len(stating) > 1:
         first = stating[0]
-        return (replace(first, own=first.own[led_in(first.own) :]), *stating[1:])
+        return (first._replace(own=first.own[led_in(first.own) :]), *stating[1:])
     return (ClaimPart(whole, whole[led_in(whole) :], *span),)
 
 
@@ -127,13 +122,15 @@ def statements(answer: str) -> Statements:
     """
     sentences = _fenced(answer, split(answer[: footer(answer)]))
     declined = [sentence.n <= MOST_LOOKED_AT and is_refusal(sentence.text) for sentence in sentences]
-    pairs = zip(sentences, map(_without_opening, sentences), declined, strict=True)
-    told = [_told(statement) if no else shorter if states(shorter.text) else None for statement, shorter, no in pairs]
-    stated = [statement.text if statement else None for statement in told]
+    claims: list[Sentence | None] = []
+    for sentence, declines in zip(sentences, declined, strict=True):
+        size = 0 if declines else lead_in(sentence.text)
+        shorter = replace(sentence, text=sentence.text[size:], start=sentence.start + size)
+        claims.append(_answering_part(sentence) if declines else shorter if states(shorter.text) else None)
+    stated = [claim.text if claim else None for claim in claims]
     if any(declined) and refuses([sentence.text for sentence in sentences], declined, stated):
         return Statements((), True, False, "")
-    claims = tuple(statement for statement in told if statement is not None)
-    return Statements(claims, False, any(declined), " ".join(claim.text for claim in claims))
+    return Statements(tuple(filter(None, claims)), False, any(declined), " ".join(filter(None, stated)))
 
 
 def _fenced(answer: str, sentences: Sequence[Sentence]) -> Sequence[Sentence]:
@@ -150,12 +147,7 @@ def _fenced(answer: str, sentences: Sequence[Sentence]) -> Sequence[Sentence]:
     return [inside.get(given.n, given) for given in sentences]
 
 
-def _without_opening(sentence: Sentence) -> Sentence:
-    size = lead_in(sentence.text)
-    return replace(sentence, text=sentence.text[size:], start=sentence.start + size) if size else sentence
-
-
-def _told(sentence: Sentence) -> Sentence | None:
+def _answering_part(sentence: Sentence) -> Sentence | None:
     """The part of a declining sentence that answers, with its place in the answer; None where there is none."""
     for start, end in clauses(sentence.text):
         text = sentence.text[start:end]
@@ -189,7 +181,7 @@ def states(sentence: str) -> bool:
         return False
     if POINTER_END.search(plain) and len(own) <= MOST_POINTER_WORDS:
         return False
-    return len(plain) > LONGEST_TALK or not found(_talk(), plain)
+    return len(plain) > LONGEST_TALK or not found(TALK, plain)
 
 
 def _asks(plain: str) -> bool:
@@ -198,8 +190,3 @@ def _asks(plain: str) -> bool:
         return False
     quoted = OPENING_QUOTE.search(plain)
     return quoted is None or not plain[: quoted.start()].strip() or FORMS["asking"].match(plain) is not None
-
-
-@cache
-def _talk() -> re.Pattern[str]:
-    return compiled(WORDS["talk"], WORDS["talk_words"])

@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from ragauge.judging.local.index import Mode, carries_content, units_of
 from ragauge.judging.local.refusals import is_refusal
@@ -69,11 +69,10 @@ def names_another(claim: AnswerClaim, references: Sequence[str], query: str) -> 
 
 
 def _another_number(claim: AnswerClaim, wanted: Sequence[Specific], query: str) -> bool:
-    if any(claim.counts(number) for number in wanted):
+    if any(map(claim.counts, wanted)):
         return False
     asked = {mark.normal for mark in find(query, EXACT)}
-    kinds = {number.kind for number in wanted}
-    units = {number.unit for number in wanted}
+    kinds, units = {number.kind for number in wanted}, {number.unit for number in wanted}
     scaled = set().union(*map(figures, wanted))     # "1,577" may leave out the scale of "1,577 million"
     return any(
         not (is_figure(specific) and specific.normal in scaled)
@@ -117,8 +116,7 @@ CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 YES_NO = re.compile(r"^(?!\W*--?\w)\W*(yes|no)\b(?!-\w)(?!\s+(?:one|longer|more)\b)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(NamedTuple):
     """A reference is stated."""
 
     p: float     # the probability that it is, at least 0.5
@@ -189,7 +187,9 @@ class Answer:
             if not rest:
                 return Stated(TOLD, frozenset({1} if self.claims else ())) if self.told else None
             if self.opening and not self.claims:
-                return Stated(OPENED if self._news(rest) else TOLD)
+                content = self._content(rest)      # a number, a name of code, or more than it repeats is news
+                news = find(rest, EXACT) or codes(rest) or 2 * len(content & self.contents[0]) < len(content)
+                return Stated(OPENED if news else TOLD)
             if not self.opening:
                 reference = rest      # the answer opens with neither: what it says tells
         signs = [sign for text in (reference, *others) if (sign := sign_of(text))]
@@ -203,11 +203,6 @@ class Answer:
             long = [text for text in (reference, *others) if text not in short or is_descriptive(text)]
             named = next(filter(None, map(self._says, long[:MOST_REFERENCES])), None)
         return named
-
-    def _news(self, rest: str) -> bool:
-        """Whether what follows a reference's yes or no says a number, a name of code, or more than it repeats."""
-        content = self._content(rest)
-        return bool(find(rest, EXACT)) or bool(codes(rest)) or 2 * len(content & self.contents[0]) < len(content)
 
     def denies(self, reference: str) -> bool:
         """Whether one of the two begins with yes and the other with no."""

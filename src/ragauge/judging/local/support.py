@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import exp, log
+from typing import NamedTuple
 
 from ragauge.data.facts import Window
 from ragauge.judging.judge import plain
@@ -40,8 +41,7 @@ ENOUGH = 100            # characters that it takes to tell it
 BEYOND_WORDS = "\u0e00"  # from here on, scripts are written without blanks between words
 
 
-@dataclass(frozen=True, slots=True)
-class Weighed:
+class Weighed(NamedTuple):
     """The verdict on one claim: fields as in `Claim`."""
 
     p: float
@@ -72,13 +72,11 @@ class ClaimOverPassages:
     @cached_property
     def checks(self) -> tuple[StatedSpan | Opposed | None, ...]:
         """Per passage what it says in almost the words of the claim."""
-        return tuple(self._checked(overlap, want) for overlap, want in zip(self.overlaps, self.wants, strict=True))
-
-    def _checked(self, overlap: Overlap, want: PreparedClaim) -> StatedSpan | Opposed | None:
-        if overlap.one.bit_count() < CLOSE * len(want.distinct):
-            return None
-        at = overlap.passage - 1
-        return check(self.claim, want, self.texts[at], self.passages[at], self.modes[at])
+        rows = zip(self.overlaps, self.wants, self.texts, self.passages, self.modes, strict=True)
+        return tuple(
+            check(self.claim, want, text, passage, mode) if pair.one.bit_count() >= CLOSE * len(want.distinct) else None
+            for pair, want, text, passage, mode in rows
+        )
 
     def features(self, numbers: Sequence[int]) -> tuple[float, ...]:
         """Features of the claim against these passages taken together; all of them are compared in one way."""
@@ -135,8 +133,11 @@ class PreparedPassages:
         spoken = mode_of(claims)
         claims_tell = spoken != "words" or any(guess(claim[:SAMPLE]) != "und" for claim in claims)
         self.texts = tuple(passages)
+        # a passage by its own language, and by that of the claims where it is too short to tell
+        tells = (len(text) >= ENOUGH and guess(text[:SAMPLE]) != "und" for text in passages)
         self.modes = tuple(
-            mode or _mode(text, spoken if claims_tell else mode_of((*claims, text))) for text in passages
+            mode or (mode_of((text,)) if own else spoken if claims_tell else mode_of((*claims, text)))
+            for text, own in zip(passages, tells, strict=True)
         )
         self.passages: list[Indexed] = [indexed(*pair) for pair in zip(passages, self.modes, strict=True)]
         self.haystacks: list[Haystack] = [haystack(text) for text in passages]
@@ -218,11 +219,6 @@ class PreparedPassages:
         return Weighed(p, window=_window(compared, best))
 
 
-def _mode(text: str, spoken: Mode) -> Mode:
-    """How a passage is compared: by its own language, and by that of the claims where it is too short to tell."""
-    return mode_of((text,)) if len(text) >= ENOUGH and guess(text[:SAMPLE]) != "und" else spoken
-
-
 def _judge(mode: Mode) -> Scorer:
     return scorer(f"overlap_{mode}", FEATURES)
 
@@ -282,7 +278,7 @@ def with_question(own: Weighed, asked: str, evidence: PreparedPassages) -> Weigh
     most = MENTIONED_UNSPACED if SPACELESS.search(asked) else MENTIONED
     p = min(own.p, most * evidence.weigh(asked).p)
     able = p >= min(scorer(f"overlap_{mode}", FEATURES).threshold for mode in evidence.modes)
-    return own if p == own.p else replace(own, p=round(p, 6), supporting=own.supporting if able else ())
+    return own if p == own.p else own._replace(p=round(p, 6), supporting=own.supporting if able else ())
 
 
 def _opposed(weighed: Weighed) -> bool:
@@ -294,11 +290,7 @@ def _between(own: Weighed, whole: Weighed, threshold: float) -> Weighed:
     if _opposed(own) or _opposed(whole):
         return own
     p = round(1 / (1 + exp(-(_odds(own.p) + _odds(whole.p)) / 2)), 6)
-    if p < threshold:
-        return replace(own, p=p, supporting=())
-    if own.supporting:
-        return replace(own, p=p)
-    return replace(own, p=p, supporting=whole.supporting)
+    return own._replace(p=p, supporting=(own.supporting or whole.supporting) if p >= threshold else ())
 
 
 def _odds(p: float) -> float:

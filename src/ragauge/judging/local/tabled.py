@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from ragauge.judging.local.met import EVERY, Met, PassageTable, TablePart, label
 from ragauge.judging.local.support import Weighed
 from ragauge.text.language import frequent, guess
 from ragauge.text.tables import Table, scale_of, tables, years
+from ragauge.text.word_files import read_sets
 
 MOST_TABLES = 12        # of a passage
 MOST_AMOUNTS = 8        # of one claim
@@ -30,13 +30,10 @@ STATED = 0.9            # p of an amount that stands in the cell asked for
 IMPLIED = 0.8           # p of one that follows by the operation asked for
 UNMET = 0.2             # most that p may be by a passage whose cell asked for holds another amount
 UNSURE = 0.45           # the same where it is not sure which cell is asked for
-_UNITS = "thousand million billion trillion percent per cent usd eur gbp rmb dollar about year total amount valu"
-_TOLD = "percentag averag chang differ increas decreas ratio approximately respectively"
-PLAIN = frozenset(f"{_UNITS} {_TOLD}".split())      # words that say nothing of which cell is meant
+(PLAIN,) = read_sets(__file__, "cells", "of_amounts")      # words that say nothing of which cell is meant
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong:
+class Wrong(NamedTuple):
     """Why an amount is none of a passage's table, and the most that p may be by that passage."""
 
     passage: int
@@ -118,8 +115,8 @@ class Tabled:
         if bare:
             return [query]
         named = asked(without(claim, numbers))
-        dated = named if named.years else replace(named, years=query.years, spans=query.spans, months=query.months)
-        return [dated, replace(dated, words=(*query.words, *named.words))]
+        dated = named if named.years else query._replace(words=named.words)
+        return [dated, dated._replace(words=(*query.words, *named.words))]
 
     def _wrong(
         self, readings: Sequence[Sequence[tuple[TablePart, bool]]], claim: str, numbers: Sequence[Amount]
@@ -176,7 +173,7 @@ def _is_bare(claim: str, numbers: Sequence[Amount], own: PassageTable) -> bool:
     words = _content(rest)
     if not words or len(words) > FEW:
         return not words
-    part = link(own.table, replace(asked(rest), years=()))
+    part = link(own.table, asked(rest)._replace(years=()))
     return part is None or part.covered < SURE
 
 
@@ -198,23 +195,15 @@ def _all_met(
     """How each amount is met, surely if by any table; in order: the nth is of the nth thing that is named."""
     matched: list[Met | None] = []
     for n, number in enumerate(numbers):
-        met = [
-            way for each in linked if (way := _one_met(number, each, n, len(numbers), in_order=in_order)) is not None
-        ]
+        ways = []
+        for part, bare in linked:
+            ask = part.ask
+            if bare and not in_order and len(ask.years) == len(numbers) > 1:
+                ask = ask._replace(years=(ask.years[n],))     # of as many amounts as years each is of its own
+            ways.append(part.met(number, ask, (n if in_order else None) if bare else EVERY))
+        met = [way for way in ways if way is not None]
         matched.append(next((way for way in met if way.sure), met[0] if met else None))
     return matched
-
-
-def _one_met(amount: Amount, each: tuple[TablePart, bool], n: int, count: int, *, in_order: bool) -> Met | None:
-    part, bare = each
-    if not bare:
-        return part.met(amount, part.ask, EVERY)
-    return part.met(amount, part.ask, n) if in_order else part.met(amount, _nth(part.ask, n, count), None)
-
-
-def _nth(ask: NamedInClaim, n: int, count: int) -> NamedInClaim:
-    """Of as many amounts as years each is of its own."""
-    return replace(ask, years=(ask.years[n],)) if len(ask.years) == count > 1 else ask
 
 
 def _other(part: TablePart) -> Wrong:
@@ -233,7 +222,7 @@ def _lessened(weighed: Weighed, wrong: Sequence[Wrong], others: Others) -> Table
     unmet = frozenset(fault.passage for fault in wrong if fault.most <= UNMET)
     reason = min(wrong, key=lambda fault: fault.most).reason
     if weighed.p <= UNMET:
-        return TableVerdict(replace(weighed, reason=reason) if unmet else weighed, plain, unmet)
+        return TableVerdict(weighed._replace(reason=reason) if unmet else weighed, plain, unmet)
     rest = others(every)
     unsure = rest if unmet == every else others(unmet) if unmet else weighed
     p = max(rest.p, min(UNSURE, unsure.p), min(UNMET, weighed.p))
@@ -241,7 +230,7 @@ def _lessened(weighed: Weighed, wrong: Sequence[Wrong], others: Others) -> Table
         return TableVerdict(rest, "direct", unmet)
     if p >= weighed.p:
         return TableVerdict(weighed, plain, unmet)
-    return TableVerdict(replace(weighed, p=p, supporting=(), reason=reason), None, unmet)
+    return TableVerdict(weighed._replace(p=p, supporting=(), reason=reason), None, unmet)
 
 
 def _supported(weighed: Weighed, met: Sequence[Met]) -> TableVerdict:

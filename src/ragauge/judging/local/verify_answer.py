@@ -40,10 +40,8 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
     addressed = address(inputs.query, spoken, inputs.answer, cosine, mode)
     cut = [parts(sentence) for sentence in spoken.claims]
     if inputs.passages is None:
-        plain = [
-            Claim(n, part.text, part.start, part.end, within=part.within)
-            for n, part in enumerate(chain.from_iterable(cut), 1)
-        ]
+        numbered = enumerate(chain.from_iterable(cut), 1)
+        plain = [Claim(n, part.text, part.start, part.end, within=part.within) for n, part in numbered]
         refuse, language = _refuse(inputs.answer, spoken, plain)
         return AnswerFacts(
             tuple(plain), addressed.label, refuse, support_asked=False, address_p=addressed.p, unread=language
@@ -71,7 +69,7 @@ def _echoing(sentences: Sequence[str], cut: Sequence[Sequence[ClaimPart]], said:
         return [False for own in cut for _ in own]
     turns = PreparedPassages(said, sentences)
     verdicts = (weighed(sentence, own, turns) for sentence, own in zip(sentences, cut, strict=True))
-    return [bool(one.supporting) for several in verdicts for one in several]
+    return [bool(verdict.supporting) for several in verdicts for verdict in several]
 
 
 def _refuse(answer: str, spoken: Statements, claims: Sequence[Claim]) -> tuple[bool | None, str]:
@@ -110,17 +108,5 @@ def _mended(
 
 
 def _claim(n: int, part: ClaimPart, mended: TableVerdict) -> Claim:
-    weighed_claim = mended.found
-    return Claim(
-        n=n,
-        text=part.text,
-        start=part.start,
-        end=part.end,
-        supporting=weighed_claim.supporting,
-        contradicting=weighed_claim.contradicting,
-        strength=mended.strength,
-        p=weighed_claim.p,
-        window=weighed_claim.window,
-        reason=weighed_claim.reason,
-        within=part.within,
-    )
+    verdict = mended.found._asdict()
+    return Claim(n, part.text, part.start, part.end, strength=mended.strength, within=part.within, **verdict)

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from math import exp
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragauge.data.identity import digest
 from ragauge.judging.similarity import stored_scales
@@ -24,8 +23,7 @@ EVIDENCE_FILE = Path(__file__).parent / "evidence_weights.json"
 ADDRESS_FILE = Path(__file__).parent / "address_weights.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Scorer:
+class Scorer(NamedTuple):
     """A calibrated logistic regression.
 
     p = 1 / (1 + exp(-(intercept + sum of coefficient x feature)))
@@ -33,36 +31,27 @@ class Scorer:
 
     coefficients: tuple[float, ...]
     intercept: float
-    threshold: float
+    threshold: float = 0.5
 
-    def p(self, features: Sequence[float]) -> float:
-        """The probability that it is so, to 6 decimals."""
+    def z(self, features: Sequence[float]) -> float:
+        """The log odds of one row of features."""
         z = self.intercept
         for weight, value in zip(self.coefficients, features, strict=True):
             z += weight * value
-        return round(_logistic(z), 6)
+        return z
+
+    def p(self, features: Sequence[float]) -> float:
+        """The probability that it is so, to 6 decimals."""
+        return round(_logistic(self.z(features)), 6)
 
     @classmethod
     def read(cls, stored: Mapping[str, Any], names: Sequence[str]) -> Scorer:
         """A scorer from its stored form, coefficients put in the order of the names."""
         weights = stored["coefficients"]
-        return cls(tuple(weights[name] for name in names), stored["intercept"], stored["threshold"])
+        return cls(tuple(weights[name] for name in names), stored["intercept"], stored.get("threshold", 0.5))
 
 
-@dataclass(frozen=True, slots=True)
-class LinearModel:
-    """z = intercept + sum of coefficient x feature: log odds."""
-
-    coefficients: tuple[float, ...]
-    intercept: float
-
-    def z(self, features: Sequence[float]) -> float:
-        """The log odds of one row of features."""
-        return self.intercept + sum(w * value for w, value in zip(self.coefficients, features, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Leveller:
+class Leveller(NamedTuple):
     """Two calibrated logistic regressions for three levels in order.
 
     P(fully)           = P(about) x s(z)
@@ -73,10 +62,10 @@ class Leveller:
     """
 
     names: tuple[str, ...]
-    answers: LinearModel
+    answers: Scorer
     slope: float
     shift: float
-    about: LinearModel | None
+    about: Scorer | None
 
     def levels(self, features: Sequence[float]) -> tuple[float, float, float]:
         """P(fully), P(partly) and P(no), to 6 decimals; they sum to 1."""
@@ -90,12 +79,9 @@ class Leveller:
     def read(cls, stored: Mapping[str, Any]) -> Leveller:
         """A leveller from its stored form, features in the order of their names."""
         names = tuple(sorted(stored["answers"]["coefficients"]))
-        lines = {
-            kind: LinearModel(tuple(stored[kind]["coefficients"][name] for name in names), stored[kind]["intercept"])
-            for kind in ("answers", "about") if stored[kind] is not None
-        }  # fmt: skip
+        about = None if stored["about"] is None else Scorer.read(stored["about"], names)
         slope, shift = stored["at_least_partly"]
-        return cls(names, lines["answers"], slope, shift, lines.get("about"))
+        return cls(names, Scorer.read(stored["answers"], names), slope, shift, about)
 
 
 def _logistic(z: float) -> float:
