@@ -52,6 +52,9 @@ NARROWER: Mapping[str, Mapping[str, Any]] = {
     "CountedItem.counts": {"type": ["boolean", "number", "null"]},
     "Check.kind": {"enum": ["max_drop", "min", "max", "must_pass", "max_failed"]},
     "Check.statistic": {"enum": ["mean", "p50", "p95", "p99"]},
+    # null = infinite: the ends of a quantile's interval, and what failed scores of no bound allow
+    "Interval.low": {"type": ["number", "null"]}, "Interval.high": {"type": ["number", "null"]},
+    "Check.reach": {"items": {"type": ["number", "null"]}},
     "Fact.about": {"enum": ["record", "answer", "passages", "reference", "labels"]},
     "RowWorked.verdict": {"enum": ["yes", "second", "also", "no", "unknown"]}, "Flipped.base": {"enum": [0, 1]},
     "Flipped.new": {"enum": [0, 1]},

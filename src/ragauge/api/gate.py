@@ -11,6 +11,7 @@ from ragauge.api.baseline import baseline_run, nothing_in_common
 from ragauge.api.inputs.sources import LATEST, HasRun, know_own_metrics, run_of
 from ragauge.api.inputs.typed import keywords
 from ragauge.api.queries.columns import StoredColumns
+from ragauge.api.queries.failed_calls import find_failed_calls, find_unanswered
 from ragauge.api.queries.options import GateOptions
 from ragauge.api.results.gate_result import GateResult
 from ragauge.api.results.scorecard import Scorecard
@@ -128,6 +129,7 @@ class _Gate:
             judge_errors(self._judge_id, self._store, (self._run.run_id,)),
             {} if self._base is None
             else judge_errors(self._judge_id, self._store, (self._run.run_id, self._base.run_id)),
+            find_failed_calls(self._store, self._run, self._base, self._judge_id, paired),
         )     # fmt: skip
         decided, families = check_conditions(self._rules.conditions, source)
         checks = sorted([*self._examples(), *decided], key=lambda check: check.rule)
@@ -263,11 +265,8 @@ class _Gate:
 
     @cached_property
     def _unanswered(self) -> frozenset[str]:
-        """Examples that the system gave no response to, as their cause says."""
-        from ragauge.analysis.comparison.alike import NAME
-
-        frame = self._store.causes.frame(self._run.run_id, self._judge_id)
-        return frozenset(frame.filter(frame["cause"] == NAME)["query_id"])
+        """Examples that the system gave no response to."""
+        return find_unanswered(self._store, self._run, self._judge_id)
 
     def _verdicts(self) -> tuple[frozenset[str], ResponseVerdicts]:
         """Examples of which a score failed, and the verdicts on all responses."""

@@ -14,6 +14,7 @@ from ragauge.analysis.estimating import LEAST_LABELS
 from ragauge.errors import UsageError
 from ragauge.gating.decide import ALPHA, CheckCell
 from ragauge.gating.examples import Missing
+from ragauge.gating.failed_calls import FailedCalls
 from ragauge.gating.labelled import LabelledSample, RectifiedDifference, RectifiedLevel, labels_in
 from ragauge.gating.result import FAIL, UNKNOWN, Check, CheckExample, Family, Lost, OnFail, Verdict
 from ragauge.gating.rules import Slices
@@ -106,6 +107,7 @@ class ScoreSource:
         same: the baseline is the run itself: no drop can be decided.
         errors: printed name of a metric -> how far the judge errs on the run, where known.
         pair_errors: the same on the run and its baseline, for differences.
+        failed_calls: examples whose call failed, which took time and money all the same.
     """
 
     columns: Callable[[Metric], Columns | None]
@@ -116,6 +118,7 @@ class ScoreSource:
     same: bool = False
     errors: Mapping[str, JudgeMeanError] = field(default_factory=dict)
     pair_errors: Mapping[str, JudgeMeanError] = field(default_factory=dict)
+    failed_calls: FailedCalls = field(default_factory=FailedCalls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,7 @@ class Placed:
     lost: Lost | None
     inapplicable: tuple[int, str]
     not_read: tuple[int, str]
+    unanswered: Lost | None
 
 
 def check_conditions(conditions: Sequence[Condition], source: ScoreSource) -> tuple[list[Check], list[Family]]:
@@ -175,6 +179,8 @@ def _cells(condition: Condition, source: ScoreSource) -> Iterator[Placed]:
         return
     asked = slices if apart is None else source.slices
     missing = Missing(lambda: source.columns(condition.metric), source.slices, asked)
+    calls = FailedCalls(source.failed_calls.new) if not drop else source.failed_calls
+    calls = calls if apart is None else calls.prefixed()
 
     def placed(segment: tuple[str, str] | None, mask: Mask) -> Placed:
         sample = make(mask)
@@ -185,7 +191,8 @@ def _cells(condition: Condition, source: ScoreSource) -> Iterator[Placed]:
         absent = missing.inapplicable(mine) if few else (0, "")
         unread = missing.not_read(mine)
         unread = unread if unread[0] > sample.scored and not condition.rectified else (0, "")
-        return Placed(condition, segment, cell, worst, missing.lost(sample, mine), absent, unread)
+        failed = calls.too_many(make, mask, slices.query_ids, cell.min_n)
+        return Placed(condition, segment, cell, worst, missing.lost(sample, mine), absent, unread, failed)
 
     yield placed(None, slices.whole(condition.tag))
     if condition.segments == ():
@@ -282,6 +289,9 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
     verdict, because = cell.verdict(alpha)
     if placed.not_read[0] and verdict != FAIL:     # the few that were read do not stand for the others
         verdict, because = UNKNOWN, "not_read"
+    failed_calls = placed.unanswered
+    if failed_calls is not None and (verdict != FAIL or failed_calls.baseline):     # slow failures of the run are slow
+        verdict, because = UNKNOWN, "unanswered"
     held_up = placed.segment is None or condition.segments_need_data or could
     by_labels = isinstance(sample, LabelledSample)     # then the judge's means are no part of it
     means = sample.means if isinstance(sample, MeanDifference | Unpaired) and not by_labels else None
@@ -300,7 +310,8 @@ def _check(placed: Placed, alpha: float, could: bool) -> Check:
         sampled=None if sample.estimate is None or sample.error is None else sample.sampled(1 - 2 * ALPHA),
         fail_interval=None if sample.estimate is None or point else sample.interval(1 - 2 * alpha),
         alpha=None if point else alpha, reach=sample.reach() if sample.failed else None,
-        n=sample.scored, failed=sample.failed, lost=placed.lost, applies=sample.applies, min_n=cell.min_n,
+        n=sample.scored, failed=sample.failed, lost=failed_calls if because == "unanswered" else placed.lost,
+        applies=sample.applies, min_n=cell.min_n,
         inapplicable=placed.inapplicable[0], why=placed.not_read[1] or placed.inapplicable[1],
         not_read=placed.not_read[0],
         examples=placed.examples if verdict == FAIL else (),

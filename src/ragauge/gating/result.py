@@ -24,6 +24,7 @@ Because = Literal[
     "failed",        # the verdict depends on scores that failed
     "unchanged",     # every example has the same score in both runs
     "itself",        # the baseline is the run itself: nothing is compared
+    "unanswered",    # fewer than min_n of the calls that it looks at were answered
     "not_read",      # the judge cannot read most of the texts
     "nothing",       # no example has a value, or too few for an interval
     "examples",      # single examples

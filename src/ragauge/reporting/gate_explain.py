@@ -83,7 +83,7 @@ def _estimate(check: Check) -> Iterator[str]:
 
 
 def _decision(check: Check) -> Iterator[str]:
-    if check.because in ("few", "itself"):
+    if check.because in ("few", "itself", "unanswered"):
         yield words.reason(check)
         return
     if check.decide == "point":

@@ -31,6 +31,18 @@ def scores(check: Check) -> str:
     return f"{check.failed} {what}" + ("" if lost is None else f" ({_counted(lost)})")
 
 
+def unanswered(check: Check) -> str:
+    """That too few calls were answered for a rule on what a call takes, and whose calls failed."""
+    lost = check.lost or Lost()
+    n_base = check.n if check.n_base is None else check.n_base
+    sides = (("", lost.system, check.n), (" of the baseline", lost.baseline, n_base))
+    those = [f"{failed} of {plural(n, 'call')}{whose} failed" for whose, failed, n in sides if failed]
+    return (
+        f"{' and '.join(those)}: fewer than min_n, which is {check.min_n}, were answered, and what failed calls took "
+        "says nothing of answers."
+    )
+
+
 def unread(check: Check) -> str:
     """That the judge cannot read the texts that a check is about."""
     of = plural(check.n + check.not_read, "example")
@@ -56,7 +68,10 @@ def _counted(lost: Lost) -> str:
 
 def remedies(gated: Gated, checks: Sequence[Check]) -> Iterator[str]:
     """What brings the scores back that these checks miss, a sentence for each whose calls failed."""
-    failing = [check for check in checks if check.failed and (check.because in ("failed", "share") or check.unknown)]
+    failing = [
+        check for check in checks
+        if check.because == "unanswered" or (check.failed and (check.because in ("failed", "share") or check.unknown))
+    ]
     known = [check.lost for check in failing if check.lost is not None]
     if any(lost.system for lost in known):
         yield _answer_again(gated)

@@ -133,7 +133,7 @@ def counted(check: Check) -> str:
     return n + (f" + {failed:,} failed" if failed else "") + more
 
 
-LIMITS, SETTLED_ELSEWHERE = ("max_drop", "min", "max"), ("failed", "examples", "itself", "not_read")
+LIMITS, SETTLED_ELSEWHERE = ("max_drop", "min", "max"), ("failed", "examples", "itself", "not_read", "unanswered")
 # what settles a check that the judge's error leaves open: more examples do not
 SETTLED = {
     "level": "More examples do not settle it. A rule of max_drop does with far less, since one judge errs alike on "
@@ -154,8 +154,10 @@ def reason(check: Check) -> str:
     what = drop if check.kind == "max_drop" else "mean" if check.statistic == "mean" else check.statistic
     held = f"the limit ({limit(check)})"
     match check.because:
-        case "few" | "not_read":
-            return unpaired.few(check) if check.unpaired and not check.not_read else _few(check)
+        case "not_read" | "unanswered":
+            return failures.unread(check) if check.because == "not_read" else failures.unanswered(check)
+        case "few":
+            return unpaired.few(check) if check.unpaired else _few(check)
         case "nothing" if check.n > 1 and check.statistic == "mean":
             if check.scale == "amount" and not check.estimate:
                 return f"all {check.n} values are 0: nothing tells how far others lie. decide: point needs no interval."
@@ -196,8 +198,6 @@ def reason(check: Check) -> str:
 
 def _few(check: Check) -> str:
     """That there are too few examples, and where the metric does not apply to the others, why."""
-    if check.not_read:
-        return failures.unread(check)
     if check.rectified:
         both = " in both runs" if check.kind == "max_drop" else ""
         return f"{plural(check.n, 'example is', 'examples are')} labelled by people{both}, fewer than {check.min_n}."

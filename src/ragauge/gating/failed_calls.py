@@ -1,0 +1,77 @@
+"""Whether enough calls were answered for a rule on what a call takes: its time, tokens and price, failed or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ragauge.gating.result import Lost
+from ragauge.gating.sample import MeanDifference, MetricLevel
+from ragauge.gating.unpaired import Unpaired
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Mask = npt.NDArray[np.bool_]
+
+AnySample = MeanDifference | Unpaired | MetricLevel
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCalls:
+    """Examples whose call failed, in a run and in its baseline.
+
+    Attributes:
+        new: ids of the run's.
+        base: ids of the baseline's, as the run names these examples where the two are paired.
+    """
+
+    new: frozenset[str] = frozenset()
+    base: frozenset[str] = frozenset()
+
+    def prefixed(self) -> FailedCalls:
+        """The same by the ids of two samples that were put `rules.together`."""
+        new, base = (frozenset(f"{side} {name}" for name in getattr(self, side)) for side in ("new", "base"))
+        return FailedCalls(new, base)
+
+    def too_many(
+        self, make: Callable[[Mask], AnySample], mask: Mask, query_ids: Sequence[str], min_n: int
+    ) -> Lost | None:
+        """How many of a check's values are of failed calls, where fewer than `min_n` examples are left without these.
+
+        Args:
+            make: examples, as a mask -> what the check decides on.
+            mask: the examples of the check.
+            query_ids: of all examples, in the order of the mask.
+            min_n: fewest examples to decide on.
+
+        Returns:
+            The counts of the run or of the baseline, whichever leaves too few, of both where only both together do;
+            None where enough calls were answered, or no failed one has a value.
+        """
+        import numpy as np
+
+        new, base = (
+            np.array([name in failed for name in query_ids], dtype=bool) & mask if failed else np.zeros_like(mask)
+            for failed in (self.new, self.base)
+        )
+        if not (new.any() or base.any()):
+            return None
+        whole = _values(make(mask))
+
+        def without(failed: Mask) -> tuple[int, bool]:
+            answered = make(mask & ~failed)
+            return whole - _values(answered), answered.size < min_n
+
+        (n_new, few_new), (n_base, few_base), (n_both, few_both) = without(new), without(base), without(new | base)
+        if not (few_both and n_both):
+            return None
+        either = few_new or few_base
+        lost = Lost(system=n_new if few_new or not either else 0, baseline=n_base if few_base or not either else 0)
+        return lost if lost.system or lost.baseline else None
+
+
+def _values(sample: AnySample) -> int:
+    return sample.new.scored + sample.base.scored if isinstance(sample, Unpaired) else sample.scored
