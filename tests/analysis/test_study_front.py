@@ -177,7 +177,8 @@ def test_of_trials_that_cost_about_the_same_the_best_by_its_mean_is_taken() -> N
     taken = read_trials(scores, RECALL, "cost", {"least": 100.0, "next": 101.0, "dear": 200.0}).recommendation
     assert taken.trial == "next"
     assert taken.reason.startswith(
-        "of 2 that cost about the same (within 2 % of the least cost) the best by its mean; 3 may be the best, on 80"
+        "the best by its mean of 2 that cost about the same (within 2 % of the least cost), which are among the 3 that "
+        "may be the best, on 80"
     )
 
 

@@ -361,6 +361,7 @@ def test_what_all_pairs_refute_is_not_recommended() -> None:
     taken = again.reading.recommendation
     assert taken.trial == "k=5,shape=a"
     assert "is not taken: k=5 is better than 1 by" in taken.reason
+    assert f" left of the {len(again.reading.best_set)} that may be the best" in taken.reason
 
 
 def test_what_held_back_questions_refute_is_not_recommended() -> None:

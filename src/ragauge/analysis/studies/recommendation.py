@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
+from typing import NamedTuple
 
 from ragauge.analysis.estimating import examples_to_decide
 from ragauge.analysis.scores.arrays import ScoreColumns
@@ -22,6 +23,13 @@ class StudyTarget:
 
     metric: str
     value: float
+
+
+class TrialCosts(NamedTuple):
+    """What each trial costs, by its name, and what kind of cost that is; "" = none is looked at."""
+
+    kind: str
+    by_trial: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +80,14 @@ def raced(taken: Recommendation, left: int, of: int, n: int) -> Recommendation:
 
 
 def cheapest_of_best(
-    scores: Mapping[str, ScoreColumns], metric: Metric, best: Sequence[str], costs: Mapping[str, float], cost: str,
-    quality: Mapping[str, float], *, base: str = "",
+    scores: Mapping[str, ScoreColumns], metric: Metric, best: Sequence[str], priced: TrialCosts,
+    quality: Mapping[str, float], *, base: str = "", which: str = "that may be the best",
 ) -> Recommendation:     # fmt: skip
     """Of the trials that may be best the cheapest; of those that cost about the same the base, else the best mean.
 
-    `quality` has the trials that are comparable: their means over shared examples.
+    `quality` has the trials that are comparable: their means over shared examples. `which` says which trials `best` are.
     """
+    cost, costs = priced
     means = {one.trial: one for one in trial_means({name: scores[name] for name in best}, metric)} if best else {}
     if max((one.counts["scored"] for one in means.values()), default=0) < 2:
         return Recommendation(None, "not enough data: no trial has two examples with a score")
@@ -105,12 +114,12 @@ def cheapest_of_best(
     on = f", on {n:,} examples{left_out}"
     first = _best_by_mean(taken, alike, quality)
     if taken == base and len(best) > 1:
-        told = f"it is the base, and none of the {len(best)} that may be the best is surely better"
+        told = f"it is the base, and none of the {len(best)} {which} is surely better"
         told += f", or cheaper by {cost} than it{on}" if cost else on
     elif not cost:
-        told = f"{first} of the {len(best)} that may be the best{on}"
+        told = f"{first} of the {len(best)} {which}{on}"
     else:
-        told = _by_cost(taken, len(best), alike, (first, f"{cost}", within), on)
+        told = _by_cost(taken, len(best), alike, (first, cost, within), f"{which}{on}")
     if taken == top or isclose(quality[taken], quality[top], abs_tol=1e-12):
         return Recommendation(taken, told)
     return _against_top(scores, metric, (taken, top), told, n)
@@ -120,11 +129,11 @@ def _by_cost(taken: str, n_best: int, alike: Sequence[str], words: tuple[str, st
     """Why a trial is taken for its cost: alone the cheapest, or the best of those that cost about the same."""
     first, cost, within = words
     if len(alike) == n_best > 1:
-        return f"{first} of the {n_best} that may be the best{on}; by {cost} they cost about the same"
+        return f"{first} of the {n_best} {on}; by {cost} they cost about the same"
     if len(alike) > 1 and taken != alike[0]:
-        return f"of {len(alike)} that cost about the same ({within}) {first}; {n_best} may be the best{on}"
+        return f"{first} of {len(alike)} that cost about the same ({within}), which are among the {n_best} {on}"
     same = f" ({len(alike)} cost about the same)" if len(alike) > 1 else ""
-    return f"the cheapest by {cost} of the {n_best} that may be the best{on}{same}"
+    return f"the cheapest by {cost} of the {n_best} {on}{same}"
 
 
 def _against_top(

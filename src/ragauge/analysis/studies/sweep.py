@@ -15,7 +15,7 @@ from ragauge.analysis.studies.figures import StudyFigures, StudyKind, StudyTable
 from ragauge.analysis.studies.means import TrialMean
 from ragauge.analysis.studies.objective import score_span
 from ragauge.analysis.studies.reading import StudyReading
-from ragauge.analysis.studies.recommendation import Recommendation, cheapest_of_best
+from ragauge.analysis.studies.recommendation import Recommendation, TrialCosts, cheapest_of_best
 from ragauge.analysis.studies.sweep_charts import forest_chart, heat_map, precision_recall, race_chart
 from ragauge.data.identity import canonical
 from ragauge.data.score import STATUSES
@@ -168,8 +168,9 @@ def _not_refuted(found: StudyFigures, reading: StudyReading, taken: Recommendati
     if taken.trial not in out:
         return taken
     left = [name for name in reading.best_set if name not in out]
-    base, costs = str(found.study.fixed.get("base_trial", "")), found.costs(reading.cost)
-    chosen = cheapest_of_best(found.scores, values.metric, left, costs, reading.cost, means, base=base)
+    base, costs = str(found.study.fixed.get("base_trial", "")), TrialCosts(reading.cost, found.costs(reading.cost))
+    which = f"left of the {len(reading.best_set)} that may be the best"
+    chosen = cheapest_of_best(found.scores, values.metric, left, costs, means, base=base, which=which)
     return replace(chosen, reason=f"{chosen.reason}; {taken.trial} is not taken: {out[taken.trial]}")
 
 
