@@ -85,7 +85,7 @@ def cheapest_of_best(
 ) -> Recommendation:     # fmt: skip
     """Of the trials that may be best the cheapest; of those that cost about the same the base, else the best mean.
 
-    `quality` has the trials that are comparable: their means over shared examples. `which` says which trials `best` are.
+    `quality` has the trials that are comparable: their means over shared examples. `which` says what `best` are.
     """
     cost, costs = priced
     means = {one.trial: one for one in trial_means({name: scores[name] for name in best}, metric)} if best else {}
