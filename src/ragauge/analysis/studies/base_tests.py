@@ -53,17 +53,17 @@ def with_base_tests(
     columns = [score_column(scores[name], str(metric)) for name in names]
     low, high = column_bounds(columns, metric)
     at, clusters = names.index(base), columns[0].cluster
-    found = p_values_against(low, at, high, clusters=clusters, span=score_span(metric))
+    one_sided = p_values_against(low, at, high, clusters=clusters, span=score_span(metric))
     n = len(low) if clusters is None else len(np.unique(clusters))
     scale = ALPHA / look_shares(n, raced=raced)[-1]
     better = _means_above(low, high, at)
     p_values = {
         name: None if p is None else _agreeing(min(1.0, p * scale), base if better[j] else name, reading)
-        for j, (name, p) in enumerate(zip(names, found, strict=True))
+        for j, (name, p) in enumerate(zip(names, one_sided, strict=True))
     }
     return tuple(
-        replace(one, p_value=p_values.get(one.trial)) if one.segment == ALL and one.difference is not None else one
-        for one in means
+        replace(mean, p_value=p_values.get(mean.trial)) if mean.segment == ALL and mean.difference is not None else mean
+        for mean in means
     )
 
 

@@ -77,10 +77,10 @@ def price_verdict(
 
     both = ~(np.isnan(cheaper) | np.isnan(dearer))
     n = int(both.sum())
-    found = ratio_of_means(dearer[both], cheaper[both], None if clusters is None else clusters[both]) if n else None
-    if found is None:
+    ratio = ratio_of_means(dearer[both], cheaper[both], None if clusters is None else clusters[both]) if n else None
+    if ratio is None:
         return PriceVerdict("not decided", None, None, None, n)
-    gain, ends = found[0] - 1, found[1]
+    gain, ends = ratio[0] - 1, ratio[1]
     if n < FEWEST:
         return PriceVerdict("not decided", gain, None, None, n)
     low, high = (max(ends.low, 0.0) - 1, ends.high - 1) if ends is not None else (None, None)
@@ -120,17 +120,17 @@ class PricedPair:
         return {"cheaper": self.cheaper, "dearer": self.dearer, "not decided": ""}[self.verdict.verdict]
 
 
-def _tells(found: StudyFigures) -> Iterable[Told]:
-    yield from _few(found)
-    yield from _generic(found)
-    if DECIDES in found.names and len(found.scores) > 1:
-        yield _worth(found)
-    yield from _depths(found)
+def _tells(summary: StudyFigures) -> Iterable[Told]:
+    yield from _few(summary)
+    yield from _generic(summary)
+    if DECIDES in summary.names and len(summary.scores) > 1:
+        yield _worth(summary)
+    yield from _depths(summary)
 
 
-def _few(found: StudyFigures) -> Iterator[str]:
+def _few(summary: StudyFigures) -> Iterator[str]:
     """That the queries are few, where they are."""
-    scored = max((one.counts["scored"] for one in found.means if one.metric == DECIDES), default=0)
+    scored = max((mean.counts["scored"] for mean in summary.means if mean.metric == DECIDES), default=0)
     if 0 < scored < FEW_QUERIES:
         yield (
             f"{scored} queries are few: below {FEW_QUERIES} most differences between embedders cannot be told from "
@@ -138,42 +138,42 @@ def _few(found: StudyFigures) -> Iterator[str]:
         )
 
 
-def _rules(found: StudyFigures, reading: StudyReading) -> StudyReading:
+def _rules(summary: StudyFigures, reading: StudyReading) -> StudyReading:
     """What to take by the rule of the table Worth its price: the trial that no pair of it decides against.
 
     Applies where what decides is ndcg@10 without a target; a trial with more than 5 % failed calls is left out.
     """
-    if found.metric != DECIDES or found.target is not None or len(reading.trials) < 2:
+    if summary.metric != DECIDES or summary.target is not None or len(reading.trials) < 2:
         return reading
-    trials = [trial for trial in found.complete if trial.name in reading.trials and not _fails(found, trial.name)]
-    pairs = [_priced_pair(found, *pair) for pair in combinations(trials, 2)]
+    trials = [trial for trial in summary.complete if trial.name in reading.trials and not _fails(summary, trial.name)]
+    pairs = [_priced_pair(summary, *pair) for pair in combinations(trials, 2)]
     lost = {name for pair in pairs if pair.taken for name in (pair.cheaper, pair.dearer) if name != pair.taken}
     left = [trial.name for trial in trials if trial.name not in lost]
     n = max((pair.verdict.n for pair in pairs), default=0)
     few = f", fewer than {FEW_QUERIES}" if n < FEW_QUERIES else ""
     on = f"on {n:,} queries{few}"
     if len(left) == 1:
-        told = f"no cheaper one does as well, and no dearer one is worth its price, {on}"
-        return replace(reading, recommendation=Recommendation(left[0], told))
+        reason = f"no cheaper one does as well, and no dearer one is worth its price, {on}"
+        return replace(reading, recommendation=Recommendation(left[0], reason))
     if not left:
-        told = f"each loses to another by price and gain, {on}; --target names what has to be reached"
-        return replace(reading, recommendation=Recommendation(None, told))
+        reason = f"each loses to another by price and gain, {on}; --target names what has to be reached"
+        return replace(reading, recommendation=Recommendation(None, reason))
     undecided = [pair for pair in pairs if pair.cheaper in left and pair.dearer in left]
     queries = [pair.verdict.queries for pair in undecided]
-    needed = None if None in queries else max((one for one in queries if one is not None), default=None)
-    told = f"not decided between {', '.join(left)} by price and gain, {on}"
-    return replace(reading, recommendation=Recommendation(None, told, needed))
+    needed = None if None in queries else max((n for n in queries if n is not None), default=None)
+    reason = f"not decided between {', '.join(left)} by price and gain, {on}"
+    return replace(reading, recommendation=Recommendation(None, reason, needed))
 
 
-def _fails(found: StudyFigures, trial: str) -> bool:
-    failed = score_column(found.scores[trial], DECIDES).status == STATUSES.index("failed")
+def _fails(summary: StudyFigures, trial: str) -> bool:
+    failed = score_column(summary.scores[trial], DECIDES).status == STATUSES.index("failed")
     return bool(failed.mean() > MAX_FAILED)
 
 
-def _generic(found: StudyFigures) -> Iterator[str]:
+def _generic(summary: StudyFigures) -> Iterator[str]:
     """Where even the best embedder stays below what a generic one should reach."""
-    dense = [one for trial in found.complete if (one := _dense_mean(found, trial)) is not None]
-    best = max(dense, default=None, key=lambda one: one[1])
+    dense = [mean for trial in summary.complete if (mean := _dense_mean(summary, trial)) is not None]
+    best = max(dense, default=None, key=lambda mean: mean[1])
     if best is not None and best[1] < GENERIC:
         trial, mean, high = best
         unsure = f" (its interval reaches {number(high)})" if high is not None and high >= GENERIC else ""
@@ -183,25 +183,25 @@ def _generic(found: StudyFigures) -> Iterator[str]:
         )
 
 
-def _dense_mean(found: StudyFigures, trial: Trial) -> tuple[str, float, float | None] | None:
-    one = found.mean(trial.name, DECIDES) if DECIDES in found.names else None
-    if one is None or one.mean is None or trial.parameters.get("embedder") == LEXICAL:
+def _dense_mean(summary: StudyFigures, trial: Trial) -> tuple[str, float, float | None] | None:
+    mean = summary.mean(trial.name, DECIDES) if DECIDES in summary.names else None
+    if mean is None or mean.mean is None or trial.parameters.get("embedder") == LEXICAL:
         return None
-    return trial.name, one.mean, one.interval.high if one.interval else None
+    return trial.name, mean.mean, mean.interval.high if mean.interval else None
 
 
-def _worth(found: StudyFigures) -> StudyTable:
+def _worth(summary: StudyFigures) -> StudyTable:
     """Each pair of trials, the cheaper first."""
-    trials = [trial for trial in found.complete if trial.name in found.scores]
-    pairs = [_priced_pair(found, *pair) for pair in combinations(trials, 2)]
+    trials = [trial for trial in summary.complete if trial.name in summary.scores]
+    pairs = [_priced_pair(summary, *pair) for pair in combinations(trials, 2)]
     notes = [
         f"Gain: how much more {DECIDES} the dearer has, as a share of the cheaper's, with its 95 % interval. All of it "
         f"below {ALIKE:.0%}: take the cheaper; all of it above {WORTH:.0%}: worth its price; else not decided. Of two "
         "that cost the same the better mean is taken. "
-        + ("--decide point takes the estimate alone." if found.decide == "interval" else "Here by the estimate alone.")
+        + ("--decide point takes the estimate" if summary.decide == "interval" else "Here by the estimate") + " alone."
     ]
     if len(pairs) > MOST_PAIRS:
-        held = found.base or found.reading.recommendation.trial or _best_mean(found, trials)
+        held = summary.base or summary.reading.recommendation.trial or _best_mean(summary, trials)
         notes.append(f"Of {len(pairs):,} pairs those with {held}; --base names another trial.")
         pairs = [pair for pair in pairs if held in (pair.cheaper, pair.dearer)]
     rows = [
@@ -211,66 +211,68 @@ def _worth(found: StudyFigures) -> StudyTable:
     return StudyTable("Worth its price", heads, tuple(rows), (), (), tuple(notes))
 
 
-def _best_mean(found: StudyFigures, trials: Sequence[Trial]) -> str:
-    means = {trial.name: one.mean for trial in trials if (one := found.mean(trial.name, DECIDES)) is not None}
+def _best_mean(summary: StudyFigures, trials: Sequence[Trial]) -> str:
+    means = {trial.name: mean.mean for trial in trials if (mean := summary.mean(trial.name, DECIDES)) is not None}
     return max(means, key=lambda name: means[name] or 0.0)
 
 
-def _priced_pair(found: StudyFigures, one: Trial, other: Trial) -> PricedPair:
+def _priced_pair(summary: StudyFigures, first: Trial, second: Trial) -> PricedPair:
     """The cheaper, the dearer, by what, and the verdict; of two that cost the same the lower mean stands first."""
-    values = {trial.name: score_column(found.scores[trial.name], DECIDES) for trial in (one, other)}
+    values = {trial.name: score_column(summary.scores[trial.name], DECIDES) for trial in (first, second)}
     usual = ("embedding_price", "index_bytes")
-    for cost in usual if found.cost in ("", found.kind.costs[0]) else (found.cost, *usual):
-        prices = {trial.name: trial.measured(cost) for trial in (one, other)}
+    for cost in usual if summary.cost in ("", summary.kind.costs[0]) else (summary.cost, *usual):
+        prices = {trial.name: trial.measured(cost) for trial in (first, second)}
         known = {name: price for name, price in prices.items() if price is not None}
         if len(known) == 2 and len(alike_in_cost(known, cost)[0]) < 2:
             cheap, dear = sorted(known, key=lambda name: known[name])
             break
     else:
-        cheap, dear, cost = one.name, other.name, ""
-    verdict = price_verdict(values[cheap].value, values[dear].value, values[cheap].cluster, decide=found.decide)
+        cheap, dear, cost = first.name, second.name, ""
+    verdict = price_verdict(values[cheap].value, values[dear].value, values[cheap].cluster, decide=summary.decide)
     if not cost and verdict.gain is not None and verdict.gain <= 0:
         cheap, dear = dear, cheap
-        verdict = price_verdict(values[cheap].value, values[dear].value, values[cheap].cluster, decide=found.decide)
+        verdict = price_verdict(values[cheap].value, values[dear].value, values[cheap].cluster, decide=summary.decide)
     return PricedPair(cheap, dear, cost, verdict)
 
 
-def _gain(one: PriceVerdict) -> str:
-    if one.gain is None:
+def _gain(verdict: PriceVerdict) -> str:
+    if verdict.gain is None:
         return "–"
-    ends = "" if one.low is None or one.high is None else f" [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
-    return f"{100 * one.gain:+.1f} %{ends}".replace("-", "−")
+    low, high = verdict.low, verdict.high
+    ends = "" if low is None or high is None else f" [{100 * low:+.1f}, {100 * high:+.1f}]"
+    return f"{100 * verdict.gain:+.1f} %{ends}".replace("-", "−")
 
 
 def _told(pair: PricedPair) -> str:
-    one, cheap, dear = pair.verdict, pair.cheaper, pair.dearer
+    verdict, cheap, dear = pair.verdict, pair.cheaper, pair.dearer
     if not pair.cost:
-        return f"same price: {dear} has the better mean" if one.gain else "same price, same mean"
-    if one.verdict != "not decided":
-        return f"take {cheap}" if one.verdict == "cheaper" else f"{dear} is worth it"
-    if one.n < FEWEST:
-        return f"not enough data: {one.n} queries that both are scored on, fewer than {FEWEST}"
-    if one.gain is None:
+        return f"same price: {dear} has the better mean" if verdict.gain else "same price, same mean"
+    if verdict.verdict != "not decided":
+        return f"take {cheap}" if verdict.verdict == "cheaper" else f"{dear} is worth it"
+    if verdict.n < FEWEST:
+        return f"not enough data: {verdict.n} queries that both are scored on, fewer than {FEWEST}"
+    if verdict.gain is None:
         return f"not decided: {cheap} finds nothing"
-    if one.queries is None:
+    if verdict.queries is None:
         return f"not decided: the gain lies between {ALIKE:.0%} and {WORTH:.0%}"
-    return f"not decided; about {one.queries:,} queries would"
+    return f"not decided; about {verdict.queries:,} queries would"
 
 
-def _depths(found: StudyFigures) -> Iterator[Told]:
-    names = [name for name in SHOWN if name in found.names]
+def _depths(summary: StudyFigures) -> Iterator[Told]:
+    names = [name for name in SHOWN if name in summary.names]
     means: Mapping[str, list[str]] = {
-        trial.name: [number(one.mean) if (one := found.mean(trial.name, name)) else "–" for name in names]
-        for trial in found.complete if trial.name in found.scores
+        trial.name: [number(mean.mean) if (mean := summary.mean(trial.name, name)) else "–" for name in names]
+        for trial in summary.complete if trial.name in summary.scores
     }     # fmt: skip
     if names and means:
         rows = tuple((trial, *cells) for trial, cells in means.items())
         yield StudyTable("By depth", ("trial", *names), rows, tuple(names))
-    known = [(k, name) for name in found.names if name.startswith("ndcg@") for k in [getattr(parse(name), "k", 0) or 0]]
+    names = [name for name in summary.names if name.startswith("ndcg@")]
+    known = [(k, name) for name in names for k in [getattr(parse(name), "k", 0) or 0]]
     points = [
-        ChartPoint(float(k), one.mean, trial.name)
-        for trial in found.complete for k, name in sorted(known)
-        if (one := found.mean(trial.name, name)) is not None and one.mean is not None
+        ChartPoint(float(k), mean.mean, trial.name)
+        for trial in summary.complete for k, name in sorted(known)
+        if (mean := summary.mean(trial.name, name)) is not None and mean.mean is not None
     ]     # fmt: skip
     if points:
         yield ReportChart("nDCG by k", "lines", "documents looked at, k", "ndcg", tuple(points), log=True)

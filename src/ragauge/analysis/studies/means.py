@@ -67,41 +67,42 @@ def trial_means(
     """
     import numpy as np
 
-    found: list[TrialMean] = []
-    columns = {trial: score_column(one, str(metric)) for trial, one in scores.items()}
+    means: list[TrialMean] = []
+    columns = {trial: score_column(trial_scores, str(metric)) for trial, trial_scores in scores.items()}
     index = next(iter(scores.values())).index
     every: Mapping[str, Mask] = {ALL: np.ones(len(index.query_ids), dtype=bool), **(segments or {})}
     for segment, mask in every.items():
         for trial, column in columns.items():
             there = columns[base] if base and trial != base else None
-            found.append(_mean(trial, metric, segment, column, there, mask))
+            means.append(_mean(trial, metric, segment, column, there, mask))
     for overall, corrected in ((True, holm), (False, benjamini_hochberg)):
-        family = [n for n, one in enumerate(found) if one.p_value is not None and (one.segment == ALL) == overall]
-        for n, p in zip(family, corrected([found[n].p_value or 0.0 for n in family]), strict=True):
-            found[n] = replace(found[n], p_value=p)
-    return found
+        family = [n for n, mean in enumerate(means) if mean.p_value is not None and (mean.segment == ALL) == overall]
+        for n, p in zip(family, corrected([means[n].p_value or 0.0 for n in family]), strict=True):
+            means[n] = replace(means[n], p_value=p)
+    return means
 
 
 def measured_means(trials: Sequence[Trial], name: str) -> tuple[TrialMean, ...]:
     """A measurement of each trial in the form of a mean, for trials that have no scores."""
-    found = []
+    means = []
     for trial in trials:
-        one = next((one for one in trial.measurements if one.name == name), Measurement(name, None))
+        by_name = (measurement for measurement in trial.measurements if measurement.name == name)
+        measured = next(by_name, Measurement(name, None))
         interval = None
-        if one.value is not None and one.low is not None and one.high is not None:
-            interval = Interval(one.low, one.high, "measured")
+        if measured.value is not None and measured.low is not None and measured.high is not None:
+            interval = Interval(measured.low, measured.high, "measured")
         counts: dict[str, int] = dict.fromkeys(STATUSES, 0)
-        counts["scored"] = one.n if one.value is not None else 0
-        found.append(TrialMean(trial.name, name, ALL, one.value, interval, counts))
-    return tuple(found)
+        counts["scored"] = measured.n if measured.value is not None else 0
+        means.append(TrialMean(trial.name, name, ALL, measured.value, interval, counts))
+    return tuple(means)
 
 
 def score_column(scores: ScoreColumns, metric: str) -> Columns:
     """The scores of a trial by one metric, an entry an example; DataError where it has none."""
-    found = scores.column(metric)
-    if found is None:
+    column = scores.column(metric)
+    if column is None:
         raise DataError(f"a trial has no score of {metric}.", hint="Name a metric that all trials have.")
-    return by_example(found)
+    return by_example(column)
 
 
 def _mean(

@@ -63,20 +63,20 @@ class Recommendation:
     examples: int | None = None
 
 
-def surely_meets(one: TrialMean, value: float, *, lower: bool = False) -> bool:
+def surely_meets(mean: TrialMean, value: float, *, lower: bool = False) -> bool:
     """Whether the whole interval of a mean meets a value: from below where lower is better."""
-    return one.interval is not None and (one.interval.high <= value if lower else one.interval.low >= value)
+    return mean.interval is not None and (mean.interval.high <= value if lower else mean.interval.low >= value)
 
 
 def raced(taken: Recommendation, left: int, of: int, n: int) -> Recommendation:
     """What a race lets recommend: nothing where over half of its trials are left."""
     if 2 * left > of:
-        told = f"not enough data: {left} of {of} trials may still be the best"
-        return Recommendation(None, f"{told}, on {n:,} examples", taken.examples)
+        reason = f"not enough data: {left} of {of} trials may still be the best"
+        return Recommendation(None, f"{reason}, on {n:,} examples", taken.examples)
     if left > 1:
         return taken
-    told = f"the race left it alone of {of} trials: it is the best, the confidence being 95 %"
-    return Recommendation(taken.trial, f"{told}, on {n:,} examples")
+    reason = f"the race left it alone of {of} trials: it is the best, the confidence being 95 %"
+    return Recommendation(taken.trial, f"{reason}, on {n:,} examples")
 
 
 def cheapest_of_best(
@@ -88,8 +88,8 @@ def cheapest_of_best(
     `quality` has the trials that are comparable: their means over shared examples. `which` says what `best` are.
     """
     cost, costs = priced
-    means = {one.trial: one for one in trial_means({name: scores[name] for name in best}, metric)} if best else {}
-    if max((one.counts["scored"] for one in means.values()), default=0) < 2:
+    means = {mean.trial: mean for mean in trial_means({name: scores[name] for name in best}, metric)} if best else {}
+    if max((mean.counts["scored"] for mean in means.values()), default=0) < 2:
         return Recommendation(None, "not enough data: no trial has two examples with a score")
     failing = [name for name in best if means[name].counts["failed"] > MAX_FAILED * sum(means[name].counts.values())]
     lacking = [name for name in best if name not in quality and name not in failing]
@@ -114,15 +114,15 @@ def cheapest_of_best(
     on = f", on {n:,} examples{left_out}"
     first = _best_by_mean(taken, alike, quality)
     if taken == base and len(best) > 1:
-        told = f"it is the base, and none of the {len(best)} {which} is surely better"
-        told += f", or cheaper by {cost} than it{on}" if cost else on
+        reason = f"it is the base, and none of the {len(best)} {which} is surely better"
+        reason += f", or cheaper by {cost} than it{on}" if cost else on
     elif not cost:
-        told = f"{first} of the {len(best)} {which}{on}"
+        reason = f"{first} of the {len(best)} {which}{on}"
     else:
-        told = _by_cost(taken, len(best), alike, (first, cost, within), f"{which}{on}")
+        reason = _by_cost(taken, len(best), alike, (first, cost, within), f"{which}{on}")
     if taken == top or isclose(quality[taken], quality[top], abs_tol=1e-12):
-        return Recommendation(taken, told)
-    return _against_top(scores, metric, (taken, top), told, n)
+        return Recommendation(taken, reason)
+    return _against_top(scores, metric, (taken, top), reason, n)
 
 
 def _by_cost(taken: str, n_best: int, alike: Sequence[str], words: tuple[str, str, str], on: str) -> str:
@@ -137,19 +137,19 @@ def _by_cost(taken: str, n_best: int, alike: Sequence[str], words: tuple[str, st
 
 
 def _against_top(
-    scores: Mapping[str, ScoreColumns], metric: Metric, pair: tuple[str, str], told: str, n: int
+    scores: Mapping[str, ScoreColumns], metric: Metric, pair: tuple[str, str], reason: str, n: int
 ) -> Recommendation:
     """The recommendation, with by how much the best mean lies above it, and how many examples decide that."""
     taken, top = pair
     means = trial_means({name: scores[name] for name in pair}, metric, base=taken)
-    gap = next(one for one in means if one.trial == top)
+    gap = next(mean for mean in means if mean.trial == top)
     lower = metric.direction == "lower"
     if not gap.difference or gap.difference_interval is None or (gap.difference < 0) != lower:
-        return Recommendation(taken, told)
+        return Recommendation(taken, reason)
     more = f"{abs(gap.difference):.3f} {'less' if lower else 'more'}"
-    wanted = examples_to_decide(n, gap.difference_interval, abs(gap.difference) / WIDER)
-    told += f"; {top} has {more}, which may be chance among so many trials"
-    return Recommendation(taken, told, wanted if wanted > n else None)
+    needed = examples_to_decide(n, gap.difference_interval, abs(gap.difference) / WIDER)
+    reason += f"; {top} has {more}, which may be chance among so many trials"
+    return Recommendation(taken, reason, needed if needed > n else None)
 
 
 def _best_by_mean(taken: str, among: Sequence[str], quality: Mapping[str, float]) -> str:
@@ -163,15 +163,15 @@ def cheapest_above(
 ) -> Recommendation:
     """The cheapest trial whose whole interval meets a target; None where no trial surely does."""
     goal, aim = target.value, f"{target.metric} {'≤' if lower else '≥'} {target.value:g}"
-    known = [(one, one.mean, one.interval) for one in means if one.mean is not None and one.interval is not None]
-    sure = [one.trial for one, _, _ in known if surely_meets(one, goal, lower=lower)]
+    scored = [(mean, mean.mean, mean.interval) for mean in means if mean.mean is not None and mean.interval is not None]
+    sure = [mean.trial for mean, _, _ in scored if surely_meets(mean, goal, lower=lower)]
     if priced := [name for name in sure if name in costs or not cost]:
         taken = min(priced, key=lambda name: costs.get(name, 0.0))
         return Recommendation(taken, f"the cheapest whose whole interval meets {aim}")
-    near = [(abs(mean - goal), i, one) for one, mean, i in known if (mean < goal if lower else mean > goal)]
+    near = [(abs(value - goal), i, mean) for mean, value, i in scored if (value < goal if lower else value > goal)]
     if not near:
         return Recommendation(None, f"no trial's mean meets {aim}")
-    gap, interval, one = max(near, key=lambda item: item[0])
-    n = one.counts["scored"]
-    told = f"not enough data: {one.trial} meets {aim} by its mean, not by its interval"
-    return Recommendation(None, told, max(examples_to_decide(n, interval, gap), n + 1))
+    gap, interval, nearest = max(near, key=lambda item: item[0])
+    n = nearest.counts["scored"]
+    reason = f"not enough data: {nearest.trial} meets {aim} by its mean, not by its interval"
+    return Recommendation(None, reason, max(examples_to_decide(n, interval, gap), n + 1))

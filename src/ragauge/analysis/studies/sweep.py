@@ -35,46 +35,47 @@ CONFIRMED = "confirmed_difference"     # a measurement of the trial that was ask
 COSTS = ("cost", "latency", "context_tokens")
 
 
-def _tells(found: StudyFigures) -> Iterable[Told]:
-    yield from _race(found)
-    if not found.scored:
+def _tells(summary: StudyFigures) -> Iterable[Told]:
+    yield from _race(summary)
+    if not summary.scored:
         return
-    if unscored := list(_unscored(found)):
+    if unscored := list(_unscored(summary)):
         yield from unscored
         return
-    values = TrialValues(found, parse(found.metric))
-    yield from _base(found)
-    yield from _confirmation(found)
-    yield from _all_zero(found, values)
-    yield from _winner(found, values)
-    yield from _effects(found, values)
-    yield from _idle(found)
-    yield from _segments(found, values)
-    yield from context_told(found)
-    yield from precision_recall(found)
-    yield from heat_map(found)
-    yield from race_chart(found)
+    values = TrialValues(summary, parse(summary.metric))
+    yield from _base(summary)
+    yield from _confirmation(summary)
+    yield from _all_zero(summary, values)
+    yield from _winner(summary, values)
+    yield from _effects(summary, values)
+    yield from _idle(summary)
+    yield from _segments(summary, values)
+    yield from context_told(summary)
+    yield from precision_recall(summary)
+    yield from heat_map(summary)
+    yield from race_chart(summary)
 
 
-def _race(found: StudyFigures) -> Iterator[Told]:
+def _race(summary: StudyFigures) -> Iterator[Told]:
     """Who was dropped, when and why, and what that saved."""
-    trials = found.study.trials
-    asked = {trial.name: int(trial.measured("questions") or 0) for trial in trials}
-    most = max(asked.values(), default=0)
+    trials = summary.study.trials
+    n_asked = {trial.name: int(trial.measured("questions") or 0) for trial in trials}
+    most = max(n_asked.values(), default=0)
     pruned = [trial for trial in trials if trial.state == "pruned"]
     if pruned:
-        planned, made = most * len(trials), sum(asked.values())
+        planned, made = most * len(trials), sum(n_asked.values())
         yield (
             f"The race asked {made:,} of {planned:,} questions ({1 - made / planned:.0%} saved): "
             f"{plural(len(pruned), 'trial')} of {len(trials)} surely lost on the way. The chance that the best was "
             "dropped is at most 5 %."
         )
         rows = []
-        for trial in sorted(pruned, key=lambda one: -asked[one.name]):
+        for trial in sorted(pruned, key=lambda trial: -n_asked[trial.name]):
             rival, by = _fell(trial.reason)
-            rows.append((trial.name, f"{asked[trial.name]:,}", found.short(rival) if rival in asked else rival, by))
+            beaten_by = summary.short(rival) if rival in n_asked else rival
+            rows.append((trial.name, f"{n_asked[trial.name]:,}", beaten_by, by))
         heads = ("trial", "questions", "beaten by", "difference")
-        notes = (f"Of what beat it: {' · '.join(found.varied)}.",) if len(found.varied) > 2 else ()
+        notes = (f"Of what beat it: {' · '.join(summary.varied)}.",) if len(summary.varied) > 2 else ()
         yield StudyTable("Dropped on the way", heads, tuple(rows), ("questions", "difference"), (), notes)
 
 
@@ -84,66 +85,66 @@ def _fell(reason: str) -> tuple[str, str]:
     return (rival, by) if better else (reason, "–")
 
 
-def _unscored(found: StudyFigures) -> Iterator[str]:
+def _unscored(summary: StudyFigures) -> Iterator[str]:
     """Why what decides has no score, where it has none."""
     why: Counter[str] = Counter()
-    for name in found.scores:
-        one = column_of(found, name, found.metric)
-        if (one.status == STATUSES.index("scored")).any():
+    for name in summary.scores:
+        column = column_of(summary, name, summary.metric)
+        if (column.status == STATUSES.index("scored")).any():
             return
-        why.update(one.reasons[number] for number in one.reason.tolist())
-    told = "; ".join(f"{reason} ({n:,})" for reason, n in why.most_common(3) if reason)
+        why.update(column.reasons[number] for number in column.reason.tolist())
+    reasons = "; ".join(f"{reason} ({n:,})" for reason, n in why.most_common(3) if reason)
     yield (
-        f"{found.metric} has no score in any trial, so nothing decides: {told or 'it applies to no example'}. Choose "
-        "another objective, or add to the set what it needs."
+        f"{summary.metric} has no score in any trial, so nothing decides: {reasons or 'it applies to no example'}. "
+        "Choose another objective, or add to the set what it needs."
     )
 
 
-def _base(found: StudyFigures) -> Iterator[str]:
+def _base(summary: StudyFigures) -> Iterator[str]:
     """Where the base surely loses: that is decided even where what to take is not."""
-    base = found.study.fixed.get("base") or {}
-    trial = next((one for one in found.study.trials if base and dict(one.parameters) == dict(base)), None)
+    base = summary.study.fixed.get("base") or {}
+    trial = next((trial for trial in summary.study.trials if base and dict(trial.parameters) == dict(base)), None)
     if trial is None:
         return
-    rest = "" if found.reading.recommendation.trial else "; which other to take is not decided yet"
+    rest = "" if summary.reading.recommendation.trial else "; which other to take is not decided yet"
     if trial.state == "pruned" and "cannot be better" in trial.reason:
-        yield f"The base, {found.short(trial.name)}, was dropped: {_why_dropped(trial.reason)}."
+        yield f"The base, {summary.short(trial.name)}, was dropped: {_why_dropped(trial.reason)}."
     elif trial.state == "pruned":
         rival, by = _fell(trial.reason)
-        yield f"Leave the base, {found.short(trial.name)}: it surely loses, to {rival} by {by}{rest}."
-    elif trial.state == "complete" and trial.name not in found.reading.best_set:
-        yield f"Leave the base, {found.short(trial.name)}: another trial is better by more than chance{rest}."
+        yield f"Leave the base, {summary.short(trial.name)}: it surely loses, to {rival} by {by}{rest}."
+    elif trial.state == "complete" and trial.name not in summary.reading.best_set:
+        yield f"Leave the base, {summary.short(trial.name)}: another trial is better by more than chance{rest}."
 
 
 def _why_dropped(reason: str) -> str:
     return reason.partition(": ")[2] or reason
 
 
-def _confirmed(found: StudyFigures) -> tuple[str, Measurement, str] | None:
+def _confirmed(summary: StudyFigures) -> tuple[str, Measurement, str] | None:
     """The trial that was asked the questions held back, its difference to the base there, and what that shows."""
-    for trial in found.study.trials:
-        kept = next((one for one in trial.measurements if one.name == CONFIRMED), None)
+    for trial in summary.study.trials:
+        kept = next((measurement for measurement in trial.measurements if measurement.name == CONFIRMED), None)
         if kept is not None and kept.value is not None:
-            sign = -1 if parse(found.metric).direction == "lower" else 1
+            sign = -1 if parse(summary.metric).direction == "lower" else 1
             low, high = sorted(sign * (kept.value if end is None else end) for end in (kept.low, kept.high))
             verdict = "confirmed" if low > 0 else "refuted" if high < 0 else "neither confirmed nor refuted"
             return trial.name, kept, verdict
     return None
 
 
-def _rules(found: StudyFigures, reading: StudyReading) -> StudyReading:
+def _rules(summary: StudyFigures, reading: StudyReading) -> StudyReading:
     """Nothing is recommended that questions held back refute, or whose value all pairs of trials together refute."""
     taken = reading.recommendation.trial
-    confirmed = _confirmed(found) if found.study.fixed.get("base_trial") else None
+    confirmed = _confirmed(summary) if summary.study.fixed.get("base_trial") else None
     if confirmed is not None and confirmed[2] == "refuted" and taken == confirmed[0]:
-        told = f"{taken} was chosen, and questions held back refute it: keep the base"
-        return replace(reading, recommendation=Recommendation(None, told))
-    if taken is None or found.target is not None or reading.cost != found.cost:
+        reason = f"{taken} was chosen, and questions held back refute it: keep the base"
+        return replace(reading, recommendation=Recommendation(None, reason))
+    if taken is None or summary.target is not None or reading.cost != summary.cost:
         return reading
-    return replace(reading, recommendation=_not_refuted(found, reading, reading.recommendation))
+    return replace(reading, recommendation=_not_refuted(summary, reading, reading.recommendation))
 
 
-def _not_refuted(found: StudyFigures, reading: StudyReading, taken: Recommendation) -> Recommendation:
+def _not_refuted(summary: StudyFigures, reading: StudyReading, taken: Recommendation) -> Recommendation:
     """The recommendation, made among the trials that may be best and that have no value which surely loses.
 
     A value surely loses where the effect over all pairs of trials matters, and the trial that differs in it alone may
@@ -151,69 +152,71 @@ def _not_refuted(found: StudyFigures, reading: StudyReading, taken: Recommendati
     """
     import numpy as np
 
-    values = TrialValues(found, parse(found.metric))
+    values = TrialValues(summary, parse(summary.metric))
     means = dict(zip(values.names, np.nanmean(values.sign * values.own, axis=0).tolist(), strict=True))
     parameters = dict(zip(values.names, values.parameters, strict=True))
     out: dict[str, str] = {}
-    for one in _effects_of(found, values, AskedTrials(found, values)):
-        if one.verdict != "matters" or one.difference is None:
+    for effect in _effects_of(summary, values, AskedTrials(summary, values)):
+        if effect.verdict != "matters" or effect.difference is None:
             continue
-        better, worse = (one.value, one.base) if values.sign * one.difference > 0 else (one.base, one.value)
+        is_better = values.sign * effect.difference > 0
+        better, worse = (effect.value, effect.base) if is_better else (effect.base, effect.value)
         for name in reading.best_set:
-            other = called({**parameters[name], one.parameter: better})
-            has_worse = canonical(parameters[name].get(one.parameter)) == canonical(worse)
+            other = called({**parameters[name], effect.parameter: better})
+            has_worse = canonical(parameters[name].get(effect.parameter)) == canonical(worse)
             if has_worse and other in reading.best_set and means[other] >= means[name]:
-                points = f"{100 * abs(one.difference):.1f} points over {plural(one.pairs, 'pair')} of trials together"
-                out[name] = f"{one.parameter}={better} is better than {worse} by {points}"
+                pairs = f"over {plural(effect.pairs, 'pair')} of trials together"
+                points = f"{100 * abs(effect.difference):.1f} points {pairs}"
+                out[name] = f"{effect.parameter}={better} is better than {worse} by {points}"
     if taken.trial not in out:
         return taken
     left = [name for name in reading.best_set if name not in out]
-    base, costs = str(found.study.fixed.get("base_trial", "")), TrialCosts(reading.cost, found.costs(reading.cost))
+    base, costs = str(summary.study.fixed.get("base_trial", "")), TrialCosts(reading.cost, summary.costs(reading.cost))
     which = f"left of the {len(reading.best_set)} that may be the best"
-    chosen = cheapest_of_best(found.scores, values.metric, left, costs, means, base=base, which=which)
+    chosen = cheapest_of_best(summary.scores, values.metric, left, costs, means, base=base, which=which)
     return replace(chosen, reason=f"{chosen.reason}; {taken.trial} is not taken: {out[taken.trial]}")
 
 
-def _tests(found: StudyFigures, means: tuple[TrialMean, ...]) -> tuple[TrialMean, ...]:
+def _tests(summary: StudyFigures, means: tuple[TrialMean, ...]) -> tuple[TrialMean, ...]:
     """The p-values of the test that says which trials may be the best."""
     return with_base_tests(
-        means, found.scores, parse(found.metric), found.base, found.reading, raced=found.raced
+        means, summary.scores, parse(summary.metric), summary.base, summary.reading, raced=summary.raced
     )     # fmt: skip
 
 
-def _confirmation(found: StudyFigures) -> Iterator[str]:
+def _confirmation(summary: StudyFigures) -> Iterator[str]:
     """What questions that had no part in the choice say of the trial that was chosen."""
-    confirmed = _confirmed(found)
+    confirmed = _confirmed(summary)
     if confirmed is None or confirmed[1].value is None:
         return
     trial, kept, verdict = confirmed
     ends = "" if kept.low is None or kept.high is None else f" [{signed(kept.low)}, {signed(kept.high)}]"
-    runs = [f"{found.study.name}-confirm-{one}" for one in (found.study.fixed["base_trial"], trial)]
+    runs = [f"{summary.study.name}-confirm-{name}" for name in (summary.study.fixed["base_trial"], trial)]
     yield (
         f"On {kept.n:,} questions held back {trial} is {signed(confirmed[1].value)}{ends} beside the base: {verdict}. "
         f"The two runs: {command('compare', *runs)}"
     )
 
 
-def _all_zero(found: StudyFigures, values: TrialValues) -> Iterator[str]:
+def _all_zero(summary: StudyFigures, values: TrialValues) -> Iterator[str]:
     """A metric of labels that is 0 everywhere: labels and passages may name documents differently."""
     import numpy as np
 
     metric = values.metric
     if metric.direction == "higher" and np.nansum(np.abs(values.own)) == 0 and len(values.names) > 1:
-        trial = next(one for one in found.complete if one.name == values.names[0])
+        trial = next(trial for trial in summary.complete if trial.name == values.names[0])
         yield (
-            f"{found.metric} is 0 for every example of every trial. Do the labels of the set name documents as the "
+            f"{summary.metric} is 0 for every example of every trial. Do the labels of the set name documents as the "
             f"system does? ragauge show {trial.run_id} compares them."
         )
 
 
-def _winner(found: StudyFigures, values: TrialValues) -> Iterator[str]:
+def _winner(summary: StudyFigures, values: TrialValues) -> Iterator[str]:
     """What the highest mean is worth on questions that had no part in its choice."""
     if len(values.names) < 2:
         return
-    means = {name: found.mean(name) for name in values.names}
-    seen = [one.mean for one in means.values() if one is not None and one.mean is not None]
+    means = {name: summary.mean(name) for name in values.names}
+    seen = [mean.mean for mean in means.values() if mean is not None and mean.mean is not None]
     expected = expected_on_new(values.sign * values.own, None, values.clusters)
     if seen and expected is not None:
         top = (min if values.sign < 0 else max)(seen)
@@ -223,78 +226,80 @@ def _winner(found: StudyFigures, values: TrialValues) -> Iterator[str]:
         )
 
 
-def _effects(found: StudyFigures, values: TrialValues) -> Iterator[Told]:
-    base = found.study.fixed.get("base") or {}
+def _effects(summary: StudyFigures, values: TrialValues) -> Iterator[Told]:
+    base = summary.study.fixed.get("base") or {}
     if not base:
         return
-    noise, asked = float(found.study.fixed.get("noise", NOISE)), AskedTrials(found, values)
-    costs = tuple(name for name in COSTS if name in found.measured)
-    effects = _effects_of(found, values, asked)
-    there = {(one.parameter, canonical(one.value)) for one in effects}
+    noise, asked_trials = float(summary.study.fixed.get("noise", NOISE)), AskedTrials(summary, values)
+    costs = tuple(name for name in COSTS if name in summary.measured)
+    effects = _effects_of(summary, values, asked_trials)
+    there = {(effect.parameter, canonical(effect.value)) for effect in effects}
     effects += [     # values of which no trial was asked anything
         ParameterEffect(name, value, base[name], 0)
-        for name, tried in found.study.space.items() for value in tried
+        for name, tried in summary.study.space.items() for value in tried
         if name in base and canonical(value) != canonical(base[name]) and (name, canonical(value)) not in there
     ]     # fmt: skip
-    if not any(one.pairs for one in effects):
+    if not any(effect.pairs for effect in effects):
         return
     heads = ("parameter", "value", "instead of", "pairs", str(values.metric), "95 %", *costs, "verdict")
-    rows = tuple(_effect_row(one, costs) for one in effects)
+    rows = tuple(_effect_row(effect, costs) for effect in effects)
     yield StudyTable(
         "What each value changes", heads, rows, heads[3:-1],
         ("Against the base's value, over all pairs of trials that are otherwise equal, on the questions that both were "
          "asked.",),
-        (*((DROPPED_PAIRS,) if any(one.dropped for one in effects) else ()),
+        (*((DROPPED_PAIRS,) if any(effect.dropped for effect in effects) else ()),
          f"inside the noise: the whole interval lies within ±{100 * noise:g} points; not the bottleneck.",
          "matters is corrected by Holm over all rows, so an interval without 0 may not be enough data."),
     )     # fmt: skip
-    for one in interactions(values.parameters, values.own, values.metric, base, clusters=values.clusters):
-        (a, x), (b, y) = one.first, one.second
-        within = f" [{100 * one.interval.low:+.1f}, {100 * one.interval.high:+.1f}]" if one.interval else ""
+    for interaction in interactions(values.parameters, values.own, values.metric, base, clusters=values.clusters):
+        (a, x), (b, y) = interaction.first, interaction.second
+        interval = interaction.interval
+        within = f" [{100 * interval.low:+.1f}, {100 * interval.high:+.1f}]" if interval else ""
         yield (
-            f"{a}={x} and {b}={y} do {100 * one.difference:+.1f} points{within} together beyond what each does alone "
-            "(false discovery rate 5 %)."
+            f"{a}={x} and {b}={y} do {100 * interaction.difference:+.1f} points{within} together beyond what each does "
+            "alone (false discovery rate 5 %)."
         )
     yield from forest_chart(effects, str(values.metric))
 
 
-def _effects_of(found: StudyFigures, values: TrialValues, asked: AskedTrials) -> list[ParameterEffect]:
+def _effects_of(summary: StudyFigures, values: TrialValues, asked_trials: AskedTrials) -> list[ParameterEffect]:
     """What each value changes; none without a base."""
     return parameter_effects(
-        asked.parameters, asked.own, values.metric, found.study.fixed.get("base") or {}, clusters=values.clusters,
-        costs={name: asked.costs(name) for name in COSTS if name in found.measured},
+        asked_trials.parameters, asked_trials.own, values.metric, summary.study.fixed.get("base") or {},
+        clusters=values.clusters,
+        costs={name: asked_trials.costs(name) for name in COSTS if name in summary.measured},
         settings=EffectSettings(
-            float(found.study.fixed.get("noise", NOISE)), frozenset(asked.dropped), asked.n_looks
+            float(summary.study.fixed.get("noise", NOISE)), frozenset(asked_trials.dropped), asked_trials.n_looks
         ),
     )     # fmt: skip
 
 
-def _effect_row(one: ParameterEffect, costs: tuple[str, ...]) -> tuple[str, ...]:
-    ends = f"{100 * one.interval.low:+.1f} to {100 * one.interval.high:+.1f}" if one.interval else "–"
-    change = "–" if one.difference is None else f"{100 * one.difference:+.1f}"
-    held: Mapping[str, float] = one.costs or {}
+def _effect_row(effect: ParameterEffect, costs: tuple[str, ...]) -> tuple[str, ...]:
+    ends = f"{100 * effect.interval.low:+.1f} to {100 * effect.interval.high:+.1f}" if effect.interval else "–"
+    change = "–" if effect.difference is None else f"{100 * effect.difference:+.1f}"
+    held: Mapping[str, float] = effect.costs or {}
     spent = (f"{held[name]:+.3g}" if name in held else "–" for name in costs)
-    verdict = one.verdict if one.pairs else "no pair was asked"
-    pairs = f"{one.pairs} ({one.dropped} dropped)" if one.dropped else str(one.pairs)
-    return (one.parameter, str(one.value), str(one.base), pairs, change, ends, *spent, verdict)
+    verdict = effect.verdict if effect.pairs else "no pair was asked"
+    pairs = f"{effect.pairs} ({effect.dropped} dropped)" if effect.dropped else str(effect.pairs)
+    return (effect.parameter, str(effect.value), str(effect.base), pairs, change, ends, *spent, verdict)
 
 
-def _idle(found: StudyFigures) -> Iterator[str]:
+def _idle(summary: StudyFigures) -> Iterator[str]:
     """Parameters that change no score and no length of the context."""
     import numpy as np
 
-    metrics = [name for name in found.names if name not in ("latency", "cost", "tokens")]
-    held = {name: [column_of(found, name, metric).value for metric in metrics] for name in found.scores}
-    parameters = {trial.name: trial.parameters for trial in found.complete if trial.name in held}
+    metrics = [name for name in summary.names if name not in ("latency", "cost", "tokens")]
+    held = {name: [column_of(summary, name, metric).value for metric in metrics] for name in summary.scores}
+    parameters = {trial.name: trial.parameters for trial in summary.complete if trial.name in held}
     for name in next(iter(parameters.values()), {}):
         pairs = [
-            (one, other) for one, other in combinations(parameters, 2)
-            if parameters[one].get(name) != parameters[other].get(name)
-            and _without(parameters[one], name) == _without(parameters[other], name)
+            (first, second) for first, second in combinations(parameters, 2)
+            if parameters[first].get(name) != parameters[second].get(name)
+            and _without(parameters[first], name) == _without(parameters[second], name)
         ]     # fmt: skip
         same = (
             np.array_equal(x, y, equal_nan=True)
-            for one, other in pairs for x, y in zip(held[one], held[other], strict=True)
+            for first, second in pairs for x, y in zip(held[first], held[second], strict=True)
         )     # fmt: skip
         some = any(len(x) >= 10 and not np.isnan(x).all() for columns in held.values() for x in columns)
         if pairs and some and all(same):
@@ -305,24 +310,24 @@ def _without(parameters: Mapping[str, Any], name: str) -> str:
     return canonical({key: value for key, value in parameters.items() if key != name})
 
 
-def _segments(found: StudyFigures, values: TrialValues) -> Iterator[str]:
+def _segments(summary: StudyFigures, values: TrialValues) -> Iterator[str]:
     """Segments in which the trial that is recommended is surely not the best, trials that fell on the way counted."""
-    taken = found.reading.recommendation.trial
-    if taken is None or taken not in values.names or not found.masks:
+    taken = summary.reading.recommendation.trial
+    if taken is None or taken not in values.names or not summary.masks:
         return
-    asked = AskedTrials(found, values)
-    names, table = asked.names, values.sign * asked.own
-    level = 1 - 0.05 / len(found.masks)     # of all segments together
-    for segment, mask in found.masks.items():
+    asked_trials = AskedTrials(summary, values)
+    names, table = asked_trials.names, values.sign * asked_trials.own
+    level = 1 - 0.05 / len(summary.masks)     # of all segments together
+    for segment, mask in summary.masks.items():
         clusters = None if values.clusters is None else values.clusters[mask]
         stands = rivalries(table[mask], clusters=clusters, alpha=1 - level, span=score_span(values.metric))
-        one = stands[names.index(taken)]
-        if one.beaten and one.rival is not None:
-            rival = names[one.rival]
-            fell = ", which the race dropped for the other segments," if rival in found.fallen else ""
+        rivalry = stands[names.index(taken)]
+        if rivalry.beaten and rivalry.rival is not None:
+            rival = names[rivalry.rival]
+            fell = ", which the race dropped for the other segments," if rival in summary.fallen else ""
             yield (
-                f"In {segment}, {taken} is surely not the best: {rival}{fell} is better by {100 * one.difference:.1f} "
-                "points there."
+                f"In {segment}, {taken} is surely not the best: {rival}{fell} is better by "
+                f"{100 * rivalry.difference:.1f} points there."
             )
 
 
