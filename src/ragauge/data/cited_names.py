@@ -19,6 +19,7 @@ OPENING, CLOSING = " \t\r\n[({【（<#*", ("]", ")", "}", "】", "）", ">", ":"
 HEAD_CHARS = 300     # within which the label at the head of a text stands
 HEAD_NUMBER = re.compile(r"(\d{1,3})\s*(?:[\])】）>|](?!\w)|[:：]\s)")
 RECORD = re.compile(r"\S*\d\S*")
+NUMBER, LETTER, TEXT_ID = re.compile(r"\d+"), re.compile(r"[^\W\d_]"), "text:"
 ANCHOR = re.compile(r"[#?]")      # parts a file from a page or place in it
 
 
@@ -33,19 +34,28 @@ class PassageNames:
 
     def __init__(self, passages: Sequence[Passage], first: int = 1, *, by_label: bool = True) -> None:
         self._passages, self._first, self._by_label = passages, first, by_label
+        self._defined: Mapping[int, str] = {}
 
-    def find(self, name: str) -> str | None:
-        """The id that a name means; None where it names nothing."""
+    def define(self, numbers: Mapping[int, str]) -> None:
+        """Takes what numbers mean by the answer's own list of sources; number -> id."""
+        self._defined = numbers
+
+    def find(self, name: str, *, by_id: bool = False) -> str | None:
+        """The id that a name means, by id or file alone or by label too; None where it names nothing."""
         folded = name.strip().casefold()
         for form in dict.fromkeys((folded, ANCHOR.split(folded, maxsplit=1)[0].strip())):
-            known = self._ids.get(form) or self._label(form)
+            known = self._ids.get(form) or (None if by_id else self._label(form))
             if known is not None:
                 return known
-        return self._record(name.strip()) if RECORD.fullmatch(name.strip()) else None
+        return self._record(name.strip()) if not by_id and RECORD.fullmatch(name.strip()) else None
+
+    def is_like_id(self, name: str) -> bool:
+        """Whether a name differs from an id in its digits alone, such as doc-9 where there is a doc-3."""
+        return NUMBER.sub("0", name.casefold()) in self._shapes
 
     def number(self, n: int) -> str:
-        """The id that a number means: by label, else by place, id or key; as written where it means nothing."""
-        labeled = self._head_numbers.get(n)
+        """The id that a number means: by the list of sources or label, else by place, id or key; else as written."""
+        labeled = self._defined.get(n) or self._head_numbers.get(n)
         if labeled is not None:
             return labeled
         place = n - self._first
@@ -63,6 +73,12 @@ class PassageNames:
         for doc_id in {passage.doc_id for passage in self._passages}:
             files.setdefault(re.split(r"[/\\]", doc_id)[-1].casefold(), set()).add(doc_id)
         return {**{name: next(iter(of)) for name, of in files.items() if name and len(of) == 1}, **by_name}
+
+    @cached_property
+    def _shapes(self) -> frozenset[str]:
+        """Ids of letters and digits, each number in them as 0."""
+        shapes = {NUMBER.sub("0", name) for name in self._ids if not name.startswith(TEXT_ID)}
+        return frozenset(shape for shape in shapes if "0" in shape and LETTER.search(shape))
 
     @cached_property
     def _heads(self) -> list[tuple[str, str]]:

@@ -1,4 +1,7 @@
-"""Citations that stand in the text of an answer: [1], [2, 3], [1-3], 【2】, [doc 2], (source 2), [Source: a.md]."""
+"""Citations that stand in the text of an answer: [1], [2, 3], [1-3], 【2】, [doc 2], (source 2), [Source: a.md].
+
+A name is cited in brackets of any form, in parentheses where it looks like an id or a file, and in <cite>a.md</cite>.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,16 @@ SEVERAL = rf"{ONE}(?:\s{{0,3}}[,;]\s{{0,3}}{ONE})*"
 NUMBERED, MARKER = re.compile(SEVERAL), re.compile(rf"\[({SEVERAL})\]")
 NUMBERS = re.compile(r"(\d{1,3})(?:\s?[-–]\s?(\d{1,3}))?")
 BRACKETS = re.compile(
-    rf"\[(?P<square>[^\[\]\n]{{1,120}})\]|【(?P<wide>[^】\n]{{1,80}})】|\((?P<round>{SOURCE}\b[^()\n]{{1,80}})\)",
+    rf"\[(?P<square>[^\[\]\n]{{1,120}})\]|【(?P<wide>[^】\n]{{1,80}})】|\((?P<round>{SOURCE}\b[^()\n]{{1,80}})\)"
+    rf"|\((?P<named>[^()\[\]\n]{{1,120}})\)|<(?P<tag>cite|{SOURCE})\b[^<>\n]{{0,80}}>(?P<tagged>[^<>\n]{{1,80}})</(?P=tag)>",
     re.IGNORECASE,
 )
-WHERE = re.compile(r"(?:pp?\.|pages?|sections?|sec\.|§|lines?|chapters?|ch\.)\s*[\w.–-]+", re.IGNORECASE)
+WHERE = re.compile(r"(?:pp?\.|pages?|sections?|sec\.|§|lines?|chapters?|ch\.|s\.)\s*[\w.–-]+", re.IGNORECASE)
+PLACED = re.compile(rf"(?<=\S)[\s,]+{WHERE.pattern}\Z", re.IGNORECASE)     # "a.pdf p. 7"
+LED = re.compile(r"(?:see(?: also)?|cf\.?|per|from|via)\s+", re.IGNORECASE)     # "(see a.pdf)"
+LETTERED = re.compile(r"[SDPCR](\d{1,3})")      # of "Source 3", "Document 3": [D3]
+NOT_WORD = re.compile(r"[\d_./-]")      # what an id or file has and a plain word has not
+DEFINED = re.compile(r"^[ \t>*-]*(?:\[\^?(\d{1,3})\]|(\d{1,3})[.)])[ \t]*:?[ \t]*([^\n]{1,200})$", re.MULTILINE)
 DAGGER = re.compile(r"(?:\d+:)?(\d{1,3})†(.*)")      # 【2†source】, 【4:2†a.md】
 CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(?<!`)(`{1,2})(?!`)[^\n]*?(?<!`)\1(?!`)", re.DOTALL)
 WORD_BEFORE, LOOKED_BACK = re.compile(r"[\w.$]+(?:\[\w*\])*\Z"), 60
@@ -35,14 +44,14 @@ IN_CODE = re.compile(
 ELEMENT = re.compile(r"\s?=[^=]|\.\w|\(")     # after an index of code: an assignment, an attribute, a call
 INDICES = re.compile(r"\A(?:\[\w*\])+")
 NOTE = re.compile(r"(?:\A|\n)[ \t]{0,3}\Z")   # a footnote stands at the start of a line, with a colon: [^1]: ...
-TAG, PLACE = re.compile(r"</?sup>"), re.compile(r"[#?,]")
+TAG, PLACE = re.compile(r"</?sup>"), re.compile(rf"[#?,]|\s{WHERE.pattern}", re.IGNORECASE)
 FROM_ZERO = re.compile(r"\b(\w+)\[0\]")
 # what only code calls a list; English words may carry a citation, as in "tall[1]"
 LISTS = frozenset({
     "arg", "args", "argv", "arr", "cfg", "cols", "ctx", "df", "dict", "elem", "env", "idx", "kwargs", "lst", "mat",
     "nums", "obj", "params", "ptr", "res", "ret", "seq", "str", "tmp", "tuple", "vals", "vec",
 })  # fmt: skip
-ZERO, UNKNOWN = re.compile(r"[\[【(]\^?0\s*[\])】,;–-]|<sup>0</sup>"), re.compile(r"\[\d+\]")
+ZERO, UNKNOWN = re.compile(r"[\[【(]\^?0\s*[\])】,;–-]|<sup>0</sup>"), re.compile(r"\[[^\[\]]+\]")
 WIDEST = 20      # numbers that a range may stand for; [1-200] is no citation of 200 passages
 
 
@@ -125,13 +134,25 @@ def numbered(
     first = first_number([(answer, passages)]) if first is None else first
     marks = list(_marks(answer, PassageNames(passages, first, by_label=by_label), passages))
     sentences = [(sentence.start, sentence.end) for sentence in split(answer)] if marks else []
-    starts = [start for start, _ in sentences]
+    starts, foot = [start for start, _ in sentences], footer(answer)
     out = []
     for mark in marks:
-        at = bisect_right(starts, mark.start) - 1
+        at = bisect_right(starts, mark.start) - 1 if mark.start < foot else -1
         start, end = sentences[at] if at >= 0 else (0, len(answer))
         out += [Citation(start, max(end, mark.end), target) for target in mark.targets]
     return tuple(dict.fromkeys(out))
+
+
+def mark_spans(answer: str, passages: Sequence[Passage]) -> tuple[tuple[int, int], ...]:
+    """Characters [start, end) of an answer that cite, beyond those that `source_spans` finds in any text.
+
+    >>> mark_spans("It is tall [a-1].", [Passage("a-1", "a-1")]), mark_spans("It is tall [1].", [])
+    (((11, 16),), ())
+    """
+    marks = list(_marks(answer, PassageNames(passages), passages)) if passages else []
+    plain = source_spans(answer) if marks else ()
+    spans = ((mark.start, mark.end) for mark in marks)
+    return tuple(span for span in spans if not any(first <= span[0] and span[1] <= last for first, last in plain))
 
 
 def may_cite(answer: str) -> bool:
@@ -144,8 +165,31 @@ def _marks(answer: str, names: PassageNames, passages: Sequence[Passage]) -> Ite
     if not may_cite(answer):
         return
     code = [match.span() for match in CODE.finditer(answer)]
-    noted = _noted(answer, code, names) if passages else ()
-    yield from sorted([*_bracketed(answer, code, names, passages), *noted], key=lambda mark: mark.start)
+    foot = footer(answer)
+    if foot < len(answer):
+        names.define(_defined(answer[foot:], names))
+    marks = list(_bracketed(answer, code, names, passages))
+    if passages:
+        ends = {mark.end for mark in marks}
+        marks += [mark for mark in _noted(answer, code, names) if mark.end not in ends]
+    above = [mark for mark in marks if mark.start < foot]
+    # a list of sources repeats what is cited above it; where nothing is, it is of the whole answer
+    yield from sorted(above or marks, key=lambda mark: mark.start)
+
+
+def _defined(listed: str, names: PassageNames) -> dict[int, str]:
+    """What numbers name by the list of sources below an answer: "[2] a.md"."""
+    found = {int(n or m): _find(name, names) for n, m, name in DEFINED.findall(listed)}
+    return {number: name for number, name in found.items() if name is not None}
+
+
+def _find(name: str, names: PassageNames, *, by_id: bool = False) -> str | None:
+    """The passage that a name means, with a page or a word for a source beside it."""
+    plain = CALLED.sub("", LED.sub("", name.strip(" ()[]（）."), count=1), count=1)
+    file = PLACE.split(plain, maxsplit=1)[0]
+    forms = (name.strip(), plain, PLACED.sub("", plain), file, re.split(r"[/\\]", file)[-1])
+    found = (names.find(form, by_id=by_id) for form in dict.fromkeys(filter(None, forms)))
+    return next(filter(None, found), None)
 
 
 def _noted(answer: str, code: Sequence[tuple[int, int]], names: PassageNames) -> Iterator[CitationMark]:
@@ -155,14 +199,13 @@ def _noted(answer: str, code: Sequence[tuple[int, int]], names: PassageNames) ->
         if start >= foot or any(first <= start < last for first, last in code):
             continue
         inside = TAG.sub("", answer[start:end]).strip(" ()[]（）")
-        if answer[start:end].lstrip()[:1] == "[" and NUMBERED.fullmatch(inside):
-            continue      # of `_bracketed`
         name = CALLED.sub("", inside, count=1)
-        forms = (inside, name, PLACE.split(name, maxsplit=1)[0].strip())
         if NUMBERED.fullmatch(name):
+            if answer[start:end].lstrip()[:1] == "[":
+                continue      # of `_bracketed`
             targets = tuple(_by_number(name, names))
         else:
-            targets = tuple(filter(None, [next(filter(None, map(names.find, forms)), None)]))
+            targets = tuple(filter(None, [_find(inside, names)]))
         if targets and not any(target.startswith("[") for target in targets):
             yield CitationMark(start, end, targets)
 
@@ -170,7 +213,7 @@ def _noted(answer: str, code: Sequence[tuple[int, int]], names: PassageNames) ->
 def _bracketed(
     answer: str, code: Sequence[tuple[int, int]], names: PassageNames, passages: Sequence[Passage]
 ) -> Iterator[CitationMark]:
-    if "[" not in answer and "【" not in answer and not (passages and "(" in answer):
+    if "[" not in answer and "【" not in answer and not (passages and ("(" in answer or "</" in answer)):
         return
     starts = [start for start, _ in code]
     lists: set[str] | None = None
@@ -189,30 +232,48 @@ def _bracketed(
 
 def _targets(match: re.Match[str], names: PassageNames) -> tuple[str, ...]:
     """What brackets name; nothing where they are no citation."""
-    inside = (match["square"] or match["wide"] or match["round"]).strip()
-    if match["square"] is not None and NUMBERED.fullmatch(inside):
+    square, wide, named = match["square"], match["wide"], match["named"]
+    inside = (square or wide or match["round"] or named or match["tagged"]).strip()
+    if square is not None and NUMBERED.fullmatch(inside):
         return tuple(_by_number(inside, names))
-    dagger = DAGGER.fullmatch(inside) if match["wide"] is not None else None
+    dagger = DAGGER.fullmatch(inside) if wide is not None else None
     if dagger is not None:
-        named = names.find(dagger[2])
-        return (named,) if named else () if ":" in inside else tuple(_by_number(dagger[1], names))
-    whole = names.find(inside) if match["round"] is None else None
+        target = names.find(dagger[2])
+        return (target,) if target else () if ":" in inside else tuple(_by_number(dagger[1], names))
+    whole = names.find(inside) if match["round"] is None and named is None else None
     if whole is not None:
         return (whole,)
-    called = CALLED.match(inside) is not None or match["wide"] is not None
+    called = CALLED.match(inside) is not None or wide is not None or match["tag"] is not None
     out: list[str] = []
     for part in re.split(r"[,;]|\s(?:and|&)\s", inside):
         name = CALLED.sub("", part.strip(), count=1)
-        is_number = NUMBERED.fullmatch(name) is not None
-        known = None if is_number and called and NUMBERED.fullmatch(part.strip()) else names.find(part)
-        known = names.find(name) if known is None and not is_number else known
-        if known is None and out and WHERE.fullmatch(name):
+        if out and WHERE.fullmatch(name):
             continue
-        numbers = list(_by_number(name, names)) if called and NUMBERED.fullmatch(name) else []
-        if known is None and (not numbers or (match["round"] is not None and any(n[:1] == "[" for n in numbers))):
+        targets = _named(part, name, names, called, match)
+        if not targets:
             return ()
-        out += numbers or [known or ""]
+        out += targets
     return tuple(out)
+
+
+def _named(part: str, name: str, names: PassageNames, called: bool, match: re.Match[str]) -> list[str]:
+    """What one part of brackets names, `name` without the word for a source; nothing where it names nothing."""
+    rounded = match["round"] is not None
+    if match["named"] is not None:
+        known = _find(part, names, by_id=True) if NOT_WORD.search(name) and not NUMBERED.fullmatch(name) else None
+        return [known] if known else []
+    if NUMBERED.fullmatch(name):
+        known = None if called and NUMBERED.fullmatch(part.strip()) else names.find(part)
+        numbers = list(_by_number(name, names)) if called else []
+        return [known] if known else [] if rounded and any(map(is_unknown, numbers)) else numbers
+    known = _find(part, names)
+    if known is not None or rounded:
+        return [known] if known else []
+    lettered = LETTERED.fullmatch(name)
+    target = names.number(int(lettered[1])) if lettered is not None else ""
+    if target and not is_unknown(target):
+        return [target]
+    return [f"[{name}]"] if names.is_like_id(name) else []
 
 
 def _by_number(inside: str, names: PassageNames) -> Iterator[str]:

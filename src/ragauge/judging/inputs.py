@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ragauge.data.citing import mark_spans
 from ragauge.data.criterion import Criterion, Seen
 from ragauge.data.example import Example, Turn, seen_turns
 from ragauge.data.facts import AnswerFacts, FactsOf
@@ -23,13 +24,17 @@ from ragauge.text.sentences import FENCE, split
 
 @dataclass(frozen=True, slots=True)
 class VerifyAnswer:
-    """Which claims the answer makes, which passages support or contradict each; passages None = not recorded."""
+    """Which claims the answer makes, which passages support or contradict each; passages None = not recorded.
+
+    `cited` are the characters of the answer that name a passage, beyond those that `source_spans` finds in any text.
+    """
 
     question: ClassVar = "verify_answer"
     query: str
     passages: tuple[str, ...] | None
     answer: str
     history: tuple[Turn, ...] = ()
+    cited: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +215,8 @@ def inputs_for(
     turns = seen_turns(example.history)
     match question:
         case "verify_answer":
-            return None if answer is None else VerifyAnswer(example.query, texts, answer, turns)
+            cited = mark_spans(answer or "", response.passages or ())
+            return None if answer is None else VerifyAnswer(example.query, texts, answer, turns, cited)
         case "verify_reference":
             claims = reference_claims(example)
             if not claims or texts is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from ragauge.data.citing import mark_spans
 from ragauge.data.facts import Claim
 from ragauge.data.response import Citation, Passage
 from ragauge.text.source_notes import source_spans
@@ -29,7 +30,8 @@ def unfounded(
         passages: with their texts.
         kind: number, date, name, percent or quote; any = all of them.
     """
-    supported, missing = _all(answer, query, tuple(passage.text or "" for passage in passages))
+    cited = mark_spans(answer, passages)
+    supported, missing = _all(answer, query, tuple(passage.text or "" for passage in passages), cited)
     if kind == "any":
         return supported, missing
     return tuple(marks for marks in supported if marks[0].kind == kind), tuple(
@@ -38,10 +40,12 @@ def unfounded(
 
 
 @lru_cache(maxsize=64)
-def _all(answer: str, query: str, texts: tuple[str, ...]) -> tuple[tuple[Places, ...], tuple[Places, ...]]:
+def _all(
+    answer: str, query: str, texts: tuple[str, ...], cited: tuple[tuple[int, int], ...]
+) -> tuple[tuple[Places, ...], tuple[Places, ...]]:
     """For all kinds at once: several metrics ask for one answer in a row."""
     distinct: dict[tuple[str, str, str], list[Specific]] = {}
-    notes = source_spans(answer)
+    notes = (*source_spans(answer), *cited)
     for specific in find(answer, ALL):
         if any(start <= specific.start < end for start, end in notes):
             continue

@@ -7,12 +7,15 @@ with a mark which the text above has. Words that head a list of sources only ser
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from ragauge.text.tokens import ENGLISH
 from ragauge.text.word_files import read_patterns
 
 FORMS = read_patterns(__file__, "sentences")
+MARK_CHARS = 14     # of a mark that `split` leaves with the sentence before it
 MOST_WORDS, MOST_HEAD_WORDS, MOST_LINES = 12, 4, 40
 
 
@@ -23,6 +26,24 @@ def drop_marks(text: str) -> str:
     'It runs, as it did.'
     """
     return FORMS["mark"].sub(lambda match: "" if _marks(match) else match[0], text)
+
+
+def number_marks(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text with other marks of sources as [1], [11] …, which `drop_marks` takes out; every word keeps its place.
+
+    Args:
+        text: an answer.
+        spans: characters [start, end) of such marks, three or more each.
+
+    >>> number_marks("It runs [doc-3].", [(8, 15)])
+    'It runs [11111].'
+    """
+    for start, end in spans:
+        n_parts = -(-(end - start) // MARK_CHARS)
+        bounds = [start + (end - start) * n // n_parts for n in range(n_parts + 1)]
+        mark = "".join(f"[{'1' * (last - first - 2)}]" for first, last in pairwise(bounds))
+        text = text[:start] + mark + text[end:]
+    return text
 
 
 def _marks(match: re.Match[str]) -> bool:

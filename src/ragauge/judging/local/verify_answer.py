@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
@@ -19,6 +20,7 @@ from ragauge.judging.local.statements import ClaimPart, Statements, bare, parts,
 from ragauge.judging.local.support import PreparedPassages, Weighed, weighed, with_question
 from ragauge.judging.local.tabled import Tabled, TableVerdict
 from ragauge.judging.similarity import cosine_scale, standard_table
+from ragauge.text.source_notes import number_marks
 
 VERSION = 1
 
@@ -31,6 +33,7 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
     support or contradict it. An answer that declines as a whole claims nothing. Whether
     one declines is not known where none of its claims is supported and its language has no wordings.
     """
+    inputs = replace(inputs, answer=number_marks(inputs.answer, inputs.cited), cited=())
     spoken = statements(inputs.answer)
     cosine = None
     if spoken.claims and inputs.query.strip():
