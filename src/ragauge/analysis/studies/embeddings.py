@@ -172,8 +172,8 @@ def _fails(summary: StudyFigures, trial: str) -> bool:
 
 def _generic(summary: StudyFigures) -> Iterator[str]:
     """Where even the best embedder stays below what a generic one should reach."""
-    dense = [mean for trial in summary.complete if (mean := _dense_mean(summary, trial)) is not None]
-    best = max(dense, default=None, key=lambda mean: mean[1])
+    dense = [entry for trial in summary.complete if (entry := _dense_mean(summary, trial)) is not None]
+    best = max(dense, default=None, key=lambda entry: entry[1])
     if best is not None and best[1] < GENERIC:
         trial, mean, high = best
         unsure = f" (its interval reaches {number(high)})" if high is not None and high >= GENERIC else ""

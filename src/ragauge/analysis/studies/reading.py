@@ -98,9 +98,8 @@ def read_trials(
     bend = knee(values[:, priced], prices, clusters, logarithmic=logarithmic)
     bend = bend if bend.trial is None else replace(bend, trial=priced[bend.trial])
     if target is None:
-        held = {name: means[n] for n, name in enumerate(names) if fair[n]}
-        base = "" if race is None else race.base
-        taken = cheapest_of_best(scores, metric, best, TrialCosts(cost, costs), held, base=base)
+        quality, paid = {name: means[n] for n, name in enumerate(names) if fair[n]}, TrialCosts(cost, costs)
+        taken = cheapest_of_best(scores, metric, best, paid, quality, base="" if race is None else race.base)
         if race is not None and taken.trial is not None:
             taken = raced(taken, len(best), race.of, int(scored[names.index(taken.trial)]))
     else:
