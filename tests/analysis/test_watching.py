@@ -14,6 +14,7 @@ from tests.analysis.monitored import FIRST, fallen_at_noon, monitor, traffic, wa
 
 from ragauge.analysis.monitoring.accounts import account, looked_at
 from ragauge.analysis.monitoring.arrivals import Arrival, ArrivedScore
+from ragauge.analysis.monitoring.no_data_detection import quiet
 from ragauge.analysis.monitoring.replaying import Monitored, statuses
 from ragauge.analysis.monitoring.series import ALL
 from ragauge.analysis.monitoring.states import MonitorState, Seen
@@ -173,7 +174,7 @@ def looked_hourly(by: Watching, arrivals: Sequence[Arrival], until: datetime) ->
         at += HOUR
         before = state
         state, alerts = by.after(state, [one for one in arrivals if one.at <= at])
-        state, missing = by.quiet(state, at, FIRST, 6 * HOUR, moved=state.cursor != before.cursor)
+        state, missing = quiet(by, state, at, FIRST, 6 * HOUR, moved=state.cursor != before.cursor)
         found += [*alerts, *missing]
     return found
 
@@ -266,7 +267,7 @@ def test_what_is_not_read_raises_no_alert(size: int) -> None:
     arrivals = [*days[:end], *(replace(one, scores=unread) for one in days[end:])]
     state, alerts = watched(by, arrivals, size)
     assert alerts == []
-    assert by.quiet(state, arrivals[-1].at + HOUR, FIRST, 6 * HOUR) == (state, ())
+    assert quiet(by, state, arrivals[-1].at + HOUR, FIRST, 6 * HOUR) == (state, ())
     whole, *segments = statuses(by, state, simulated=False)
     assert (whole.segment, whole.state, whole.not_read) == (ALL, "not_read", 5 * 40)
     assert [one.not_read for one in segments] == [100, 100]

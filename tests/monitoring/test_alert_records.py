@@ -18,7 +18,7 @@ from tests.monitoring.test_watcher import DAYS, configured
 
 from ragauge.analysis.monitoring.accounts import bare
 from ragauge.analysis.monitoring.blame import Blame
-from ragauge.analysis.monitoring.watching import no_data_alert
+from ragauge.analysis.monitoring.no_data_detection import no_data_alert
 from ragauge.monitoring.alert_records import EVENT, severity
 from ragauge.monitoring.notifying import deliver, deliveries
 from ragauge.monitoring.watcher import judge_series

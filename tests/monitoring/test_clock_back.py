@@ -1,19 +1,28 @@
-"""The clock is put back an hour: no trace waits for it, no lease stays with the dead, no run is made twice."""
+"""The clock is put back: no trace waits for it, no lease stays with the dead, no run is made twice, monitors see it."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from tests.analysis.monitored import monitor, traffic, watched, watching
 from tests.monitoring.test_scheduling import Server
 from tests.monitoring.test_settling import LATER
 
+from ragauge.analysis.monitoring.watches import watches
+from ragauge.api.monitor_replay import monitor_replay
+from ragauge.api.traffic import monitor_status
+from ragauge.data.config.reading import read_config
 from ragauge.monitoring import lines
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.scoring import TrafficScorer
 from ragauge.monitoring.settling import settle
+from ragauge.monitoring.watcher import judge_series
 from ragauge.store.inbox import Batch
 from ragauge.store.jobs import LEASE, Jobs
+from ragauge.store.monitors import Delivery
 from ragauge.store.open import Store
 
 HOUR = 3600.0
@@ -21,11 +30,21 @@ NOON = LATER // 86_400 * 86_400 + 12 * HOUR
 FREE = Policy(judge="none", metrics=("empty_result_rate",))
 
 
-def came(store: Store, at: float, *names: str) -> None:
+DAY = 24 * HOUR
+TWO_MONITORS = """monitor:
+  judge: none
+  metrics: [empty_result_rate]
+  monitors:
+    - {metric: empty_result_rate, max: 0.3}
+    - {metric: empty_result_rate, max: 0.4, decide: point}
+"""
+
+
+def came(store: Store, at: float, *names: str, found: bool = False) -> None:
     """Requests that came at a moment of the server's clock."""
-    row = {"query": "How long?", "answer": "14 days.", "passages": []}
-    found = lines.parse("\n".join(json.dumps({"query_id": name, **row}) for name in names).encode())
-    store.inbox.add([Batch(at, "responses", found.body, found.parts)])
+    row = {"query": "How long?", "answer": "14 days.", "passages": ["14 days."] if found else []}
+    parsed = lines.parse("\n".join(json.dumps({"query_id": name, **row}) for name in names).encode())
+    store.inbox.add([Batch(at, "responses", parsed.body, parsed.parts)])
 
 
 def outcomes(store: Store, *names: str) -> list[str]:
@@ -67,3 +86,55 @@ def test_no_schedule_runs_twice(store: Store) -> None:
     moments = (NOON - 60, NOON + 1, NOON - HOUR, NOON - 1, NOON + 1, NOON + HOUR)
     assert [server.at(now) for now in moments] == [0, 1, 0, 0, 0, 0]
     assert server.at(NOON + 25 * HOUR) == 1
+
+
+def test_schedules_go_on_after_a_step_of_the_clock(store: Store) -> None:
+    """What was made by a clock of a month ahead holds up no run of the days between."""
+    server = Server(store, cron="0 12 * * *")
+    moments = (NOON - 60, NOON + 1, NOON + 30 * DAY, NOON + HOUR, NOON + 25 * HOUR, NOON + 25 * HOUR, NOON + 49 * HOUR)
+    assert [server.at(now) for now in moments] == [0, 1, 1, 0, 1, 0, 1]
+    assert server.at(NOON + 30 * DAY + HOUR) == 0
+
+
+def test_what_waits_to_be_told_is_tried_by_the_right_clock(store: Store) -> None:
+    """An attempt that was put off by a clock ahead is due at once; one that a silence holds waits for its end."""
+    _, (alert, *_) = watched(watching(monitor(level=0.8, drop=None)), traffic([0.5]))
+    store.monitors.raised([alert])
+    first = Delivery("a", alert.alert_id, "t", {}, NOON + DAY)
+    store.monitors.tell([first, replace(first, delivery_id="b", error="silenced")])
+    assert store.monitors.due(NOON) == []
+    assert [one.delivery_id for one in store.monitors.due(NOON, ahead=2 * HOUR, held="silenced")] == ["a"]
+
+
+@pytest.mark.parametrize("ahead", [3, 30])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_monitors_see_what_comes_after_a_step_of_the_clock(
+    store: Store, tmp_path: Path, ahead: int, restarted: bool
+) -> None:
+    """Forward by days for two requests, and back: a failure is told at once, by each monitor and by replay."""
+    config = tmp_path / "ragauge.yaml"
+    config.write_text(TWO_MONITORS)
+    file = read_config(str(config))
+    section, several = file.checked().monitor, watches(file)[0]
+    assert section is not None
+    began = NOON
+
+    def served(at: float, names: list[str], *, found: bool) -> None:
+        nonlocal began
+        came(store, at, *names, found=found)
+        if abs(at - began) > DAY:     # as RunningSince takes a step of the clock
+            began = at
+        settle(store, FREE, at + 6)
+        TrafficScorer(store, FREE, print).score()
+        judge_series(store, section, several, began if restarted else at + 7, None, began)
+
+    served(NOON, [f"a{n}" for n in range(60)], found=True)
+    served(NOON + ahead * DAY, ["b0", "b1"], found=True)
+    served(NOON + 60, [f"c{n}" for n in range(100)], found=False)
+    alerts = [one.alert for one in store.monitors.alerts()]
+    assert sorted(one.decide for one in alerts if one.ended_at is None) == ["point", "test"]
+    assert {one.since for one in alerts} == {one.fired_at.date() for one in alerts}
+    replayed = monitor_replay(config=str(config), store=store.url).found
+    assert {one.alert.alert_id for one in replayed.alerts} == {one.alert_id for one in alerts}
+    status = monitor_status(config=config, store=store.url).found.monitors
+    assert {(one.state, one.passed, one.scores) for one in status.series} == {("firing", 0, 162)}

@@ -128,9 +128,9 @@ def test_what_is_silenced_is_told_afterwards_if_it_lasts(store: Store, back: boo
 ])     # fmt: skip
 def test_silences_of_the_configuration(store: Store, said: dict[str, Any], at: str, until: str | None) -> None:
     """They hold from their beginning to before their end, by cron too, in their zone, for their monitor and segment."""
+    from ragauge.analysis.monitoring.no_data_detection import no_data_alert
     from ragauge.analysis.monitoring.silences import configured as silences
     from ragauge.analysis.monitoring.silences import silenced
-    from ragauge.analysis.monitoring.watching import no_data_alert
 
     monitor = read_config({"monitor": {"silences": [{**said, "why": "rebuild"}]}}).checked().monitor
     assert monitor is not None

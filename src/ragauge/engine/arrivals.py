@@ -159,6 +159,9 @@ def arrivals(
         project: whose traffic, as `traffic_runs` takes it.
     """
     runs = traffic_runs(store, since, project=project)
+    if after >= 0:
+        newer = store.runs.newer(after)
+        runs = [run for run in runs if run.run_id in newer]
     yield from merge(*(_of_run(store, run, metrics, after) for run in runs), key=lambda one: one.number)
 
 

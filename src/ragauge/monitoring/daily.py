@@ -72,7 +72,7 @@ class DailyLook(ABC):
         """
         now = self._clock()
         due = (now - AFTER) // DAY * DAY + AFTER if again is None else now
-        known = store.jobs.newest(self.name)
+        known = store.jobs.newest(self.name, now + DAY)
         left = known is not None and known.state == "running"
         if over.is_set() or (known is not None and not left and known.due >= due - (again or 0.0)):
             return 0

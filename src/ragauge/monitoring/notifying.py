@@ -102,7 +102,7 @@ def deliver(store: Store, monitor: MonitorSection, now: float) -> int:
     receivers = {target_of(one): one for one in monitor.notify}
     silences = [*configured(monitor), *store.monitors.silences()]
     began, arrived = time.monotonic(), 0
-    for delivery in store.monitors.due(now):
+    for delivery in store.monitors.due(now, ahead=2 * LONGEST, held=HELD):
         if _kept_back(store, silences, delivery, now):
             continue
         receiver = receivers.get(delivery.target)

@@ -25,6 +25,7 @@ from ragauge.engine.arrivals import served_models, traffic_projects, watched_pro
 from ragauge.errors import StoreError
 from ragauge.monitoring.notifying import deliver, deliveries
 from ragauge.monitoring.schedule_alerts import schedule_alerts
+from ragauge.store.inbox import DAY
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -37,6 +38,7 @@ BEAT = 10.0         # seconds between two signs of life
 LOOKED = 1.0        # seconds between two looks at the process that does a run: a server that ends has little time
 MODELS_EVERY = 30.0     # seconds between two looks at the models that answer, for each project
 MOST_NAME = 60      # characters of a project's name in a reason
+APART = 1e-3        # seconds between what is noted of one thing
 ATTEMPTS = 3        # of an occurrence whose servers were killed
 Alive = Callable[[], bool]     # says that work goes on; False = it is to stop
 Doing = Callable[[ScheduledRun, Alive], ScheduledOutcome | None]
@@ -116,9 +118,14 @@ class Scheduler:
                 self._failed(store, schedule, job, not_made(error))
         return done
 
+    def _known(self, store: Store, name: str) -> tuple[float, Job | None]:
+        """The moment, and the latest occurrence; one more than a day ahead was made before the clock was put back."""
+        now = self._clock()
+        return now, store.jobs.newest(name, now + DAY)
+
     def _failed(self, store: Store, schedule: ScheduleSection, job: Job | None, outcome: ScheduledOutcome) -> None:
         """Keeps that a schedule itself went wrong, once for one reason, with an alert; the others go on."""
-        now, known = self._clock(), store.jobs.newest(schedule.name)
+        now, known = self._known(store, schedule.name)
         if job is None:
             if known is not None and (known.state, known.said) == ("error", outcome.said):
                 return
@@ -128,7 +135,7 @@ class Scheduler:
 
     def _taken(self, store: Store, schedule: ScheduleSection) -> Job | None:
         """The occurrence that is due, where this server is the one to do it."""
-        now, known = self._clock(), store.jobs.newest(schedule.name)
+        now, known = self._known(store, schedule.name)
         if known is None:     # what was due before anybody asked for it was not missed
             store.jobs.note(schedule.name, now)
             self._changed(store, schedule, now)
@@ -152,7 +159,8 @@ class Scheduler:
                 known = next((job for name in one.names if (job := store.jobs.newest(name)) is not None), None)
                 if known is not None and (known.name, known.said) == (one.names[0], one.said):
                     continue
-                store.jobs.note(one.names[0], now, said=one.said)
+                due = now if known is None else max(now, known.due + APART)     # the clock may have been put back
+                store.jobs.note(one.names[0], due, said=one.said)
                 if known is not None and one.differs(known.said):
                     changed.append(one.what)
             why = f"{' and '.join(changed)} changed"

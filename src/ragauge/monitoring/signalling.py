@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from ragauge.analysis.monitoring.accounts import bare
+from ragauge.analysis.monitoring.no_data_detection import no_data_alert
 from ragauge.analysis.monitoring.series import ALL
 from ragauge.analysis.monitoring.signals import SignalTurn, signal_turns
 from ragauge.analysis.monitoring.watches import SignalWatch, watches
-from ragauge.analysis.monitoring.watching import Alert, no_data_alert
+from ragauge.analysis.monitoring.watching import Alert
 from ragauge.data.config.reading import DEFAULT, read_config
 from ragauge.data.identity import digest
 from ragauge.monitoring.notifying import deliver, deliveries

@@ -6,11 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from ragauge.analysis.monitoring.accounts import bare
+from ragauge.analysis.monitoring.no_data_detection import quiet
 from ragauge.analysis.monitoring.replaying import watchings
 from ragauge.analysis.monitoring.watches import watches
 from ragauge.analysis.monitoring.watching import JUDGE_CHANGED
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 DOUBTED = 3600.0     # seconds for which the judge is believed after a look at it
 STEP = 60.0     # seconds by which a clock that steps differs from the time that passed
-LATE = 2     # days after which nothing is scored any more: runs before them are not looked into
 
 
 class RunningSince:
@@ -130,7 +130,7 @@ def judge_series(
         after, raised = _of_present(store, by.after(before, came), came.past)
         if began is not None:     # what waits to be read or scored is not missing
             moved = after.cursor != before.cursor or came.waits or _unread(store, now)
-            after, missing = by.quiet(after, _at(now), _at(began), monitor.no_data, moved=moved)
+            after, missing = quiet(by, after, _at(now), _at(began), monitor.no_data, moved=moved)
             raised += missing
         tell = raised
         if before.cursor < 0 or began == now:     # it may be another form of one that was there
@@ -156,8 +156,7 @@ class _Coming:
 
     def __init__(self, store: Store, watch: Watch, state: WatchState) -> None:
         self._metric, self.waits, self.past = watch.metric, False, set[int]()
-        since, asked = _since(state), [watch.metric]
-        self._arrivals = arrivals(store, asked, since=since, after=state.cursor, project=watch.project)
+        self._arrivals = arrivals(store, [watch.metric], after=state.cursor, project=watch.project)
 
     def __iter__(self) -> Iterator[Arrival]:
         for one in self._arrivals:
@@ -207,10 +206,6 @@ def _judge_changed(store: Store) -> bool:
 
 def _at(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
-
-
-def _since(state: WatchState) -> str:
-    return date.fromordinal(state.day - LATE).isoformat() if state.day > LATE else ""
 
 
 def _told(

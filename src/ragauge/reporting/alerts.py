@@ -59,6 +59,10 @@ BANDS = "± is 1.96 standard errors of the mean of so many scores, which says wh
 KEPT = "Scores: of the days that a series keeps, those of one period or of its baseline, whichever are more."
 WAY = ("Evidence: how strongly the scores say that more is lost than is allowed; an alert is raised where it reaches "
        "its limit. The bar shows both in powers of ten.")     # fmt: skip
+PASSED = ("{name}: {n} of logs of the past and passed by: they are more than two days older than scores that had been "
+          "taken before. ragauge monitor replay counts them.")     # fmt: skip
+PUT_BACK = ("{name}: requests come more than two days before the last day that was taken, {day}, so the clock was put "
+            "back. They count for that day, and are tested. {n} more, and it counts for theirs.")     # fmt: skip
 DAYS = "the mean of each day, ± 1.96 standard errors, beside what is allowed"
 RESOLVING = ("The first command shows all of one: causes, what changed, the worst traces. The second says that it was "
              "a false alarm; without --as, that somebody knows of it.")     # fmt: skip
@@ -214,8 +218,18 @@ def _standing(series: Sequence[SeriesStatus], opened: Sequence[Alert]) -> Report
         for one in series
     )  # fmt: skip
     notes = (*((LEARNING,) if any(one.allowed is None for one in series) else ()), *((NOT_READ,) if unread else ()))
-    notes = (*notes, *((describe_column(series),) if labeled else ()), BANDS, WAY)
+    notes = (*notes, *((describe_column(series),) if labeled else ()), BANDS, WAY, *_left_out(series))
     return ReportSection("Series", table=ReportTable(heads, rows, tight=True), notes=notes, top=True)
+
+
+def _left_out(series: Sequence[SeriesStatus]) -> Iterator[str]:
+    """What monitors passed by, and whose days the clock does not say."""
+    for one in series:
+        name = name_monitor(one.monitor, one.project)
+        if one.passed:
+            yield PASSED.format(name=name, n=plural(one.passed, "score was", "scores were"))
+        if one.doubted is not None and one.days:
+            yield PUT_BACK.format(name=name, day=one.days[-1].day, n=plural(one.doubted + 1, "score"))
 
 
 def _gauges(gauges: Sequence[GaugeStatus]) -> ReportSection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from sqlalchemy import select, update
@@ -27,9 +28,11 @@ class Jobs:
         self._database, self._elapsed = database, elapsed
         self._ahead: dict[tuple[str, float], tuple[float, float]] = {}     # job -> sign of life, when it was seen first
 
-    def newest(self, name: str) -> Job | None:
-        """The latest occurrence of a job; None where it is not known."""
+    def newest(self, name: str, until: float = inf) -> Job | None:
+        """The latest occurrence of a job that was due by a moment (seconds since 1970); None where there is none."""
         query = select(jobs).where(jobs.c.name == name).order_by(jobs.c.due.desc()).limit(1)
+        if until < inf:
+            query = query.where(jobs.c.due <= until)
         with self._database.read() as connection:
             row = connection.execute(query).mappings().first()
         return None if row is None else _job(row)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from math import exp, fsum
+from math import exp, fsum, inf
 from typing import Any
 
 from sqlalchemy import delete, exists, or_, select, update
@@ -228,9 +228,20 @@ class Monitors:
         with self._database.write() as connection:
             connection.execute(self._database.insert(deliveries).on_conflict_do_nothing(), rows)
 
-    def due(self, now: float, limit: int = 100) -> list[Delivery]:
-        """Deliveries whose next attempt is due, the longest waiting first."""
-        query = select(deliveries).where(deliveries.c.due <= now).order_by(deliveries.c.due).limit(limit)
+    def due(self, now: float, limit: int = 100, ahead: float = inf, held: str = "") -> list[Delivery]:
+        """Deliveries whose next attempt is due, the longest waiting first.
+
+        Args:
+            now: seconds since 1970.
+            limit: at most so many.
+            ahead: seconds that an attempt is waited for at most. One that is due later was put off before the clock was
+                put back, and is due now.
+            held: the error of those that are put off for as long as it takes.
+        """
+        due = deliveries.c.due <= now
+        if ahead < inf:
+            due = due | ((deliveries.c.due > now + ahead) & (deliveries.c.error != held))
+        query = select(deliveries).where(due).order_by(deliveries.c.due).limit(limit)
         with self._database.read() as connection:
             rows = connection.execute(query).all()
         return [_delivery(row) for row in rows]
@@ -282,6 +293,7 @@ def _text(state: WatchState) -> str:
         "last": state.last.isoformat() if state.last is not None else None,
         "silent": _adapter(list[tuple[Segment, Alert]]).dump_python(list(state.silent.items()), mode="json"),
         "resumed": state.resumed.isoformat() if state.resumed is not None else None, "growing": state.growing,
+        "passed": state.passed, "doubted": state.doubted,
     })     # fmt: skip
 
 
@@ -294,6 +306,7 @@ def _state(text: str) -> WatchState:
         datetime.fromisoformat(found["last"]) if found.get("last") else None,
         dict(_adapter(list[tuple[Segment, Alert]]).validate_python(_silent(found.get("silent")))),
         datetime.fromisoformat(found["resumed"]) if found.get("resumed") else None, found.get("growing", False),
+        found.get("passed", 0), found.get("doubted"),
     )     # fmt: skip
 
 

@@ -237,6 +237,14 @@ class Runs:
             every = rows(select(*columns, examples.c.groups))
             return kept(((number, key, grouped(groups)) for number, key, groups in every), keep)
 
+    def newer(self, after: int) -> set[str]:
+        """Ids of the runs that have a response with a larger number."""
+        query = select(runs.c.run_id).where(
+            runs.c.run_no.in_(select(responses.c.run_no).where(responses.c.response_no > after))
+        )
+        with self._database.read() as connection:
+            return set(connection.execute(query).scalars())
+
     def among(self, run_id: str, numbers: Collection[int]) -> Order:
         """The same of some responses, by number."""
         query = select(responses.c.response_no, examples.c.query_key)

@@ -43,6 +43,11 @@ class Hearing:
             n, last = n + 1, at if last is None else max(last, at)
         return Hearing(n, last, {one: gap for one, gap in self.gaps.items() if one >= oldest} | {day: longest})
 
+    def until(self, day: int, now: datetime) -> Hearing:
+        """Without the silences of later days (ordinal): the clock had been wrong, and the last came by now."""
+        gaps = {one: gap for one, gap in self.gaps.items() if one <= day}
+        return Hearing(self.n, None if self.last is None else min(self.last, now), gaps)
+
     def wait(self, least: timedelta) -> timedelta | None:
         """How long it must be silent until that is told: `least`, but no less than twice its longest silence so far.
 

@@ -62,6 +62,8 @@ class SeriesStatus:
         project: whose traffic, where several projects send; "" else.
         not_read: scores of the days that are kept that the judge could not read.
         corrected: of all requests, the days whose mean labels correct.
+        passed: of all requests, scores of logs of the past that were passed by.
+        doubted: of all requests, how many more scores decide whether the clock was put back; None = it was not.
     """
 
     monitor: str
@@ -86,6 +88,8 @@ class SeriesStatus:
     project: str = ""
     not_read: int = 0
     corrected: tuple[CorrectedDay, ...] = ()
+    passed: int = 0
+    doubted: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +198,7 @@ def _status(by: Watching, state: WatchState, segment: Segment, series: Series, *
         reference.needed if reference is not None else 0,
         series.evidence.value if series.evidence is not None and watch.decide == "test" else None,
         by.limit(state), watch.decide, pointed, tuple(days), by.of, sum(series.unread.values()),
+        passed=0 if segment[0] else state.passed, doubted=None if segment[0] else state.doubted,
     )     # fmt: skip
 
 

@@ -145,8 +145,8 @@ class Series:
             days: of the period.
             limit: the evidence that raises an alarm.
         """
-        oldest = day - max(watch.baseline.days, days)
-        kept = {one: sums for one, sums in self.days.items() if one >= oldest}
+        most = max(watch.baseline.days, days)     # as many days with scores: a clock put forward forgets none
+        kept = {one: self.days[one] for one in sorted(self.days)[-most:]}
         series = replace(self, days=kept, left=1.0 if passed == 0 else self._left)
         taken = series.m is None or (passed == 0 and not self.state.open)
         if taken or series._surer(watch, day, 1 / limit):
@@ -158,6 +158,24 @@ class Series:
             evidence = DropEvidence(series.m, days - passed, series.left)
             series = series._anew(evidence)
         return replace(series, evidence=evidence.next_day())
+
+    def until(self, day: int, now: datetime) -> Series:
+        """The series with all that stands on later days counted for this one: the clock had been wrong.
+
+        Args:
+            day: ordinal.
+            now: the moment; what came later counts from it.
+        """
+        days = {one: sums for one, sums in self.days.items() if one < day}
+        if late := [sums for one, sums in self.days.items() if one >= day]:
+            days[day] = sum(late, Moments())
+        unread = {one: n for one, n in self.unread.items() if one < day}
+        if many := sum(n for one, n in self.unread.items() if one >= day):
+            unread[day] = many
+        since = None if self.state.since is None else min(self.state.since, now)
+        return replace(
+            self, days=days, unread=unread, state=replace(self.state, since=since), heard=self.heard.until(day, now)
+        )
 
     @property
     def _left(self) -> float:

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from hashlib import sha256
-from itertools import groupby
 from math import nan
 from typing import TYPE_CHECKING
 
 from ragauge.analysis.monitoring.series import ALL, Segment, Series, SeriesScore, StateChange
-from ragauge.data.config.times import written
 from ragauge.stats.sequential import alarm_limit
 
 if TYPE_CHECKING:
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from ragauge.analysis.monitoring.watches import Watch
 
 MOST_SEGMENTS = 100      # values of a segment that are watched, those with the most scores
+LATE = 2      # days by which a request may be older than the last one that was taken, because it was read late
 JUDGE_CHANGED = "the judge"      # what is watched, of an alert that it changed
 
 
@@ -79,29 +78,6 @@ class Alert:
     first: int = -1
 
 
-def no_data_alert(
-    monitor: str, what: str, last: datetime, now: datetime, wait: timedelta, segment: Segment = ALL
-) -> Alert:     # fmt: skip
-    """What says that nothing comes any more of what came before.
-
-    Args:
-        monitor: what is watched.
-        what: comes no more, such as "score of faithfulness".
-        last: when the last of it came.
-        now: when that was seen.
-        wait: how long nothing may come.
-        segment: of which it comes no more, while it does of others; ("", "") = of none it does.
-    """
-    apart = segment != ALL
-    of, others = (f" of {segment[0]} {segment[1]}", ", and of others it has") if apart else ("", "")
-    named = "\0".join(["no data", what, last.isoformat(), *(segment if apart else ())])
-    return Alert(
-        sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:10], monitor,
-        f"a {what} at least every {written(wait)}", segment, now, -1, "", last.date(), None, 0, 0.0, None, 1.0, 1.0, 1,
-        "no_data", False, said=f"no {what}{of} has come since {last:%Y-%m-%d %H:%M} UTC{others}",
-    )  # fmt: skip
-
-
 @dataclass(frozen=True, slots=True)
 class WatchState:
     """Where one monitor stands: all that it needs to go on.
@@ -118,6 +94,9 @@ class WatchState:
         silent: the alerts that nothing comes any more, while they are open, by series.
         resumed: when scores came again after nothing at all had come; None = they always came.
         growing: whether this is the first day of a level: what comes of a segment is watched from its first score on.
+        passed: scores of logs of the past that were passed by: more than two days older than what was taken before.
+        doubted: while the clock stands more than two days before `day`, how many scores must come yet until the later
+            days count as its mistake; None = it does not.
     """
 
     cursor: int = -1
@@ -131,6 +110,8 @@ class WatchState:
     silent: Mapping[Segment, Alert] = field(default_factory=dict)
     resumed: datetime | None = None
     growing: bool = False
+    passed: int = 0
+    doubted: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +140,9 @@ class Watching:
     def after(self, state: WatchState, arrivals: Iterable[Arrival]) -> tuple[WatchState, tuple[Alert, ...]]:
         """Takes what came in, in order, up to the first request whose score is pending.
 
-        Batches of any size come to the same alerts. A day is that of arrival, and never before the last one.
+        Batches of any size come to the same alerts. A day is that of arrival, and never before the last one. Where
+        requests of the present come more than two days before it, the clock was wrong, then or now: they count for the
+        last day until more of them have come than stand on the days after theirs, which from then on count for theirs.
 
         Args:
             state: where it stood.
@@ -169,87 +152,61 @@ class Watching:
             Where it stands, and the alerts that were raised or have ended, in order.
         """
         found: list[tuple[int, Alert]] = []
-        for day, batch in groupby(self._taken(state, arrivals), key=lambda one: one.at.date().toordinal()):
-            for (instrument, unread), same in groupby(batch, key=self._kind):
-                if unread:
-                    state = self._unread(state, day, list(same))
-                    continue
-                state = self._on(state, max(day, state.day))
-                if instrument != state.instrument:
-                    state = self._with(state, instrument)
-                state, alerts = self._scored(state, list(same))
-                found += alerts
-        return state, tuple(alert for _, alert in sorted(found, key=lambda one: one[0]))
-
-    def quiet(
-        self, state: WatchState, now: datetime, began: datetime, wait: timedelta, *, moved: bool = False
-    ) -> tuple[WatchState, tuple[Alert, ...]]:     # fmt: skip
-        """Where it stands when nothing has come for too long, of all or of a segment while it did of others.
-
-        A segment is told of from its 20th score on, among the 100 largest, and not before it was silent for twice as
-        long as ever in the days of a baseline: what is silent every night is not missed every night.
-
-        Args:
-            state: where it stood.
-            now: the moment.
-            began: since when the server runs: what came before it did is not missed.
-            wait: how long nothing may come.
-            moved: whether scores have just been taken, however long ago their requests came.
-
-        Returns:
-            Where it stands, in no_data where nothing came, and the alerts that were raised.
-        """
-        if state.last is None or ALL in state.silent:
-            return state, ()
-        if not moved and now - max(state.last, began) >= wait:
-            missing = {ALL: self._missing(ALL, state.last, now, wait)}
-            return self._mute(state, state.series, missing, now), (missing[ALL],)
-        missing = dict(self._missed(state, now, max(began, state.resumed or began), wait))
-        return (self._mute(state, missing, missing, now), tuple(missing.values())) if missing else (state, ())
-
-    def _missed(
-        self, state: WatchState, now: datetime, since: datetime, wait: timedelta
-    ) -> Iterator[tuple[Segment, Alert]]:
-        """Segments of which nothing came for too long, by the last score of all that was taken, with their alerts."""
-        late = dict[Segment, tuple[datetime, timedelta]]()
-        for segment, series in state.series.items():
-            last, longest = series.heard.last, series.heard.wait(wait)
-            if segment == ALL or segment in state.silent or last is None or longest is None or state.last is None:
-                continue
-            if state.last - max(last, since) >= longest:
-                late[segment] = last, longest
-        for segment in self._watched(state, state.day + 1) if late else ():
-            if segment in late:
-                yield segment, self._missing(segment, late[segment][0], now, late[segment][1])
-
-    def _missing(self, segment: Segment, last: datetime, now: datetime, wait: timedelta) -> Alert:
-        alert = no_data_alert(str(self.watch), f"score of {self.watch}", last, now, wait, segment)
-        whose = f" ({self.of})" if self.of and not self.watch.apart else ""
-        return replace(alert, project=self.of, said=f"{alert.said}{whose}")
-
-    def _mute(
-        self, state: WatchState, segments: Iterable[Segment], missing: Mapping[Segment, Alert], now: datetime
-    ) -> WatchState:
-        series = dict(state.series)
-        for segment in segments:
-            one = series[segment]
-            series[segment] = replace(one, state=one.state.after("no_data", now, timedelta(0), timedelta(0)))
-        return replace(state, series=series, silent={**state.silent, **missing})
-
-    def _taken(self, state: WatchState, arrivals: Iterable[Arrival]) -> Iterator[Arrival]:
+        held: tuple[int, bool, str, bool] | None = None
+        batch: list[Arrival] = []
         for arrival in arrivals:
             score = arrival.scores.get(self.watch.metric)
             if arrival.number <= state.cursor or score is None:
                 continue
-            if score.status == "pending":
-                return
-            if score.status in ("scored", "failed", "not_read"):
-                yield arrival
+            day = arrival.at.date().toordinal()
+            kind = (day, arrival.past, score.instrument, score.status == "not_read")
+            if batch and kind != held:
+                state, batch = self._batch(state, batch, found), []
+            if arrival.past and day < state.day - LATE:
+                state = replace(state, cursor=arrival.number, passed=state.passed + 1)
+            elif score.status == "pending":
+                break
+            elif score.status in ("scored", "failed", "not_read"):
+                held = kind
+                batch.append(arrival)
+        if batch:
+            state = self._batch(state, batch, found)
+        return state, tuple(alert for _, alert in sorted(found, key=lambda one: one[0]))
 
-    def _kind(self, arrival: Arrival) -> tuple[str, bool]:
-        """By what a score was made, and whether the judge could not read its texts."""
-        score = arrival.scores[self.watch.metric]
-        return score.instrument, score.status == "not_read"
+    def _batch(self, state: WatchState, arrivals: Sequence[Arrival], found: list[tuple[int, Alert]]) -> WatchState:
+        """Takes requests of one day, instrument and status, where they count, and adds the alerts."""
+        first, day = arrivals[0], arrivals[0].at.date().toordinal()
+        if first.scores[self.watch.metric].status == "not_read":
+            return self._unread(state, day, arrivals)
+        if first.past or day >= state.day - LATE:
+            doubted = state.doubted if first.past else None
+            return self._counted(replace(self._on(state, max(day, state.day)), doubted=doubted), arrivals, found)
+        doubted = state.doubted
+        if doubted is None:
+            doubted = state.series[ALL].over(day + 1, state.day + 1).n if ALL in state.series else 0
+        early, rest = arrivals[:doubted], arrivals[doubted:]
+        state = self._counted(replace(state, doubted=doubted - len(early)), early, found)
+        return self._counted(self._until(state, day, rest[0].at), rest, found) if rest else state
+
+    def _counted(self, state: WatchState, arrivals: Sequence[Arrival], found: list[tuple[int, Alert]]) -> WatchState:
+        """Takes requests of one instrument on the day where it stands."""
+        if not arrivals:
+            return state
+        instrument = arrivals[0].scores[self.watch.metric].instrument
+        if instrument != state.instrument:
+            state = self._with(state, instrument)
+        state, alerts = self._scored(state, arrivals)
+        found += alerts
+        return state
+
+    def _until(self, state: WatchState, day: int, now: datetime) -> WatchState:
+        """After the clock was put back: what stands on later days counts for this one, with which a period begins."""
+        last, resumed = (None if one is None else min(one, now) for one in (state.last, state.resumed))
+        series = {segment: one.until(day, now) for segment, one in state.series.items()}
+        state = replace(
+            state, day=day, start=day, growing=False, doubted=None, series=series, last=last, resumed=resumed
+        )
+        return self._begun(replace(state, watched=self.largest(state, day + 1)), day)
 
     def _unread(self, state: WatchState, day: int, arrivals: Sequence[Arrival]) -> WatchState:
         """Takes scores of one day that were not read: they raise no alert, not even that nothing comes."""
@@ -269,22 +226,25 @@ class Watching:
     def _on(self, state: WatchState, day: int) -> WatchState:
         """On a day: every day since the last begins, and with it a period where one is over."""
         for one in range(state.day + 1 if state.day else day, day + 1):
-            first_ever, start = not state.day, state.start
-            if first_ever and self.watch.level is not None:     # it asks for no baseline
-                start, state = one, replace(state, start=one, watched=(ALL,), growing=True)
-            elif not first_ever and (not start or one >= start + self.days):
-                start, state = one, replace(state, start=one, watched=self._watched(state, one), growing=False)
+            if not state.day and self.watch.level is not None:     # it asks for no baseline
+                state = replace(state, start=one, watched=(ALL,), growing=True)
+            elif state.day and (not state.start or one >= state.start + self.days):
+                state = replace(state, start=one, watched=self.largest(state, one), growing=False)
             elif state.growing:
                 state = replace(state, growing=False)
-            series, limit = dict(state.series), self.limit(state)
-            floor = self.heaviest if state.growing else 0.0
-            for segment in state.watched:
-                known = replace(series.get(segment, Series()), floor=floor)
-                series[segment] = known.begun(self.watch, one, one - start, self.days, limit)
-            state = replace(state, day=one, series=series)
+            state = self._begun(state, one)
         return state
 
-    def _watched(self, state: WatchState, day: int) -> tuple[Segment, ...]:
+    def _begun(self, state: WatchState, day: int) -> WatchState:
+        """With a day begun in each series that is watched."""
+        series, limit = dict(state.series), self.limit(state)
+        floor = self.heaviest if state.growing else 0.0
+        for segment in state.watched:
+            known = replace(series.get(segment, Series()), floor=floor)
+            series[segment] = known.begun(self.watch, day, day - state.start, self.days, limit)
+        return replace(state, day=day, series=series)
+
+    def largest(self, state: WatchState, day: int) -> tuple[Segment, ...]:
         """The series of a period: all requests, and the values of segments that had scores before, the largest."""
         counts = {
             segment: series.over(day - self.watch.baseline.days, day).n for segment, series in state.series.items()
@@ -343,7 +303,7 @@ class Watching:
             resumed = arrivals[0].at
         for segment, own in scores.items():
             if (missing := silent.pop(segment, None)) is not None:
-                found.append((own[0].number, replace(missing, ended_at=max(own[0].at, missing.fired_at))))
+                found.append((own[0].number, _ended(missing, own[0].at)))
             known = series.get(segment, Series())
             known = replace(known, heard=known.heard.after((one.at for one in own), state.day, heard, resumed))
             series[segment], turns = known.after(
@@ -355,7 +315,7 @@ class Watching:
                     alerts[segment] = self._alert(state, segment, series[segment], turn, limit)
                     found.append((turn.score.number, alerts[segment]))
                 elif opened is not None and not turn.after.open:
-                    found.append((turn.score.number, replace(alerts.pop(segment), ended_at=turn.score.at)))
+                    found.append((turn.score.number, _ended(alerts.pop(segment), turn.score.at)))
         return replace(
             state, cursor=arrivals[-1].number, series=series, alerts=alerts, last=_last_heard(state, arrivals),
             silent=silent, resumed=resumed,
@@ -381,7 +341,7 @@ class Watching:
         before = reference.baseline if reference is not None else None
         return Alert(
             sha256(named.encode()).hexdigest()[:10], str(self.watch), self.watch.asks, segment, turn.score.at,
-            turn.score.number, turn.score.trace_id, date.fromordinal(turn.start.day),
+            turn.score.number, turn.score.trace_id, min(date.fromordinal(turn.start.day), turn.score.at.date()),
             None if fallen is None else shown(fallen), turn.fallen.n,
             shown(series.m or 0.0) if self.watch.level is None else self.watch.level,
             None if before is None else shown(before), turn.evidence if self.watch.decide == "test" else 1.0, limit,
@@ -389,7 +349,13 @@ class Watching:
         )     # fmt: skip
 
 
+def _ended(alert: Alert, at: datetime) -> Alert:
+    """An alert that has ended, not before it fired: the clock may have been put back meanwhile."""
+    return replace(alert, ended_at=max(at, alert.fired_at))
+
+
 def _last_heard(state: WatchState, arrivals: Iterable[Arrival]) -> datetime | None:
     """When the last request came: what is dated to the past says nothing of whether anything comes now."""
-    times = [arrival.at for arrival in arrivals if not arrival.past]
-    return max((time for time in (*times, state.last) if time is not None), default=None)
+    last = max((arrival.at for arrival in arrivals if not arrival.past), default=state.last)
+    late = last is not None and state.last is not None and timedelta(0) < state.last - last < timedelta(days=LATE)
+    return state.last if late else last
