@@ -131,6 +131,25 @@ def test_case_56_a_bound_on_cost_is_resumable(cli: Cli, small: Path, judge: str,
     assert (whole["pending"], whole["calls"], len(server.requests)) == (0, 10, 10)
 
 
+@pytest.mark.usefixtures("priced")
+def test_a_bound_of_a_run_that_is_evaluated_at_once(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: str
+) -> None:
+    """The command that goes on judges the answers that are there: it asks the system nothing again."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "echoing.py").write_text("def answer(query):\n    return {'answer': query, 'passages': [query]}\n")
+    (tmp_path / "asked.jsonl").write_text("".join(f'{{"query": "What is {n}?"}}\n' for n in range(5)))
+    stopped = cli("run", "echoing:answer", "asked.jsonl", "--fresh", "--evaluate", "-m", "faithfulness", "-q",
+                  "--judge", judge, "--max-cost", "3", "--concurrency", "1")     # fmt: skip
+    run_id = cli("runs", "--json").json()[0]["run_id"]
+    resume = f"ragauge evaluate {run_id} --metrics faithfulness --judge {judge} --max-cost 3.0"
+    assert stopped.code == 130
+    assert stopped.err.splitlines()[-1] == f"Go on with: {resume}"
+    assert cli("evaluate", run_id, "-m", "faithfulness", "--judge", judge, "-q", "--json").json()["pending"] == 0
+    assert len(cli("runs", "--json").json()) == 1
+
+
 def test_a_bound_needs_a_price_before_anything_is_read(cli: Cli, small: Path, judge: str) -> None:
     """A bound without a known price is one line that says what to do, and leaves no run."""
     done = cli("evaluate", small, "-q", "--judge", judge, "--max-cost", "1")

@@ -136,15 +136,19 @@ def test_ctrl_c(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM that a process can take")
-@pytest.mark.parametrize("verb", ["evaluate", "run"])
+@pytest.mark.parametrize("verb", ["evaluate", "run", "run --fresh"])
 def test_sigterm(tmp_path: Path, verb: str) -> None:
-    """SIGTERM to the process alone, as a container's end, keeps what is done and prints how to go on; exit code 143."""
+    """SIGTERM to the process alone, as a container's end, keeps what is done and prints how to go on; exit code 143.
+
+    What goes on begins nothing anew.
+    """
     write(tmp_path / "set.jsonl", [{"query_id": f"q{n}", "query": f"What is {n}?"} for n in range(40)])
     (tmp_path / "slow.py").write_text("import time\ndef answer(q):\n    time.sleep(0.5)\n    return q\n")
     many(tmp_path / "many.jsonl", 400)
+    verb, *fresh = verb.split()
     words = {"evaluate": ["evaluate", "many.jsonl", "-m", QUICK], "run": ["run", "slow:answer", "set.jsonl"]}[verb]
     process = subprocess.Popen(
-        [RAGAUGE, *words], cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        [RAGAUGE, *words, *fresh], cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         text=True, start_new_session=True,
     )  # fmt: skip
     assert process.stderr is not None

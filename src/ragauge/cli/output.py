@@ -29,6 +29,7 @@ LIBRARIES = (         # their loggers
     "alembic", "anthropic", "google_genai", "httpcore", "httpx", "LiteLLM", "openai", "pydantic_ai", "sqlalchemy",
     "urllib3",
 )
+BEGINS_ANEW = "--fresh"     # of a command that resumes it would pay for everything again
 SILENCE = 30.0     # seconds after which a log is told that work goes on
 
 
@@ -144,15 +145,14 @@ def warn(message: str) -> None:
     sys.stderr.write(f"warning: {without_password(message)}\n")
 
 
-def same_command(but: str = "", also: str = "") -> str:
-    """The command line as typed, quoted and without passwords: the command that resumes.
+def same_command(also: str = "") -> str:
+    """The command that resumes: the command line as typed, quoted, without passwords and without --fresh.
 
     Args:
-        but: an option that is left out.
         also: an option that is added where it is not there.
     """
     called = ["python", "-m", "ragauge"] if sys.argv[0].endswith("__main__.py") else ["ragauge"]
-    words = [without_password(word) for word in sys.argv[1:] if word != but]
+    words = [without_password(word) for word in sys.argv[1:] if word != BEGINS_ANEW]
     return shlex.join([*called, *words, *([also] if also and also not in words else [])])
 
 
@@ -170,13 +170,13 @@ def expected_calls(planned: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def kept_on_interrupt(kept: str = "Everything evaluated so far is kept.") -> Iterator[None]:
-    """Ctrl-C or SIGTERM within ends the command with what is kept and the command that goes on."""
+def kept_on_interrupt(kept: str = "Everything evaluated so far is kept.", resume: str = "") -> Iterator[None]:
+    """Ctrl-C or SIGTERM within ends the command with what is kept and the command that goes on, the same by default."""
     try:
         yield
     except KeyboardInterrupt as end:
         number = signal.SIGTERM if isinstance(end, Terminated) else signal.SIGINT
-        raise Interrupted(f"Stopped. {kept}", resume=same_command(), exit_code=128 + number) from None
+        raise Interrupted(f"Stopped. {kept}", resume=resume or same_command(), exit_code=128 + number) from None
 
 
 class Terminated(KeyboardInterrupt):

@@ -19,7 +19,7 @@ from ragauge.cli.output import (
     show_json,
     warn,
 )
-from ragauge.errors import Interrupted, UsageError
+from ragauge.errors import Interrupted, UsageError, without_password
 from ragauge.text.messages import command
 
 if TYPE_CHECKING:
@@ -61,13 +61,13 @@ def run(
         result = finish(lambda: run_system(replace(wanted, progress=progress)))
     card = None
     if check is not None:
-        with kept_on_interrupt(), progress_line(quiet) as progress:
+        with kept_on_interrupt(resume=_evaluation(result, judging)), progress_line(quiet) as progress:
             card = finish(lambda: _evaluated(result, check, progress))
     _shown(result, card, as_json)
     if result.counts.failed and not result.counts.answered + result.counts.unanswered:
         raise typer.Exit(1)
     if card is not None and (stopped := card.card.took.get("stopped")):
-        raise Interrupted(stopped, resume=same_command())
+        raise Interrupted(stopped, resume=_evaluation(result, judging))
 
 
 def _variant(oracle: bool, closed_book: bool, context_from: str | None) -> str:
@@ -93,6 +93,13 @@ def _judged(judging: JudgingOptions) -> EvaluateOptions:
     return wanted
 
 
+def _evaluation(run: SystemRun, judging: JudgingOptions) -> str:
+    """The command that goes on with the evaluation of a run whose questions were all asked."""
+    given = {"--metrics": judging.metrics, "--judge": judging.judge, "--max-cost": judging.max_cost}
+    words = (word for name, value in given.items() if value not in ("", None) for word in (name, f"{value}"))
+    return without_password(command("evaluate", run.run.run_id, *words))
+
+
 async def _evaluated(run: SystemRun, wanted: EvaluateOptions, progress: Any) -> Scorecard:
     from ragauge.api.evaluate import evaluated
 
@@ -108,7 +115,7 @@ def _shown(run: SystemRun, card: Scorecard | None, as_json: bool) -> None:
     if card is not None:
         show(card.to_terminal())
     show(run_text(run.run, run.counts, run.asked, run.again))
-    again = same_command(but="--fresh", also="--retry-failed")
+    again = same_command(also="--retry-failed")
     if run.counts.failed and not run.counts.answered + run.counts.unanswered:
         show_command(f"No question was answered. Mend the system, then: {again}")
         return
