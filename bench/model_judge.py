@@ -9,7 +9,7 @@ calls    200 examples with 5 passages at 100 ms, 64 in flight: faithfulness, ans
          answer begin with, and seconds from start to end and of the evaluation alone. Then every other metric of the
          same questions: how many further calls.
 latency  1,000 examples at 1 s, 64 in flight: seconds from start to end, over calls x latency / 64.
-cpu      1,000 examples at no latency: CPU time of the client's process a call, imports aside; with them too.
+cpu      200 and 1,000 examples at 50 ms: CPU time of the client's process, a further call and what calls do not cost.
 memory   1,000 and 20,000 examples: the peak memory (PSS) of the process tree.
 cached   1,000 examples again: the same run; the same answers as a new run (evidence is stored); and without that
          evidence (replies are stored). No call is made in any of them.
@@ -83,9 +83,12 @@ def ran(python: Path | str, script: str, *arguments: object, folder: Path, watch
     """Runs a script of this folder to its end; with its peak memory where it is watched."""
     began = time.perf_counter()
     log = folder / f"{Path(script).stem}.log"
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with log.open("w") as errors:
         process = subprocess.Popen(
             [str(python), str(HERE / script), *map(str, arguments)], stdout=subprocess.PIPE, stderr=errors, cwd=folder,
+            env=environment,
         )  # fmt: skip
         peak, ended = [0.0], threading.Event()
 
@@ -185,13 +188,19 @@ class Bench:
         print(f"       {found.seconds / (calls / IN_FLIGHT):.3f} x (calls x latency / {IN_FLIGHT})")
 
     def cpu(self) -> None:
-        """CPU of the client's process a call."""
-        with served(0.0) as server:
-            found = self.ours(1_000, server, "cpu", ready=True)
-            calls = server.counts()["calls"]
-        print(f"cpu: 1,000 examples, no latency, {calls:,} calls in {found.seconds:.1f} s from start to end")
-        self.tell("ms CPU a call, evaluating", 1_000 * found.told["cpu"] / calls, 5)
-        print(f"       with start-up and imports: {1_000 * found.cpu / calls:.2f} ms")
+        """CPU of the client's process: what one more call costs, and what is left without calls."""
+        with served(0.05) as server:
+            self.ours(200, server, "cpu-first")     # writes bytecode
+            server.counts()
+            small = self.ours(200, server, "cpu-200")
+            few = server.counts()["calls"]
+            large = self.ours(1_000, server, "cpu-1000")
+            many = server.counts()["calls"]
+        slope = (large.cpu - small.cpu) / (many - few)
+        print(f"cpu: 200 and 1,000 examples, 50 ms, {few:,} and {many:,} calls, bytecode cached")
+        self.tell("ms CPU a call", 1_000 * slope, 4.5)
+        self.tell("seconds CPU beside the calls", small.cpu - few * slope, 2.0)
+        print(f"       over all: {1_000 * large.cpu / many:.2f} ms a call")
 
     def memory(self) -> None:
         """Peak memory at 1,000 and at 20,000 examples."""

@@ -246,17 +246,19 @@ async def carried_out(todo: Planned, wanted: EvaluateOptions, store: Store) -> d
     """Executes the plans, one asking of the judge after another; returns what that took."""
     from ragauge.data.readers.record_reader import warn_user
     from ragauge.engine.execute import execute
+    from ragauge.engine.garbage import rare_collection
 
     started = time.perf_counter()
     outcomes: list[EvaluationOutcome] = []
     run_id, base_id = todo.run.run_id, todo.base.run_id if todo.base is not None else ""
     store.evaluations.begin(run_id, sum(p.done for p in todo.plans), sum(p.total for p in todo.plans), base_id)
     try:
-        for plan in todo.plans:
-            if plan.questions and any(outcome.stopped for outcome in outcomes):
-                continue
-            outcome = await execute(plan, store, workers=wanted.workers, progress=wanted.progress, calling=todo.calling)
-            outcomes.append(outcome)
+        with rare_collection():
+            for plan in todo.plans:
+                if plan.questions and any(outcome.stopped for outcome in outcomes):
+                    continue
+                how: Any = {"workers": wanted.workers, "progress": wanted.progress, "calling": todo.calling}
+                outcomes.append(await execute(plan, store, **how))
     finally:
         store.evaluations.end(run_id)
     for note in dict.fromkeys(note for outcome in outcomes for note in outcome.notes):

@@ -118,6 +118,7 @@ class LibraryModel:
         self._refused: set[str] = set(dialect.refused)
         self._instead = dict(dialect.instead)
         self._older: set[str] = set()     # parameters that go by their older names
+        self._sent_with: dict[tuple[Mode | None, frozenset[str], str], dict[str, Any]] = {}     # settings -> as sent
         self._keys = known_keys()     # a server that echoes one must not get it into the store
 
     @property
@@ -148,8 +149,9 @@ class LibraryModel:
             ask = replace(ask, messages=((role, text + PADDING), *others))
         params = {key: value for key, value in {**self._always, **ask.params}.items() if key not in self._refused}
         older = frozenset(self._older & params.keys())
-        note: dict[str, Any] = {}
-        token = _sent.set(note)
+        settings = (mode, older, repr(params))
+        note = dict(self._sent_with.get(settings, {}))
+        token = _sent.set(None if note else note)     # a body is read once for each combination of settings
         try:
             response = await self._request(ask, mode, params, older)
         except Exception as error:
@@ -165,6 +167,7 @@ class LibraryModel:
             return found
         finally:
             _sent.reset(token)
+        self._sent_with[settings] = note
         usage = _usage(response)
         if response.finish_reason != "content_filter":     # a prompt that is refused was not read
             self._check_read(messages, usage, doubted, may_doubt=mode is not None)

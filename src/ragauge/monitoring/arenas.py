@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 import sys
-from collections.abc import Callable
 
 ARENAS, MAPPED = 2, 1 << 20     # at most; bytes from which on a block is mapped, and given back when it is freed
 M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3     # of malloc.h
-SELDOM = (20_000, 20, 50)     # objects, young and middle collections between two of the next generation
 
 
 def share_arenas() -> bool:
@@ -28,24 +25,3 @@ def share_arenas() -> bool:
         return False
     done = [setting(name, value) for name, value in ((M_ARENA_MAX, ARENAS), (M_MMAP_THRESHOLD, MAPPED))]
     return all(done)
-
-
-def collect_seldom() -> Callable[[], None]:
-    """Lets the collector of cycles pass over what is there, and look at the rest less often; called before work begins.
-
-    A server's modules stay until it ends, and a trace becomes hundreds of objects that no cycle holds: a tenth of the
-    time to read one went into looking for cycles.
-
-    Returns:
-        What puts it back as it was.
-    """
-    before = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*SELDOM)
-
-    def undo() -> None:
-        gc.unfreeze()
-        gc.set_threshold(*before)
-
-    return undo

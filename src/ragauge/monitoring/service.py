@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from ragauge.engine.garbage import rare_collection
 from ragauge.errors import MissingExtra, RagaugeError
 from ragauge.monitoring.policy import Policy
 from ragauge.monitoring.sampling import Sampler
@@ -63,7 +66,7 @@ class Service:
         self._intake = Intake(store, self._policy.patience)
         self._behind = set(tail) if policy.dated else set()     # files that were not read to their ends yet
         self._over, self._switch = threading.Event(), sys.getswitchinterval()
-        self._collect_as_before: Callable[[], None] = lambda: None
+        self._settings = ExitStack()     # of the process, put back at the end
         self._way = GivingWay(self._intake.answering, self._over.wait)
         scorer = TrafficScorer(store, policy, say, between=GivingWay(self._intake.answering, self._over.wait).rest)
         taking = Taking(policy.redaction, dated=policy.dated)
@@ -104,9 +107,9 @@ class Service:
 
     def start(self) -> None:
         """Begins to work."""
-        from ragauge.monitoring.arenas import collect_seldom
-
-        self._collect_as_before, self._switch = collect_seldom(), sys.getswitchinterval()
+        gc.collect()
+        self._settings.enter_context(rare_collection())
+        self._switch = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
         for worker in self._workers:
             worker.start()
@@ -119,7 +122,7 @@ class Service:
         """Ends the work and closes the store; what takes longer is left undone, and done after the next start."""
         self._over.set()
         sys.setswitchinterval(self._switch)
-        self._collect_as_before()
+        self._settings.close()
         for worker in self._workers:
             if worker.is_alive():
                 worker.join(LAST)

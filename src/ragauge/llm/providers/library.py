@@ -20,6 +20,7 @@ from ragauge.data.providers import PROVIDERS
 from ragauge.errors import JudgeError, MissingExtra, RagaugeError, UsageError
 from ragauge.llm.chat import TOOL, Dialect, LibraryModel, watched
 from ragauge.llm.endpoints import headers_of, hidden, is_own, key_for, stays
+from ragauge.llm.providers.connections import group_connections, limits
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -127,8 +128,7 @@ def _connections(name: ModelName, made: type[Any]) -> Any:
         request.headers.update(sent)
 
     return library.AsyncClient(
-        timeout=LONG, follow_redirects=True,
-        limits=library.Limits(max_connections=1_000, max_keepalive_connections=100),
+        timeout=LONG, follow_redirects=True, limits=limits(library), mounts=group_connections(library),
         event_hooks={"request": [headed, watched] if sent else [watched], "response": [stays]},
     )  # fmt: skip
 
