@@ -6,10 +6,10 @@ import re
 from importlib.resources import files
 
 import pytest
+from tests.docs.pages import ROOT
 
 import ragauge as rg
 import ragauge.aio
-from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs/stability.md").read_text(encoding="utf-8")
 
