@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from ragauge.text import phrases as verbs
 from ragauge.text.phrases import SEPARATORS, TokenizedSentence, Words, finite, gerund, participle
@@ -23,8 +23,7 @@ BEFORE_VERB = verbs.PRONOUNS | verbs.DETERMINERS
 NOT_IN_NAMES = verbs.AUXILIARIES | verbs.THIRD | verbs.PAST
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(NamedTuple):
     """One statement of a sentence."""
 
     text: str     # the statement; a subject or antecedent that the cut took away is put back
@@ -51,14 +50,11 @@ def clauses(sentence: str) -> tuple[Clause, ...]:
     if len(sentence) > LONGEST:
         return whole
     cut = _Cutter(sentence).all()
-    if len(cut) < 2 or _through_code(sentence, cut):
+    code = [span.span() for span in CODE.finditer(sentence)] if "`" in sentence else []
+    ends = [end for clause in cut for end in (clause.start, clause.end)]
+    if len(cut) < 2 or any(low < end < high for end in ends for low, high in code):
         return whole
     return tuple(sorted(cut, key=lambda clause: (clause.start, clause.end)))
-
-
-def _through_code(sentence: str, clauses: Sequence[Clause]) -> bool:
-    spans = [span.span() for span in CODE.finditer(sentence)] if "`" in sentence else []
-    return any(low < at < high for clause in clauses for at in (clause.start, clause.end) for low, high in spans)
 
 
 class _Cutter:
@@ -123,7 +119,10 @@ class _Cutter:
             start, end = parts[n]
             if n and main and start < self.read.stop:
                 if not self.asides_only and self._joins(parts, n, main, lead):
-                    out += self._joined(start, high, main, lead, depth)
+                    right = range(start + (self.words[start] in verbs.JOINING), high)
+                    leads = self.read.leads(right) is not None
+                    subject = self.read.restored(main, lead, right, outer=True) if leads else ()
+                    out += self._unit(right[0], high, subject or (), depth + 1)
                     break
                 until = self._until(parts, n, main, lead)
                 if until:
@@ -179,7 +178,9 @@ class _Cutter:
         if verb is None or verb == len(left) - 1 or min(self.read.content(left), self.read.content(right)) < FEWEST:
             return False
         if word in ("and", "but"):
-            return self._coordinates(left, right, lead)
+            if self.read.leads(right) is not None:
+                return self.read.restored(left, lead, right) is not None
+            return self.read.has_own(right) and not self.read.related(left)
         return self._full(right) and (self._finite(right) or self.read.subject(left, lead) is not None)
 
     def _full(self, ids: Sequence[int]) -> bool:
@@ -195,11 +196,6 @@ class _Cutter:
             return False
         before = [self.words[at] for at in ids[:verb]]
         return (verb == 1 or before[-1] not in verbs.PRONOUNS) and JOINS_CLAUSES.isdisjoint(before)
-
-    def _coordinates(self, left: Sequence[int], right: Sequence[int], lead: Words) -> bool:
-        if self.read.leads(right) is not None:
-            return self.read.restored(left, lead, right) is not None
-        return self.read.has_own(right) and not self.read.related(left)
 
     def _joins(self, parts: Sequence[tuple[int, int]], n: int, main: Sequence[int], lead: Words) -> bool:
         start, end = parts[n]
@@ -220,11 +216,6 @@ class _Cutter:
             return False
         later = [part for part in parts[n + 1 :] if self.words[part[0]] in ("and", "but")]
         return any(end - start > 1 and self.read.leads(range(start + 1, end)) is not None for start, end in later)
-
-    def _joined(self, start: int, high: int, main: Sequence[int], lead: Words, depth: int) -> list[Clause]:
-        right = range(start + (self.words[start] in verbs.JOINING), high)
-        subject = self.read.restored(main, lead, right, outer=True) if self.read.leads(right) is not None else ()
-        return self._unit(right[0], high, subject or (), depth + 1)
 
     def _until(self, parts: Sequence[tuple[int, int]], n: int, main: Sequence[int], lead: Words) -> int | None:
         """Where an aside that begins with part n ends: one past its last part; None where it is none."""

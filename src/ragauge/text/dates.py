@@ -26,9 +26,11 @@ def at(plain: str, pos: int, digits: int) -> Mark | None:
         return mark
     before = plain[max(0, pos - LONGEST_MONTH) : pos]
     words = before.replace("-", " ").split() if before[-1:] in (" ", "-", "\n", "\t") else []
-    named = _month_before(words)
-    if named:
-        name, month = named
+    near = words[-3:]
+    while near and near[-1] in LINKS:
+        near.pop()
+    name = near[-1].rstrip(".,").lstrip("([\"'“‘*_") if near else ""
+    if month := _month(name):
         return _first(("bare_year", "day_year"), plain, pos, pos - len(before) + before.rindex(name), month)
     return _year(plain, pos, words[-1].lower() if words else "") if digits == 4 else None
 
@@ -46,15 +48,6 @@ def fiscal(plain: str, pos: int, digits: int) -> Mark | None:
     if digits == 2:
         year += 2000 if year <= LATEST_SHORT else 1900
     return Mark("date", match.start(), pos + digits, str(year)) if FIRST_LIKELY <= year <= LAST_YEAR else None
-
-
-def _month_before(words: list[str]) -> tuple[str, int] | None:
-    last = [word for word in words[-3:] if word not in LINKS]
-    if not last or (len(words) > 1 and last[-1] != words[-1] and words[-1] not in LINKS):
-        return None
-    name = last[-1].rstrip(".,").lstrip("([\"'“‘*_")
-    month = _month(name)
-    return (name, month) if month else None
 
 
 def parts(normal: str) -> set[str]:

@@ -72,12 +72,11 @@ def find(text: str, language: str = "en") -> Iterator[Mark]:
         else:
             sure.append(mark)
             inside.update(mark.normal.split())
-    sure += [mark for mark in waiting if mark.normal in inside or _alone(text, mark)]
+    for mark in waiting:
+        alone = len(text) < mark.end - mark.start + 8 and len(pieces(text)) == len(mark.normal.split())
+        if mark.normal in inside or alone:
+            sure.append(mark)
     yield from sorted(sure)
-
-
-def _alone(text: str, mark: Mark) -> bool:
-    return len(text) < mark.end - mark.start + 8 and len(pieces(text)) == len(mark.normal.split())
 
 
 def _read(text: str, start: int, end: int, language: str, common: frozenset[str]) -> tuple[Mark | None, bool]:

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from ragauge.errors import UnknownName, UsageError
 from ragauge.text.sentences import split
@@ -22,22 +21,13 @@ ENDS = " \t\n.!?…。！？\"'“”‘’«»()[]<>*_-"
 ADDRESS, MARKDOWN, BULLET, BRACKETED = (FORMS[name] for name in ("address", "markdown", "bullet", "bracketed"))
 
 
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is not JSON")
-
-
 def _json(text: str) -> bool:
     """One JSON value and nothing else; NaN and Infinity are no JSON."""
     try:
-        json.loads(text, parse_constant=_refuse)
+        json.loads(text, parse_constant=int)      # which raises ValueError
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _fenced_json(text: str) -> bool:
-    match = FORMS["fenced"].match(text)
-    return _json(match[1] if match else text)
 
 
 def _lines(text: str) -> list[str]:
@@ -46,7 +36,7 @@ def _lines(text: str) -> list[str]:
 
 KNOWN: dict[str, Predicate] = {
     "json": _json,
-    "json_block": _fenced_json,
+    "json_block": lambda text: _json(match[1] if (match := FORMS["fenced"].match(text)) else text),
     "url_free": lambda text: ADDRESS.search(text) is None,
     "no_markdown": lambda text: MARKDOWN.search(text) is None,
     "bullet_list": lambda text: bool(_lines(text)) and all(BULLET.match(line) for line in _lines(text)),
@@ -125,17 +115,13 @@ def declines(text: str) -> bool:
     if not text.strip(ENDS) or len(text) > LONGEST:
         return False
     sentences = split(text)
-    return len(sentences) <= MOST_SENTENCES and all(_declines(sentence.text) for sentence in sentences)
-
-
-def _declines(sentence: str) -> bool:
-    plain = sentence.strip(ENDS).lower().replace("_", " ")
-    rest = DECLINING["lead"].sub("", plain).strip(ENDS)
-    return any(_pattern().fullmatch(form) for form in dict.fromkeys((plain, rest)))
+    plain = [sentence.text.strip(ENDS).lower().replace("_", " ") for sentence in sentences]
+    forms = [dict.fromkeys((text, DECLINING["lead"].sub("", text).strip(ENDS))) for text in plain]
+    return len(sentences) <= MOST_SENTENCES and all(any(map(_wordings().fullmatch, each)) for each in forms)
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
+def _wordings() -> re.Pattern[str]:
     """Every wording in one expression: most references match none, and one call says so."""
     wordings = [*(sentence % WORDS["names"] for sentence in WORDS["sentences"]), *WORDS["others"]]
-    return re.compile("|".join(f"(?:{one})" for one in wordings))
+    return re.compile("|".join(f"(?:{wording})" for wording in wordings))

@@ -116,18 +116,15 @@ class TokenizedSentence:
         for k, word in enumerate(words[:3]):
             if word in AUXILIARIES or word in PAST or word in THIRD:
                 return k
-            if participle(word) and k + 1 < len(words) and self._governs(ids[k + 1]):
-                return k
+            if participle(word) and k + 1 < len(words):
+                first = self.text[self.spans[ids[k + 1]][0]]
+                if words[k + 1] in GOVERNED or first.isupper() or first.isdigit():
+                    return k
             if third(word) and k + 1 < len(words) and words[k + 1] in BEHIND_VERB:
                 return k
             if word not in LOOSE and not word.endswith("ly") and word not in ("not", "never"):
                 return None
         return None
-
-    def _governs(self, at: int) -> bool:
-        word = self.words[at]
-        first = self.text[self.spans[at][0]]
-        return word in GOVERNED or first.isupper() or first.isdigit()
 
     def has_own(self, ids: Sequence[int], *, far: bool = False) -> bool:
         """Whether a part begins with a subject that has a finite verb near by."""
@@ -279,7 +276,9 @@ class TokenizedSentence:
                 continue
             if start >= 0:
                 run = self.text[self.spans[start][0] : self.spans[before][1]]
-                yield run if shown == 0 or start or not self._small() else run[0].lower() + run[1:]
+                first = self.words[0]
+                small = shown > 0 and start == 0 and (first in SMALL or participle(first) or gerund(first))
+                yield run[0].lower() + run[1:] if small else run
                 shown += 1
             start = -1
             if isinstance(word, int):
@@ -287,10 +286,6 @@ class TokenizedSentence:
             elif word:
                 yield word
                 shown += 1
-
-    def _small(self) -> bool:
-        word = self.words[0]
-        return word in SMALL or participle(word) or gerund(word)
 
     def _follows(self, before: int, word: int) -> bool:
         return word == before + 1 or (word == before + 2 and self.words[before + 1] in SEPARATORS)

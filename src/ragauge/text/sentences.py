@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from ragauge.text.characters import UNSPACED
 from ragauge.text.word_files import read_patterns, read_sets, read_words
@@ -254,8 +255,7 @@ def _whole_words(text: str, spans: Spans) -> Spans:
     return joined
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """A heading or a sentence."""
 
     text: str     # `whole[start:end]`; of a heading, its words without the marks

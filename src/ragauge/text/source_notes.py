@@ -79,9 +79,11 @@ def footer(text: str) -> int:
         first -= 1
     for at in range(len(lines) - 1, 0, -1):
         head = FORMS["head"].match(lines[at][1])
-        if head is not None and _ends_in_sources(head, [line for _, line in lines[at + 1 :]]):
-            first = min(first, at)
-            break
+        if head is not None and (head["colon"] or not head["rest"]) and (head["rest"] or at + 1 < len(lines)):
+            below = (head["rest"], *(line for _, line in lines[at + 1 :]))
+            if all(len(line.split()) <= MOST_WORDS for line in below):     # "Sources:" and short lines to the end
+                first = min(first, at)
+                break
     while 1 < first < len(lines) and not lines[first - 1][1]:      # a rule above them
         first -= 1
     return lines[first][0] if first < len(lines) else len(text)
@@ -94,10 +96,3 @@ def _names_source(line: str, above: str) -> bool:
         return mark[0].strip(": ") in above or FORMS["lists"].search(line) is not None
     found = FORMS["lists"].search(line)
     return found is not None and len(line.split()) <= MOST_WORDS and len(found[0]) * 2 >= len(line)
-
-
-def _ends_in_sources(head: re.Match[str], below: list[str]) -> bool:
-    """Whether a line that begins as the head of a list of sources is one: "Sources:" and short lines to the end."""
-    if not (head["colon"] or not head["rest"]) or not (head["rest"] or below):
-        return False
-    return all(len(line.split()) <= MOST_WORDS for line in (head["rest"], *below))

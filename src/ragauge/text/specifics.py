@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ragauge.text import dates, names, numerals
 from ragauge.text.characters import UNSPACED, Mark, plain
@@ -121,8 +121,7 @@ def _apart(taken: list[Mark], more: list[Mark]) -> list[Mark]:
     return sorted(merged, key=lambda mark: mark.start)
 
 
-@dataclass(frozen=True, slots=True)
-class Haystack:
+class Haystack(NamedTuple):
     """Texts made ready to be searched for many specifics."""
 
     exact: frozenset[str]     # canonical numbers, dates and percentages, less exact dates included
@@ -195,18 +194,16 @@ def found_in(specific: Specific, haystack: Haystack) -> bool:
     [True, True, True, True, False]
     """
     if specific.kind in ("number", "date", "percent"):
+        exact = haystack.exact
         readings = {specific.normal, specific.other} - {""}
-        return any(reading in haystack.exact or _day_and_year(reading, haystack.exact) for reading in readings)
+        days = (form for form in readings if len(form) == 10 and form[4] == "-")      # day and year may stand apart
+        return not readings.isdisjoint(exact) or any({day[:4], f"--{day[5:]}"} <= exact for day in days)
     if specific.kind == "quote":
         parts = (names.pieces(part) for part in specific.normal.split("…"))
         return all(_in_a_row(part, haystack) is not None for part in parts if part)
     if specific.normal in ENGLISH and specific.text.isupper():
         return specific.normal in haystack.shouted
     return _named(specific, haystack)
-
-
-def _day_and_year(normal: str, exact: frozenset[str]) -> bool:
-    return len(normal) == 10 and normal[4] == "-" and normal[:4] in exact and f"--{normal[5:]}" in exact
 
 
 def _named(specific: Specific, haystack: Haystack) -> bool:
@@ -223,7 +220,9 @@ def _named(specific: Specific, haystack: Haystack) -> bool:
         return False
     if len(words) == 2:
         return _between_capitals(words[0], words[1], haystack)
-    return _together(words, haystack)
+    reach = 2 * len(words) + 2
+    rarest = min((haystack.places[word] for word in words), key=len)
+    return any(all(_near(haystack.places[word], index, reach) for word in words) for index in rarest)
 
 
 def _in_a_row(words: Sequence[str], haystack: Haystack) -> int | None:
@@ -257,12 +256,6 @@ def _between_capitals(first: str, last: str, haystack: Haystack) -> bool:
             if _near(haystack.places[last], start + gap + 1):
                 return True
     return False
-
-
-def _together(words: Sequence[str], haystack: Haystack) -> bool:
-    reach = 2 * len(words) + 2
-    rarest = min(words, key=lambda word: len(haystack.places[word]))
-    return any(all(_near(haystack.places[word], index, reach) for word in words) for index in haystack.places[rarest])
 
 
 def _near(places: Sequence[int], index: int, reach: int = 0) -> bool:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, islice, pairwise, takewhile
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from ragauge.text import numerals
 from ragauge.text.characters import plain
@@ -35,8 +34,7 @@ Layout = Literal["prose", "table", "cells"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """Characters [start, end) of a text, and what they say without white space around."""
 
     text: str
@@ -166,7 +164,7 @@ def _gapped(line: str, at: int) -> list[Field]:
             last = fields.pop()
             fields.append(Field(last.text + piece, last.start, at + end))
         elif piece and fields and re.fullmatch(r"[)%]+", piece):
-            fields[-1] = replace(fields[-1], text=fields[-1].text + piece, end=at + end)
+            fields[-1] = fields[-1]._replace(text=fields[-1].text + piece, end=at + end)
         elif piece or (pos == 0 and gap):
             fields.append(Field(piece, at + pos, at + end))
         pos = gap.end() if gap else end

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from ragauge.text.characters import plain
 from ragauge.text.table_rows import Field, blocks, number
@@ -20,8 +21,7 @@ LONGEST_SCALE = 8       # words of a note on the scale
 LONGEST_BESIDE = 80     # characters of what stands beside a row's name
 
 
-@dataclass(frozen=True, slots=True)
-class TableCell:
+class TableCell(NamedTuple):
     """A number of a table."""
 
     row: int     # row, column: numbers from 0; rows of headers are not counted
@@ -32,8 +32,7 @@ class TableCell:
     end: int     # one past the last
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """A table, read."""
 
     labels: tuple[str, ...]     # of each row
@@ -114,15 +113,15 @@ def _table(rows: Sequence[Sequence[Field]], above: Sequence[str]) -> Table | Non
     heads = _headers(draft.head, width)
     headers = _headers([[*map(_unscaled, row)] for row in draft.head], width)
     caption = " ".join([*above, *draft.caption])
-    told = [headers[0], *draft.caption, *draft.notes, *above]
-    scale = next((scale_found for line in told if (scale_found := scale_of(line)) is not None), None)
+    scales = map(scale_of, [headers[0], *draft.caption, *draft.notes, *above])
+    scale = next((power for power in scales if power is not None), None)
     counted = [n for n, header in enumerate(headers) if n and FORMS["notes"].match(header)]
     shares = {n for n, header in enumerate(headers) if FORMS["percent"].search(header)} - draft.money
     rates = {n for n, label in enumerate(draft.labels) if FORMS["percent"].search(f"{label} {draft.sections[n]}")}
     shares |= {cell.column for cell in draft.cells if cell.percent and cell.value == WHOLE}
     money = {cell.row for cell in draft.cells if not cell.percent and abs(cell.value) > 1_000}
     cells = tuple(
-        replace(cell, percent=cell.percent or cell.column in shares or cell.row in rates - money)
+        cell._replace(percent=cell.percent or cell.column in shares or cell.row in rates - money)
         for cell in draft.cells
         if cell.column not in counted
     )

@@ -88,13 +88,6 @@ def folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-@cache
-def _task_words() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Words for texts, for what is done with them, of greetings, of grammar; of unspaced scripts the longest first."""
-    table = read_words(__file__, "task_words")
-    return frozenset(words(table["spaced"])), tuple(table["unspaced"].split())
-
-
 def has_topic(question: str) -> bool:
     """Whether a question has a word that only passages about something could share.
 
@@ -103,13 +96,13 @@ def has_topic(question: str) -> bool:
     >>> has_topic("Please summarise this document."), has_topic("Summarise the merger."), has_topic("请翻译这篇文章")
     (False, True, False)
     """
-    spaced, unspaced = _task_words()
+    table = read_words(__file__, "task_words")      # for texts, for what is done with them, of greetings, of grammar
     text = question.casefold()
     if not text.isascii():
-        for word in unspaced:
+        for word in table["unspaced"].split():      # the longest first
             text = text.replace(word, " ")
-    found = set(words(text))
-    return not spaced.issuperset(found) or (bool(found) and found <= ENGLISH)
+    text_words = set(words(text))
+    return not text_words.issubset(words(table["spaced"])) or (bool(text_words) and text_words <= ENGLISH)
 
 
 def content_of(request: str) -> frozenset[str]:

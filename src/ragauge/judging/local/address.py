@@ -6,7 +6,6 @@ cuts: one between answers and what only is on the topic, one between what is on 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -46,7 +45,6 @@ LACKS = {
     "reason": "lacks_manner", "manner": "lacks_manner", "comparison": "lacks_choice", "choice": "lacks_choice",
 }  # fmt: skip
 
-_ENDS = re.compile(r"[.!?。！？।۔]\W*$")
 FORMS = read_patterns(__file__, "address")
 
 
@@ -102,7 +100,7 @@ def brief(shown: str, mode: Mode) -> bool:
     (False, True, True)
     """
     count = len(words(shown[:BEGINNING]))
-    return count <= (SHORT_SENTENCE if mode == "grams" and _ENDS.search(shown[-BEGINNING:]) else SHORT)
+    return count <= (SHORT_SENTENCE if mode == "grams" and FORMS["ends"].search(shown[-BEGINNING:]) else SHORT)
 
 
 def label(levels: Levels) -> Address:

@@ -24,9 +24,6 @@ LIGHT = frozenset(["total", "net"])
 SECTION = 0.6           # what a word of a row's section counts, against one of its label
 MOST_LINES = 12         # rows, and groups of columns, that are looked at
 KEPT = frozenset(["other", "not", "non", "befor", "after", "under", "over", "before"])    # tell one row from another
-SHARE = re.compile(r"%|\bper\s?cent")
-GLUED = re.compile(r"(?<=[^\W\d_]{3})\d{1,2}(?!\w)")      # the number of a footnote
-ROUND = re.compile(r"\([^()]{0,80}\)")
 
 
 class NamedInClaim(NamedTuple):
@@ -128,7 +125,7 @@ class _Score(NamedTuple):
 
 def _scores(labels: Sequence[str], words: Sequence[str], sections: Sequence[str] = ()) -> list[_Score]:
     """How well each label is named: its words that are, by how rare they are among the labels, less half the others."""
-    own = [_content(ROUND.sub(" ", label)) or _content(label) for label in labels]
+    own = [_content(FORMS["round"].sub(" ", label)) or _content(label) for label in labels]
     full = [_content(label) for label in labels]
     above = [set(_content(section)) - set(row) for section, row in zip(sections or [""] * len(own), full, strict=True)]
     often = Counter(word for row, over in zip(full, above, strict=True) for word in {*row, *over})
@@ -146,7 +143,7 @@ def _scores(labels: Sequence[str], words: Sequence[str], sections: Sequence[str]
 
 @lru_cache(maxsize=256)
 def _content(label: str) -> tuple[str, ...]:
-    return tuple(unit for unit in units_of(GLUED.sub("", label), "words") if unit not in STOPS or unit in KEPT)
+    return tuple(unit for unit in units_of(FORMS["glued"].sub("", label), "words") if unit not in STOPS or unit in KEPT)
 
 
 def _best(scores: Sequence[_Score], among: Iterable[int] | None = None) -> list[int]:
@@ -200,7 +197,7 @@ def _groups(table: Table, ask: NamedInClaim) -> list[tuple[str, list[int]]]:
     kinds = list(groups)
     common = set.intersection(*(set(_content(kind)) for kind in kinds)) if len(kinds) > 1 else set()
     scores = _scores([" ".join(word for word in _content(kind) if word not in common) for kind in kinds], ask.words)
-    shares = {n for n, kind in enumerate(kinds) if SHARE.search(kind) and SHARED.isdisjoint(ask.words)}
+    shares = {n for n, kind in enumerate(kinds) if FORMS["share"].search(kind) and SHARED.isdisjoint(ask.words)}
     best = [n for n in _best(scores) if n not in shares] or [n for n in range(len(kinds)) if n not in shares]
     best = best or list(range(len(kinds)))
     own = [n for n, _ in _named(scores, ask.words) if n not in best and n not in shares]

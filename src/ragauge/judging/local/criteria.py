@@ -41,12 +41,11 @@ LANGUAGES, SPELLED = (
     dict(entry.split() for entry in WORDS[kind].replace("\n", ",").split(",") if entry.strip())
     for kind in ("languages", "numbers")
 )
-WORD = re.compile(r"\S*\w\S*")
 MONEY = frozenset("$€£¥₹₩₽") | {"CHF", "cents"}
 
 COUNTED: Mapping[str, Callable[[str], int]] = {
-    "word": lambda text: len(WORD.findall(text)),
-    "sentence": lambda text: sum(WORD.search(sentence.text) is not None for sentence in split(text)),
+    "word": lambda text: len(FORMS["word"].findall(text)),
+    "sentence": lambda text: sum(FORMS["word"].search(sentence.text) is not None for sentence in split(text)),
     "character": lambda text: len(text.strip()),
     "letter": lambda text: sum(map(str.isalpha, text)),
     "paragraph": lambda text: sum(bool(block.strip()) for block in re.split(r"\n\s*\n", text)),
@@ -247,8 +246,6 @@ def _conjuncts(core: str) -> list[str]:
 MOST_COMPARED = 200     # of an answer that are compared with each aspect
 NEAR = 0.35              # relevance that will do where the kind of thing asked for is there
 SHARED = 2               # words that two aspects of one thing have in common
-WHEN_TO = re.compile(r"^\W*when (?:to|should|must|do|does)\b", re.IGNORECASE)     # asks for a condition
-CAPITAL = re.compile(r"(?<!\w)[A-Z](?!\w)")
 
 
 def cover_aspects(inputs: CoverAspects, judge_repeat: int = 0) -> Asking:
@@ -296,7 +293,7 @@ def _about(aspects: Sequence[str], texts: Sequence[str], reply: Reply, mode: Mod
     for n, (aspect, angles) in enumerate(zip(aspects, table, strict=True)):
         asked = PreparedQuestion(aspect, mode)
         rivals = _rivals(aspect, [*aspects[:n], *aspects[n + 1 :]])
-        kind = None if WHEN_TO.match(aspect) else wanted_kind(aspect)
+        kind = None if FORMS["when_to"].match(aspect) else wanted_kind(aspect)
         kinds = [KINDS[unit] for unit in plain_units(aspect) if unit in KINDS]
         row = []
         for text, angle in zip(texts, angles, strict=True):
@@ -323,4 +320,4 @@ def _rivals(aspect: str, others: Sequence[str]) -> list[tuple[frozenset[str], fr
 
 def _words(text: str) -> frozenset[str]:
     """Words with content, and single capitals: plan A."""
-    return frozenset(plain_units(text)) | frozenset(CAPITAL.findall(text))
+    return frozenset(plain_units(text)) | frozenset(FORMS["capital"].findall(text))

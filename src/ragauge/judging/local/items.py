@@ -10,7 +10,7 @@ from typing import Literal
 
 from ragauge.judging.local.english import FUNCTION_WORDS, MONTHS, NEGATIONS, PHRASES, SHORTENED, base, sense_of
 from ragauge.judging.local.index import STOPS
-from ragauge.judging.local.measures import ROUNDED, Measure, is_year, unit_of
+from ragauge.judging.local.measures import FORMS, Measure, is_year, unit_of
 from ragauge.text.names import canonical, fold, pieces
 from ragauge.text.specifics import EVERY, Specific, find
 from ragauge.text.tokens import OPENERS, PARTICLES, TITLES, WEEKDAYS, stem
@@ -154,7 +154,7 @@ def _number(text: str, specific: Specific) -> Item:
     figure = text[start : specific.end]
     label = not unit and _labels(text[max(0, specific.start - 30) : specific.start], figure)
     readings = tuple(form.removesuffix("%") for form in (specific.normal, specific.other) if form)
-    rough = ROUNDED.search(text[max(0, start - 20) : start]) is not None
+    rough = FORMS["rounded"].search(text[max(0, start - 20) : start]) is not None
     measure = Measure(readings, unit, rough, year=not unit and is_year(figure, text[end : end + 12]))
     return Item(
         "number", text[start:end], start, end, specific.normal, "", True, readings, measure, figure, label=label

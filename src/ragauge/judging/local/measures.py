@@ -5,7 +5,6 @@ Whether two numbers with units, or two dates, can both be true of one thing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from math import copysign, floor, log10
@@ -15,17 +14,14 @@ from ragauge.text.characters import plain
 from ragauge.text.dates import LAST_YEAR
 from ragauge.text.numerals import UNITS, canonical, digits
 from ragauge.text.specifics import EXACT, Specific, find
-from ragauge.text.word_files import read_words
+from ragauge.text.word_files import read_patterns, read_words
 
-LISTS = read_words(__file__, "measures")
+LISTS, FORMS = read_words(__file__, "measures"), read_patterns(__file__, "measures")
 
 LONGEST = 20_000        # characters of a text whose amounts are looked for
 LOOSE = 0.51            # of the last digit that is written: a result is rounded to it
 MOST_SHIFT = 15         # power of ten: no table is kept in more than that
-MULTIPLIER = re.compile(r"\s?\)?\s?(thousand|million|billion|trillion|hundred|mn|bn|m|k)s?\b", re.IGNORECASE)
 SHIFTS = {"hundred": 2, "thousand": 3, "k": 3, "million": 6, "mn": 6, "m": 6, "billion": 9, "bn": 9, "trillion": 12}
-MINUS = re.compile(r"\(\s?[$€£¥₹]?\s?$|[-–−—]\s?[$€£¥₹]?\s?$")
-PER_CENT = re.compile(r"\s?\)\s?%")
 MONEY = frozenset("$€£¥₹")
 
 
@@ -96,12 +92,12 @@ def _amount(text: str, specific: Specific) -> Amount | None:
     read = digits(plain(specific.text), 0, len(specific.text))
     bare = float(canonical(*read[:2])) if read else abs(value)
     shift = round(log10(abs(value) / bare)) if bare and value else 0
-    after = MULTIPLIER.match(text, specific.end) if not shift and specific.kind == "number" else None
+    after = FORMS["multiplier"].match(text, specific.end) if not shift and specific.kind == "number" else None
     shift = SHIFTS[after[1].lower()] if after else shift
     if abs(shift) > MOST_SHIFT:
         return None
-    percent = specific.kind == "percent" or PER_CENT.match(text, specific.end) is not None
-    negative = value < 0 or MINUS.search(text, max(0, specific.start - 4), specific.start) is not None
+    percent = specific.kind == "percent" or FORMS["per_cent"].match(text, specific.end) is not None
+    negative = value < 0 or FORMS["minus"].search(text, max(0, specific.start - 4), specific.start) is not None
     step = 10.0 ** -len(read[1]) if read else 1.0
     return Amount(-bare if negative else bare, shift, step, percent, unit_of(text, specific)[0], specific)
 
@@ -135,16 +131,6 @@ SPELLINGS = {
 }
 LETTERS = ("m", "g", "l", "V", "W", "h", "s")     # units of one letter, written like this
 COUNTED = frozenset(["times", "people", "px"])     # not measured: other words tell what is counted
-WORDS = re.compile(r"[\s-]{0,2}([^\W\d_]+[²2]?|°[CF]?|%)(?:[\s-]([^\W\d_]+)(?:[\s-]([^\W\d_]+))?)?")
-ROUNDED = re.compile(
-    r"(?:about|around|approximately|approx\.?|roughly|nearly|almost|over|under|more than|less than|fewer than|at least"
-    r"|at most|up to|some|circa|ca\.?|close to|just|[~≈<>])\W*$",
-    re.IGNORECASE,
-)
-
-YEAR_ENDS = re.compile(     # what may follow a year, and no number of things
-    r"\s*(?:$|[.,;:)\]]|[A-Z]|(?:and|to|when|as|by|in|the|at|until|with|after|for|of|he|she|it|they)\b)"
-)
 
 
 class Measure(NamedTuple):
@@ -158,7 +144,7 @@ class Measure(NamedTuple):
 
 def unit_after(text: str, end: int) -> tuple[str, int]:
     """The unit that follows the number ending here, and where it ends; "" and the same place where there is none."""
-    match = WORDS.match(text, end, end + 60)
+    match = FORMS["words"].match(text, end, end + 60)
     if match is None:
         return "", end
     words = [word.lower() for word in match.groups() if word]
@@ -189,7 +175,8 @@ def is_year(figure: str, after: str) -> bool:
     >>> is_year("1450", " Ulrich built"), is_year("1450", " ships"), is_year("1,450", ".")
     (True, False, False)
     """
-    return len(figure) == 4 and figure.isdigit() and int(figure) <= LAST_YEAR and YEAR_ENDS.match(after) is not None
+    dated = len(figure) == 4 and figure.isdigit() and int(figure) <= LAST_YEAR
+    return dated and FORMS["year_ends"].match(after) is not None
 
 
 def same_amount(measure: Measure, other: Measure) -> bool:

@@ -21,13 +21,8 @@ LANGUAGES = frozenset(
 )
 MOST_SENTENCES = 150      # of a refusal; what is longer says something
 LONGEST_DIVIDED = 600     # characters of a sentence within which a "but" is looked for
-QUOTED = re.compile(r"(?<=\S )(?:“[^”]{1,200}”|\"[^\"]{1,200}\"|«[^»]{1,200}»|„[^“”]{1,200}[“”]|「[^」]{1,200}」)")
-ITEM = re.compile(r"^\s*(?:[-*+•‣◦·–]\s|\(?\d{1,2}[.)]\s|\*\*)")
 CHARACTER_SET = re.compile(r"\[[^\]]*\]")
 CUT_OFF_WORDS = 6         # of a last sentence that breaks off
-STOP = re.compile(r"[.!?。！？…:]\W{0,3}$")
-LEAD_END = re.compile(r"[:：]\W{0,3}$")
-VOWEL_SIGNS = re.compile("[\u0640\u064b-\u0652]")     # of Arabic, with the stroke that lengthens a word
 
 
 class Declining:
@@ -96,7 +91,7 @@ def only_wraps(sentence: str) -> bool:
 
     What is concluded, and a condition that an amount follows, may not.
     """
-    start = ITEM.sub("", _plain(sentence))
+    start = _pattern("item").sub("", _plain(sentence))
     if not any(declining.wrapping.search(start) for declining in _languages()) or _matches("concluded", start):
         return False
     return not (_matches("condition", start) and _amounts(start))
@@ -149,11 +144,11 @@ def _answering(texts: Sequence[str], told: Sequence[str | None]) -> list[bool]:
     answers: list[bool] = []
     for text, verdict in zip(texts, told, strict=True):
         wraps = verdict is None or only_wraps(verdict) or (_matches("equation", verdict) and not _amounts(verdict))
-        if 0 < len(answers) == len(texts) - 1 and text.isascii() and STOP.search(text) is None:     # it breaks off
-            wraps = wraps or (len(text.split()) <= CUT_OFF_WORDS and not _amounts(text))
-        if LEAD_END.search(text):
+        if 0 < len(answers) == len(texts) - 1 and len(text.split()) <= CUT_OFF_WORDS and text.isascii():
+            wraps = wraps or (_pattern("stop").search(text) is None and not _amounts(text))     # it breaks off
+        if _pattern("lead_end").search(text):
             listing = _matches("needing", text)
-        elif not ITEM.match(text):
+        elif not _pattern("item").match(text):
             listing = listing and not _amounts(text) and not _matches("back", text)
         supposing = supposing or _matches("supposing", text)
         answers.append(not (wraps or listing or supposing))
@@ -210,12 +205,12 @@ def _amounts(text: str) -> bool:
 
 
 def _plain(sentence: str) -> str:
-    return " ".join(VOWEL_SIGNS.sub("", sentence[:LOOKED_AT]).replace("’", "'").replace("**", "").split())
+    return " ".join(_pattern("vowel_signs").sub("", sentence[:LOOKED_AT]).replace("’", "'").replace("**", "").split())
 
 
 def _unquoted(sentence: str) -> str:
     """The start of a sentence without what it quotes after its first word."""
-    return QUOTED.sub("it", _plain(sentence))
+    return _pattern("quoted").sub("it", _plain(sentence))
 
 
 def _matches(name: str, text: str) -> bool:

@@ -5,12 +5,11 @@ Whether a number stands in a text as an amount of its own, not within "7-play", 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from math import floor, log10
 from typing import NamedTuple
 
-from ragauge.judging.local.measures import MONEY, SHIFTS, Amount, amounts, is_year
+from ragauge.judging.local.measures import FORMS, MONEY, SHIFTS, Amount, amounts, is_year
 from ragauge.text import numerals
 from ragauge.text.characters import plain
 from ragauge.text.numerals import ORDINALS, UNITS
@@ -20,15 +19,7 @@ from ragauge.text.tokens import stem, words
 PER_CENT, PER_CENT_STEPS = 0.01, 2      # 5.4 % is 0.054: two more decimals
 FEWEST_DIGITS = 2       # of an amount that another may be rounded to
 CLOSE = 1e-9            # share of a value that is lost in reckoning
-_MONEY = r"(?:[$€£¥₹]|US\$|USD|EUR|GBP|U\.?S\.? dollars|dollars|euros|pounds)"
-IN_SCALE = re.compile(
-    rf"\bin (?:{_MONEY} )?(thousands|millions|billions|trillions)\b"
-    rf"|\bin {_MONEY} (thousand|million|billion|trillion)\b",
-    re.IGNORECASE,
-)
-IN_PER_CENT = re.compile(r"%|\bper ?cents?\b|\bpercents?\b|\bpercentage", re.IGNORECASE)
 _COUNTS = {"one": 1, "two": 2, "three": 3, "1": 1, "2": 2, "3": 3}
-DECIMALS = re.compile(rf"\b({'|'.join(_COUNTS)}) decimal", re.IGNORECASE)
 
 
 class AskedForm(NamedTuple):
@@ -45,11 +36,12 @@ class AskedForm(NamedTuple):
         >>> AskedForm.of("What was paid, in USD millions? Round to two decimal places.")
         AskedForm(scale=6, percent=False, decimals=2)
         """
-        named = {SHIFTS[(match[1] or match[2]).lower().removesuffix("s")] for match in IN_SCALE.finditer(query)}
-        decimals = DECIMALS.search(query)
+        scales = (match[1] or match[2] for match in FORMS["in_scale"].finditer(query))
+        named = {SHIFTS[scale.lower().removesuffix("s")] for scale in scales}
+        decimals = FORMS["decimals"].search(query)
         return cls(
             named.pop() if len(named) == 1 else None,
-            IN_PER_CENT.search(query) is not None,
+            FORMS["in_per_cent"].search(query) is not None,
             _COUNTS[decimals[1].lower()] if decimals else None,
         )
 
@@ -135,12 +127,6 @@ def _same(meant: AmountReading, own: AmountReading) -> bool:
     return off <= rough.step / 2 * (1 + CLOSE)
 
 
-COUNTED = re.compile(r"\bhow (?:many|much|long|far|old)\b|\bnumber of\b", re.IGNORECASE)
-COMPOUND = re.compile(r"-([^\W\d_]+)")      # "7-play", "seven-part"
-SCORED, SCORE_GOES_ON = re.compile(r"\d-$"), re.compile(r"-\d")
-ORDINAL = re.compile(r"\d(?:st|nd|rd|th)$")
-
-
 def stands_alone(specific: Specific, text: str, query: str) -> bool:
     """Whether a number that a text holds is told there at least once as an amount of its own.
 
@@ -152,17 +138,17 @@ def stands_alone(specific: Specific, text: str, query: str) -> bool:
     readings = {specific.normal, specific.other} - {""}
     marks = [mark for mark in numerals.find(same, liberal=True) if readings & {mark.normal, mark.other}]
     asked = {stem(word) for word in words(query)}
-    counted = COUNTED.search(query) is not None
+    counted = FORMS["counted"].search(query) is not None
     return not marks or not all(_bound(same, mark.start, mark.end, asked, counted=counted) for mark in marks)
 
 
 def _bound(text: str, start: int, end: int, asked: set[str], *, counted: bool) -> bool:
-    compound = COMPOUND.match(text, end)
+    compound = FORMS["compound"].match(text, end)
     if compound is not None:
         word = compound[1].lower()
         return stem(word) not in asked and (counted or word not in UNITS)
     if not counted:
         return False
     written = text[start:end].lower()
-    scored = SCORED.search(text, max(0, start - 2), start) or SCORE_GOES_ON.match(text, end)
-    return written in ORDINALS or ORDINAL.search(written) is not None or scored is not None
+    scored = FORMS["scored"].search(text, max(0, start - 2), start) or FORMS["score_goes_on"].match(text, end)
+    return written in ORDINALS or FORMS["rank"].search(written) is not None or scored is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -32,18 +31,11 @@ MOST_READINGS = 8
 ROUND_ZEROS = 2         # at the end of a number that is taken for a rounded one
 DESCRIBING = 4          # words with content, in small letters, from which on a phrase describes
 
-ENDS = re.compile(r"[.!?。！？]\s*$")
-ROUND = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]")
 WORDS, FORMS = read_words(__file__, "short_answers"), read_patterns(__file__, "short_answers")
 EITHER, EACH = FORMS["either"], FORMS["each"]
-INITIALS = re.compile(r"^[A-Z][A-Z.&]{1,7}$")
-OWNER = re.compile(r"['’]s?(?!\w)")
 SPELLED = {"one": "1", "zero": "0"}     # no numbers to check elsewhere ("one of them"), but they are as a whole answer
 ARTICLES = frozenset(WORDS["articles"].split())
-DOTTED = re.compile(r"\d+\.\d+")
-FIGURE = re.compile(r"-?\d[\d.,' ]*")
 HELD = "\ue000"     # stands around the number of an identifier; of the private use area
-GLUED = re.compile(r"^([^\W\d_]{3,})\d{1,2}$")      # a footnote's number
 
 
 class ReferencePart(NamedTuple):
@@ -78,7 +70,7 @@ def is_short(reference: str) -> bool:
     (True, True, False)
     """
     count = len(written(reference[:LOOKED_AT]))
-    return 0 < count <= (MOST_SENTENCE_WORDS if ENDS.search(reference) else MOST_WORDS)
+    return 0 < count <= (MOST_SENTENCE_WORDS if FORMS["ends"].search(reference) else MOST_WORDS)
 
 
 def is_descriptive(phrase: str) -> bool:
@@ -114,11 +106,11 @@ def readings(reference: str, *, labels: bool = False) -> tuple[tuple[ReferencePa
 
 def _alternatives(reference: str) -> Iterator[str]:
     text = bare(reference).strip(" \t\"'“”‘’«».")
-    inner = [first or second for first, second in ROUND.findall(text)]
-    outer = " ".join(ROUND.sub(" ", text).split())
+    inner = [first or second for first, second in FORMS["round"].findall(text)]
+    outer = " ".join(FORMS["round"].sub(" ", text).split())
     for alternative in [FORMS["gloss"].sub("", outer), *inner]:
         gloss = alternative is not outer and alternative in inner and outer
-        if gloss and not (FORMS["also"].match(alternative) or INITIALS.match(alternative)):
+        if gloss and not (FORMS["also"].match(alternative) or FORMS["initials"].match(alternative)):
             continue
         yield from (FORMS["also"].sub("", part) for part in _either(alternative))
 
@@ -160,12 +152,12 @@ def _exact(text: str, *, labels: bool) -> tuple[Specific, ...]:
 
 
 def _is_label(specific: Specific) -> bool:
-    return specific.kind == "number" and not specific.unit and DOTTED.fullmatch(specific.text) is not None
+    return specific.kind == "number" and not specific.unit and FORMS["dotted"].fullmatch(specific.text) is not None
 
 
 def plain_words(text: str) -> list[str]:
     """The words of a text, folded, without the endings of owners."""
-    return [fold(word) for word in written(OWNER.sub("", text))]
+    return [fold(word) for word in written(FORMS["owner"].sub("", text))]
 
 
 def plain_units(text: str) -> list[str]:
@@ -193,7 +185,7 @@ class AnswerClaim:
         self.query = query
         self.labels = asks_label(query)
         raw = plain_words(self.text)
-        self.words = [glued[1] if (glued := GLUED.match(word)) else word for word in raw]
+        self.words = [glued[1] if (glued := FORMS["glued"].match(word)) else word for word in raw]
         self.places: dict[str, list[int]] = {}
         for index, word in enumerate(self.words):
             for unit in {_unit(word), _unit(raw[index])}:
@@ -301,7 +293,7 @@ class AnswerClaim:
 
 def is_figure(specific: Specific) -> bool:
     """Whether a number is told by its figures alone, without a unit or a scale."""
-    return specific.kind == "number" and not specific.unit and FIGURE.fullmatch(specific.text) is not None
+    return specific.kind == "number" and not specific.unit and FORMS["figure"].fullmatch(specific.text) is not None
 
 
 def figures(specific: Specific) -> set[str]:
@@ -310,7 +302,7 @@ def figures(specific: Specific) -> set[str]:
     >>> [figures(one) for one in find("1,577 million and 5.46%", EXACT)]
     [{'1577'}, {'5.46'}]
     """
-    match = FIGURE.match(specific.text) if specific.kind in ("number", "percent") else None
+    match = FORMS["figure"].match(specific.text) if specific.kind in ("number", "percent") else None
     if match is None:
         return set()
     figure = match[0].rstrip(" .,'")

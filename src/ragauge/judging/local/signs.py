@@ -14,16 +14,11 @@ from functools import lru_cache
 from ragauge.judging.local.english import NEGATIONS
 from ragauge.text.names import codes, stands
 from ragauge.text.tokens import words
-from ragauge.text.word_files import read_words
+from ragauge.text.word_files import read_patterns, read_words
 
-WORDS = read_words(__file__, "signs")
+WORDS, FORMS = read_words(__file__, "signs"), read_patterns(__file__, "signs")
 
 LONGEST = 20_000     # characters of a passage that are looked at
-_SIGN = re.compile(
-    r"(?:[<>≤≥]=?|[!=]=|=[<>])\s*[\w.]+"             # a comparison and what follows it
-    r"|(?<![\w.,)\]])(?<!\d\s)[-+]\s?\d[\d.,]*"      # a signed number, or one added or taken away
-    r"|\b[A-Za-z](?:\+\+|#)(?!\w)|\b[A-Z][+-](?![\w-])"     # C++, C#, A+
-)
 _SAME = str.maketrans({"−": "-", "–": "-", "‐": "-", "≤": "<=", "≥": ">="})
 
 
@@ -37,7 +32,7 @@ def signs(text: str) -> tuple[str, ...]:
     """
     if text.isalnum():
         return ()
-    written = (match[0].replace(" ", "").rstrip(".,") for match in _SIGN.finditer(text.translate(_SAME)))
+    written = (match[0].replace(" ", "").rstrip(".,") for match in FORMS["sign"].finditer(text.translate(_SAME)))
     return tuple(dict.fromkeys((*written, *codes(text))))
 
 
@@ -47,7 +42,7 @@ def held(wanted: tuple[str, ...], text: str) -> bool:
     >>> held(("<3",), "while x < 3"), held(("<3",), "while x > 3"), held(("-5",), "at minus 5 degrees")
     (True, False, True)
     """
-    there = {*signs(text[:LONGEST]), *signs(re.sub(r"\bminus\s+(?=\d)", "-", text[:LONGEST], flags=re.IGNORECASE))}
+    there = {*signs(text[:LONGEST]), *signs(FORMS["minus"].sub("-", text[:LONGEST]))}
     return all(sign in there or (sign in codes(sign) and stands(sign, text[:LONGEST])) for sign in wanted)
 
 
@@ -58,10 +53,6 @@ LOOKED_AT = 4_000     # characters of an answer
 
 NAMES: dict[str, tuple[str, ...]] = {sign: tuple(names.split(", ")) for sign, names in WORDS["names"].items()}
 SIGN_OF = {name: sign for sign, names in NAMES.items() for name in names}
-KIND = r"(?:character|sign|symbol|operator|mark|key|punctuation)"
-ARTICLE = re.compile(rf"^(?:an? |the |using )+|(?: {KIND})+$")
-ASIDE = re.compile(r"\s*\([^\w\s]{0,4}\)\s*\.?$")      # "the pipe (|)"
-LEAD = re.compile(r"^(?:use|with|by|it is|it's)\s+", re.IGNORECASE)
 AROUND = "`'\"“”‘’«» \t\n"
 PROSE = frozenset("-/&.,:;!?+=|*\"'()<>[]")         # what prose uses alone: only quoted or in brackets are they meant
 
@@ -75,13 +66,13 @@ def sign_of(text: str) -> str:
     >>> sign_of("two signs"), sign_of("N/A")
     ('', '')
     """
-    opening = LEAD.sub("", " ".join(text.split()))
+    opening = FORMS["lead"].sub("", " ".join(text.split()))
     marked = opening.rstrip(".") if len(opening) > 1 and opening[0] == "`" else opening
     for form in (marked.strip(AROUND), marked.strip("`"), opening):
         if is_sign(form):
             return form
-    name = ASIDE.sub("", marked).strip(AROUND + ".").casefold()
-    return SIGN_OF.get(name) or SIGN_OF.get(ARTICLE.sub("", ARTICLE.sub("", name)), "")
+    name = FORMS["aside"].sub("", marked).strip(AROUND + ".").casefold()
+    return SIGN_OF.get(name) or SIGN_OF.get(FORMS["article"].sub("", FORMS["article"].sub("", name)), "")
 
 
 def is_sign(text: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -18,7 +17,6 @@ LOOKED_AT = 4_000     # characters of an answer within which the asked-for thing
 SIDE = 2              # words of a side that are compared
 
 LISTED = 3                               # new names that make a count without a number
-_YEAR = re.compile(r"(?:1[0-9]|20)[0-9]{2}")     # bare: it dates, it does not count
 
 WORDS, FORMS = read_words(__file__, "slots"), read_patterns(__file__, "slots")
 POLAR = FORMS["polar"]
@@ -179,6 +177,6 @@ def _fresh(given: Sequence[Specific], query: str) -> set[str]:
 
 
 def _year(specific: Specific, answer: str) -> bool:
-    if specific.unit or _YEAR.fullmatch(specific.text) is None:
+    if specific.unit or FORMS["year"].fullmatch(specific.text) is None:
         return False
     return FORMS["counted"].match(answer, specific.end) is None

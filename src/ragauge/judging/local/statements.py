@@ -5,7 +5,6 @@ Openings that say nothing of the matter: "Based on the provided context, the ans
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -41,7 +40,6 @@ def lead_in(sentence: str) -> int:
 
 LED_IN = [form for name, form in FORMS.items() if name.startswith("led_")]
 OPEN_WORDS = TURNING.union(read_words(__file__, "statements")["open"].split())
-CAPITALS = re.compile(r"[A-Z][a-z]*\s[A-Z]|\b[A-Z]{2,}\b")     # of names
 FEWEST_LED = 3      # words behind such a lead-in
 
 
@@ -59,17 +57,11 @@ def led_in(sentence: str) -> int:
         match = form.match(sentence[:LONGEST], end)
         lead = match[0] if match is not None else ""
         plain = form is FORMS["led_polar"] or OPEN_WORDS.isdisjoint(words(lead))
-        if plain and CAPITALS.search(lead) is None:
+        if plain and FORMS["capitals"].search(lead) is None:
             end += len(lead)
     return end if len(words(sentence[end:])) >= FEWEST_LED else 0
 
 
-FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^`\n]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
-HEADING = re.compile(r"^\s*#{1,6}\s")
-CODE_ALONE = re.compile(r"\s*(`{1,2})[^`\n]+\1[.\s]*$")
-QUESTION_END = re.compile(r"[?？؟\u037e]\s*[\"'”’»)\]」]*$")
-OPENING_QUOTE = re.compile(r"(?:^|\s)[\"'“‘«「(]")
-POINTER_END = re.compile(r"[:：]\s*$")
 MOST_POINTER_WORDS = 14
 FEWEST_WORDS = 3        # of the part that answers in a sentence that declines
 MOST_LOOKED_AT = 400    # sentences in which declining is looked for: no refusal is as long
@@ -135,7 +127,7 @@ def statements(answer: str) -> Statements:
 
 def _fenced(answer: str, sentences: Sequence[Sentence]) -> Sequence[Sentence]:
     """The sentences, those within a fence of code as code spans: nothing in them is markup."""
-    blocks = [block.span(2) for block in FENCED.finditer(answer)] if "```" in answer or "~~~" in answer else []
+    blocks = [block.span(2) for block in FORMS["fenced"].finditer(answer)] if "```" in answer or "~~~" in answer else []
     if not blocks:
         return sentences
     inside = {}
@@ -177,16 +169,18 @@ def states(sentence: str) -> bool:
     mark = not any(len(word) > 1 or not word.isascii() or word.isdigit() for word in own)     # "a" before an item
     if not content or (len(own) == 1 and own[0] in CONTENTLESS) or mark:
         return False
-    if HEADING.match(sentence) or FENCE.match(sentence) or (_asks(plain) and not CODE_ALONE.match(sentence)):
+    if FORMS["heading"].match(sentence) or FENCE.match(sentence):
         return False
-    if POINTER_END.search(plain) and len(own) <= MOST_POINTER_WORDS:
+    if _asks(plain) and not FORMS["code_alone"].match(sentence):
+        return False
+    if FORMS["pointer_end"].search(plain) and len(own) <= MOST_POINTER_WORDS:
         return False
     return len(plain) > LONGEST_TALK or not found(TALK, plain)
 
 
 def _asks(plain: str) -> bool:
     """Whether a sentence only asks; a statement may end with a quoted question."""
-    if QUESTION_END.search(plain[-8:]) is None or PLACEHOLDER.search(plain):
+    if FORMS["question_end"].search(plain[-8:]) is None or PLACEHOLDER.search(plain):
         return False
-    quoted = OPENING_QUOTE.search(plain)
+    quoted = FORMS["opening_quote"].search(plain)
     return quoted is None or not plain[: quoted.start()].strip() or FORMS["asking"].match(plain) is not None
