@@ -24,7 +24,6 @@ CJK_UNITS = {name: unit for name, unit in UNITS.items() if ord(name[0]) > 0x2E80
 # with capitals these are codes (5G, 4K), in small letters words ("5 ad campaigns")
 SMALL_ONLY = frozenset(["g", "h", "l", "m", "s", "t", "x"])
 CAPITAL_ONLY = frozenset(["ad", "bc", "bce", "ce", "v", "w"])
-CURRENCY_BEFORE = re.compile(r"([$€£¥₹₩₽])\s?$|\b(USD|EUR|GBP|JPY|CNY|CHF|INR|Rs)\.?\s?$")
 
 # powers of ten
 SCALES, SHORT_SCALES, CJK_SCALES = (
@@ -43,8 +42,6 @@ WORD_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion
 
 LABEL = read_patterns(__file__, "units")["label"]     # words before such a number
 NO_LABELS = ENGLISH | OPENERS | WEEKDAYS | dates.MONTHS.keys()
-DOTTED = re.compile(r"(?P<dotted>\d+(?:\.\d+){2,})|(?P<decimal>\d+\.\d+)")
-V_BEFORE = re.compile(r"(?<![^\W_])[vV]$")     # of v2.10
 LABELED = re.compile(rf"(?:{LABEL.pattern}|(?<![^\W_])[^\W\d_]*[A-Z][^\W\d_]*[a-z]|(?<!\w)v\.?) ?$")
 
 
@@ -251,7 +248,7 @@ def _at(plain: str, pos: int, digits: int) -> Mark | None:
     if before in "Y '" and (year := dates.fiscal(plain, pos, digits)) is not None:
         return year
     if before == "_" or (before.isalpha() and ord(before) < SPACED_UNTIL):
-        match = DOTTED.match(plain, pos) if V_BEFORE.search(plain, max(0, pos - 2), pos) else None
+        match = FORMS["dotted"].match(plain, pos) if FORMS["v_before"].search(plain, max(0, pos - 2), pos) else None
         return _number(plain, pos, match) if match is not None else None
     if before == "-" and FORMS["code_before"].search(plain, max(0, pos - 24), pos):
         return None
@@ -274,7 +271,7 @@ def _enumerates(plain: str, pos: int, match: re.Match[str]) -> bool:
 
 
 def _number(plain: str, pos: int, match: re.Match[str]) -> Mark | None:
-    symbol = CURRENCY_BEFORE.search(plain, max(0, pos - 5), pos)
+    symbol = FORMS["currency_before"].search(plain, max(0, pos - 5), pos)
     tail = suffix_after(plain, match.end(), currency=symbol is not None)
     if tail is None:
         return None

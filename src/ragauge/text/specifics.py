@@ -23,8 +23,7 @@ from ragauge.text.tokens import ENGLISH, words
 from ragauge.text.word_files import read_patterns
 
 MARKS = '"“”„«»‘‹「『＂'
-QUOTED = read_patterns(__file__, "specifics")["quoted"]
-CUT = re.compile(r"\s*(?:\[\s*)?(?:\.\.\.|…)(?:\s*\])?\s*")
+FORMS = read_patterns(__file__, "specifics")
 SPACELESS = re.compile(f"[{UNSPACED}]")
 FEWEST_WORDS, FEWEST_CHARACTERS = 3, 6
 
@@ -33,7 +32,7 @@ def find_quotes(text: str) -> Iterator[Mark]:
     """What stands in quotation marks: at least three words, or six characters of a script without spaces."""
     if not any(mark in text for mark in MARKS) and "'" not in text:
         return
-    for match in QUOTED.finditer(text):
+    for match in FORMS["quoted"].finditer(text):
         start, end = match.span(match.lastindex or 0)
         normal = canonical_quote(text[start:end])
         least = FEWEST_CHARACTERS if SPACELESS.search(normal) else FEWEST_WORDS
@@ -47,7 +46,7 @@ def canonical_quote(quote: str) -> str:
     >>> canonical_quote("We “will” not ... give in.")
     'we will not … give in'
     """
-    return " … ".join(part for part in (" ".join(words(piece)) for piece in CUT.split(quote)) if part)
+    return " … ".join(part for part in (" ".join(words(piece)) for piece in FORMS["cut"].split(quote)) if part)
 
 
 Kind = Literal["number", "date", "name", "percent", "quote"]
@@ -56,7 +55,6 @@ CACHED = 50_000     # characters; the finds of a longer text are not kept
 SAMPLE = 1_000      # characters that tell the language
 TELLING = 3         # digits of a number that is known without its multiplier: "5 million" is not 5
 APART = 100         # places between two texts
-BRACKETED = re.compile(r"\([$€£¥₹]?\s?$")
 DIGITS, DIGITS_OR_NOT = re.compile(r"[0-9]+"), re.compile(r"[0-9]+|[^0-9]+")
 
 
@@ -168,7 +166,7 @@ def _readings(mark: Mark, text: str) -> set[str]:
         if text.startswith("FY", mark.start):       # FY18 is no 18
             return both
         return both | {numerals.canonical(digits, "") for digits in DIGITS.findall(text, mark.start, mark.end)}
-    if BRACKETED.search(text, max(0, mark.start - 3), mark.start) and text[mark.end : mark.end + 1] == ")":
+    if FORMS["bracketed"].search(text, max(0, mark.start - 3), mark.start) and text[mark.end : mark.end + 1] == ")":
         both |= {f"-{normal}" for normal in both if normal[0] != "-"}      # as accounts write a negative
     if mark.kind == "percent":
         return both | {normal.removesuffix("%") for normal in both}

@@ -26,9 +26,6 @@ MAX_CELL_CHARS = 60
 MIN_CELL_SHARE = 0.5     # of the lines that are cells
 MIN_AMOUNT_SHARE = 0.25  # of these cells that are amounts: a list or a poem has short lines too
 MIN_TABLE_SHARE = 0.5    # of the characters that stand in rows
-SENTENCE_END = re.compile(r"[.!?。！？।…:;,]['\"”’»)\]]*$")
-AMOUNT = re.compile(r"^[\W_]*(?:\d[\d\s.,'’]*[\W_]*(?:%|[^\W\d_]{1,3})?|[-–—$€£¥₹%])[\W_]*$")
-LINE = re.compile(r"[^\n\r]+")
 FORMS = read_patterns(__file__, "table_rows")
 Layout = Literal["prose", "table", "cells"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
@@ -86,7 +83,7 @@ def _lined(text: str) -> Iterator[Block]:
     above: list[str] = []
     waiting: list[list[Field]] = []
     split = None
-    for line in islice(LINE.finditer(text), MOST_LINES):
+    for line in islice(FORMS["line"].finditer(text), MOST_LINES):
         written = line[0]
         if not written.strip() or (FORMS["rule"].fullmatch(written) and "-" in written and "—" not in written):
             continue
@@ -110,7 +107,7 @@ def _lined(text: str) -> Iterator[Block]:
 
 def _stacked(text: str) -> Iterator[Block]:
     """Runs of rows with one cell a line: a label and as many numbers each, under as many heads."""
-    lines = islice(LINE.finditer(text), MOST_LINES)
+    lines = islice(FORMS["line"].finditer(text), MOST_LINES)
     cells = [_cut(line[0], line.start(), "\n")[0] for line in lines if line[0].strip()]
     counted = [number(cell.text) is not None for cell in cells]
     start = done = 0
@@ -232,8 +229,8 @@ def layout_of(text: str) -> Layout:
     """
     text = text[:MAX_CHARS]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    cells = [line for line in lines if len(line) <= MAX_CELL_CHARS and not SENTENCE_END.search(line)]
-    amounts = sum(AMOUNT.match(line) is not None for line in cells)
+    cells = [line for line in lines if len(line) <= MAX_CELL_CHARS and not FORMS["sentence_end"].search(line)]
+    amounts = sum(FORMS["amount"].match(line) is not None for line in cells)
     if len(cells) >= max(MIN_CELL_LINES, MIN_CELL_SHARE * len(lines)) and amounts >= MIN_AMOUNT_SHARE * len(cells):
         return "cells"
     spans = [(rows[0][0].start, rows[-1][-1].end) for rows, _ in blocks(text) if rows[0] and rows[-1]]

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from ragauge.judging.local.english import opposed
 from ragauge.judging.local.items import Item
-from ragauge.judging.local.measures import alike, other_unit, same_amount, same_day
+from ragauge.judging.local.measures import alike, same_amount, same_day
 from ragauge.text.word_files import read_words
 
 WORDS = read_words(__file__, "names")
@@ -194,7 +194,8 @@ def related(one: Item, other: Item) -> Relation | None:
             return "same"
         if one.label or other.label:
             return "label"
-        if other_unit(one.measure, other.measure):
+        units = {one.measure.unit, other.measure.unit} - {""}
+        if len(units) > 1 and not {*one.measure.values}.isdisjoint(other.measure.values):
             return "unit"
         return "number" if alike(one.measure, other.measure) else None
     if {one.kind, other.kind} == {"date", "number"}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import log
 from typing import NamedTuple
@@ -81,10 +81,10 @@ def link(table: Table, ask: NamedInClaim) -> Linked | None:
     groups = _groups(table, ask)
     rows = _scores(table.labels, ask.words, table.sections)
     lines = {row: _row_lines(table, row, groups, ask) for row in range(len(table.labels))}
-    kept = _best(rows, _dated(lines, ask))
+    kept = _best(rows, [row for row, own in lines.items() if own])
     if not kept:
         return _columns(table, ask)
-    shown = _merged(table, [line for row in kept[:MOST_LINES] for line in lines[row]])
+    shown = tuple(line for row in kept[:MOST_LINES] for line in lines[row])
     order = [(row, column) for row, column in _named(rows, ask.words) if lines[row]]
     named = tuple(TableLine(row, column, line.header, line.entries) for row, column in order for line in lines[row][:1])
     there = {entry.year for line in shown for entry in line.entries} | {None}
@@ -99,22 +99,6 @@ def _sides(lines: Sequence[TableLine], words: Sequence[str]) -> tuple[TableLine,
     common = set.intersection(*map(set, headers)) if len(lines) > 1 else set()
     scores = _scores([" ".join(word for word in header if word not in common) for header in headers], words)
     return tuple(lines[n]._replace(place=column) for n, column in _named(scores, words))
-
-
-def _merged(table: Table, lines: Sequence[TableLine]) -> tuple[TableLine, ...]:
-    """Rows of one name that stand under one year each as one line."""
-    alike: dict[tuple[str, str], list[TableLine]] = {}
-    for line in lines:
-        alike.setdefault((_kind(table.labels[line.row or 0]), line.header), []).append(line)
-    merged = []
-    for same in alike.values():
-        entries = tuple(entry for line in same for entry in line.entries)
-        dates = {entry.year for entry in entries}
-        if len(same) > 1 and None not in dates and len(dates) == len(entries):
-            merged.append(TableLine(same[0].row, same[0].place, same[0].header, entries))
-        else:
-            merged += same
-    return tuple(merged)
 
 
 class _Score(NamedTuple):
@@ -152,15 +136,6 @@ def _best(scores: Sequence[_Score], among: Iterable[int] | None = None) -> list[
         return []
     top = max(scores[n].value for n in able)
     return [n for n in able if scores[n].value >= top - ALIKE]
-
-
-def _dated(lines: Mapping[int, Sequence[TableLine]], ask: NamedInClaim) -> list[int]:
-    """Rows with numbers, and where any has one of a year that is asked for only those, and those without years."""
-    filled = [row for row, own in lines.items() if own]
-    dates = {row: {entry.year for line in lines[row] for entry in line.entries} - {None} for row in filled}
-    if not any(dates[row] & set(ask.years) for row in filled):
-        return filled
-    return [row for row in filled if not dates[row] or dates[row] & set(ask.years)]
 
 
 def _named(scores: Sequence[_Score], words: Sequence[str]) -> list[tuple[int, int]]:

@@ -71,14 +71,9 @@ def names_money(text: str) -> bool:
     return any(mark.unit in MONEY for mark in find(text, NUMBER))
 
 
-def cites(text: str) -> bool:
-    """Whether a text cites anything, by a mark, an address or words."""
-    return any(sign.search(text) is not None for sign in (BRACKETED, ADDRESS, FORMS["sign_cites"]))
-
-
 # of kinds that no single pattern shows
 CHECKS: Mapping[str, Callable[[str], bool]] = {
-    "cites": cites,
+    "cites": lambda text: any(sign.search(text) for sign in (BRACKETED, ADDRESS, FORMS["sign_cites"])),
     "link": lambda text: ADDRESS.search(text) is not None,
     "bullets": lambda text: COUNTED["bullet"](text) > 0,
     "markdown": lambda text: MARKDOWN.search(text) is not None,
@@ -106,7 +101,7 @@ def checked(criterion: str, answer: str) -> bool | None:
     >>> checked("is at most 5 words", "It costs 49 euros."), checked("is polite", "Thanks!")
     (True, None)
     """
-    for check in (_length, _literal, _language, _kind):
+    for check in (_length, _literal, _kind):
         outcome = check(criterion, answer)
         if outcome is not None:
             return outcome
@@ -152,14 +147,11 @@ def _literal(criterion: str, answer: str) -> bool | None:
     return f" {' '.join(wanted)} " in f" {' '.join(given)} "
 
 
-def _language(criterion: str, answer: str) -> bool | None:
-    match = FORMS["language"].fullmatch(criterion)
-    wanted = LANGUAGES.get(match[1].lower()) if match is not None else None
-    code = guess(answer) if wanted is not None else "und"
-    return None if code == "und" else code == wanted
-
-
 def _kind(criterion: str, answer: str) -> bool | None:
+    match = FORMS["language"].fullmatch(criterion)
+    named = LANGUAGES.get(match[1].lower()) if match is not None else None
+    if named is not None and (code := guess(answer)) != "und":
+        return bool(code == named)
     for name, form in FORMS.items():
         head, _, kind = name.partition("_")
         if head == "kind" and form.fullmatch(criterion):

@@ -90,17 +90,16 @@ class TextAlignment:
         return self.claim[pair.claim].text, self.passage[pair.passage].text
 
 
-def align_texts(claim: Sequence[Item], passage: Sequence[Item], near: float = NEAR_COPY) -> TextAlignment | None:
+def align_texts(claim: Sequence[Item], passage: Sequence[Item]) -> TextAlignment | None:
     """The claim beside the sentence; None unless it is a near-copy of a part of it.
 
-    `near` is the least share of the claim's items with content that have an equal partner; those that differ from
-    their partner do not count.
+    Of the claim's items with content NEAR_COPY have an equal partner; those that differ from theirs do not count.
     """
     laid = TextAlignment(claim, passage, align(claim, passage))
     apart = {pair.claim for pair in laid.pairs if pair.relation != "same"}
     own = sum(word.content and at not in apart for at, word in enumerate(claim))
     held = sum(claim[at].content for at in laid.beside)
-    if not held or held < near * own:
+    if not held or held < NEAR_COPY * own:
         return None
     if held >= FEWEST:
         return laid

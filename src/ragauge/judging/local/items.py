@@ -22,12 +22,6 @@ OPENING = re.compile(r"[.!?:…\n|•*#]\s*[\"“‘'(\[]*$")     # a sentence b
 INSIDE = re.compile(r"(?<=[A-Za-z0-9,;] )[A-Z][^\W_]+(?:'s)?")
 SMALL = re.compile(r"\b[a-z]+")
 BRACKETS = re.compile(r"\([^()]{0,200}\)")
-LINK = re.compile(r" ?[-–/&]? ?")
-CURRENCY = re.compile(r"[$€£¥₹]\s?$")
-LABEL = re.compile(
-    r"\b([A-Z][\w-]*|version|firmware|release|section|article|chapter|clause|step|page|figure|table|model|type|level|phase"
-    r"|part|no\.?|room|client|line|rule|item|question|v\.?)\s$"
-)
 NO_HEADS = STOPS | OPENERS
 NO_CONTENT = STOPS | NEGATIONS
 NO_NAMES = OPENERS | WEEKDAYS | set(MONTHS)
@@ -74,8 +68,7 @@ def read(text: str, known: Collection[str], small: Collection[str]) -> tuple[Ite
 
     `known` are words, folded, that have a capital inside a sentence elsewhere; `small` such as occur without one.
     """
-    row = [replace(item, kind="name") if _opens_as_name(item, known, small) else item for item in items(text)]
-    return tuple(_joined(text, row))
+    return tuple([replace(item, kind="name") if _opens_as_name(item, known, small) else item for item in items(text)])
 
 
 @lru_cache(maxsize=512)
@@ -119,22 +112,6 @@ def unglossed(text: str, row: Sequence[Item]) -> tuple[Item, ...] | None:
     return kept if len(kept) < len(row) else None
 
 
-def _joined(text: str, words: Sequence[Item]) -> Iterator[Item]:
-    """Names that nothing but a space, a dash or a stroke divides as one: Bcr - Abl."""
-    last: Item | None = None
-    for word in words:
-        if last and last.kind == word.kind == "name" and LINK.fullmatch(text, last.end, word.start):
-            parts = last.parts + word.parts
-            whole = text[last.start : word.end]
-            last = replace(last, text=whole, end=word.end, key=" ".join(parts), stem="", parts=parts)
-            continue
-        if last:
-            yield last
-        last = word
-    if last:
-        yield last
-
-
 def _slot(text: str, specific: Specific) -> Item | None:
     if specific.kind == "name":
         parts = tuple(SHORT_FORMS.get(part, part) for part in specific.normal.split())
@@ -149,7 +126,7 @@ def _slot(text: str, specific: Specific) -> Item | None:
 def _number(text: str, specific: Specific) -> Item:
     start = specific.start
     unit, end = unit_of(text, specific)
-    if symbol := CURRENCY.search(text, max(0, start - 4), start):
+    if symbol := FORMS["currency"].search(text, max(0, start - 4), start):
         start = symbol.start()
     figure = text[start : specific.end]
     label = not unit and _labels(text[max(0, specific.start - 30) : specific.start], figure)
@@ -168,7 +145,7 @@ def measured(text: str) -> tuple[Measure, ...]:
 
 def _labels(before: str, figure: str) -> bool:
     """Whether the word before a number makes it a label; one in words is none behind a mere capital: "Leaping nine"."""
-    head = LABEL.search(before)
+    head = FORMS["label"].search(before)
     if head is None or head[1].lower() in NO_HEADS or head[1].endswith("ly"):
         return False
     return figure[-1:].isdigit() or not head[1].istitle()

@@ -209,11 +209,6 @@ def same_amount(measure: Measure, other: Measure) -> bool:
     return rough in (round(exact / step) * step, floor(exact / step) * step)
 
 
-def other_unit(measure: Measure, other: Measure) -> bool:
-    """Whether only the unit differs."""
-    return bool(measure.unit and other.unit and measure.unit != other.unit and set(measure.values) & set(other.values))
-
-
 def alike(measure: Measure, other: Measure) -> bool:
     """Whether two amounts measure the same, as far as their units tell."""
     if not measure.unit or not other.unit or measure.unit == other.unit:

@@ -55,7 +55,6 @@ def _dated(line: TableLine, ask: NamedInClaim) -> list[LineCell]:
     return [entry for entry in line.entries if entry.year is not None and (not several or entry.year in several)]
 
 
-MOST_WHOLES = 3
 EVERY = -1              # not one thing that is named, but any
 
 
@@ -134,7 +133,7 @@ class TablePart(NamedTuple):
         return None
 
     def _implied(self, amount: Amount, ask: NamedInClaim) -> Met | None:
-        for result in results(self.part, _wholes(self.own.table, self.part), ask, self.text):
+        for result in results(self.part, ask, self.text):
             cell = result.entries[0].cell
             each = signs(amount, result, self.text)
             if result.pure:
@@ -236,18 +235,3 @@ def _asking(text: str, amount: Amount) -> str:
     claim = text.rpartition("\n")[2]
     start = claim.find(amount.specific.text)
     return "" if FORMS["to"].search(claim[:start]) or len(amounts(claim)) > 1 else claim
-
-
-def _wholes(table: Table, part: Linked) -> list[TableLine]:
-    """Lines of totals, which may be what a share is of."""
-    line = part.best[0]
-    if line.row is None:
-        return []
-    columns = {entry.cell.column: entry.year for entry in line.entries}
-    totals = []
-    for row, label in enumerate(table.labels):
-        if FORMS["whole"].search(label) and row != line.row:
-            cells = [cell for cell in table.cells if cell.row == row and cell.column in columns]
-            entries = tuple(LineCell(cell, columns[cell.column]) for cell in cells)
-            totals.append(TableLine(row, 0, line.header, entries))
-    return totals[:MOST_WHOLES]

@@ -25,11 +25,8 @@ class Result(NamedTuple):
     pure: bool = False     # whether it has no unit, so that the table's scale is none of its
 
 
-def results(part: Linked, wholes: Sequence[TableLine], ask: NamedInClaim, text: str) -> Iterator[Result]:
-    """What follows from the numbers of a table by an operation that the words name.
-
-    `wholes` are lines of totals, which may be what a share is of; `text` is question and claim.
-    """
+def results(part: Linked, ask: NamedInClaim, text: str) -> Iterator[Result]:
+    """What follows from the numbers of a table by an operation that the words of question and claim name."""
     lines, named, sides, asked, spans = part.best, part.named, part.sides, ask.years, ask.spans
     change, mean = FORMS["change"].search(text), FORMS["mean"].search(text)
     share = FORMS["ratio"].search(text) is not None
@@ -50,26 +47,13 @@ def results(part: Linked, wholes: Sequence[TableLine], ask: NamedInClaim, text: 
             yield from _gathered(each, mean=mean is not None)
         if share:
             yield from _shares(each, text)
-    if share and len(several) < 2:
-        for line in lines[:MOST_ROWS]:
-            for whole in wholes:
-                for each in _columns([line, whole], asked):
-                    yield from _quotient(each[0], each[1])
-
-
-def _once(line: TableLine) -> tuple[LineCell, ...]:
-    """The entries, of each year the first: "31 December 2018" beside "1 January 2018"."""
-    dates = {entry.year for entry in line.entries}
-    if None in dates or not 1 < len(dates) < len(line.entries):
-        return line.entries
-    return tuple({entry.year: entry for entry in reversed(line.entries)}.values())[::-1]
 
 
 def _chosen(line: TableLine, asked: tuple[int, ...], *, spans: bool) -> Sequence[LineCell]:
     """The entries of the years that are named; all of them where fewer than two are."""
     if len(asked) > 1:
         low, high = min(asked), max(asked)
-        return [e for e in _once(line) if e.year in asked or (spans and e.year is not None and low <= e.year <= high)]
+        return [e for e in line.entries if e.year in asked or (spans and e.year is not None and low <= e.year <= high)]
     return [] if asked else line.entries[:MOST_ENTRIES]
 
 
@@ -91,8 +75,8 @@ def _changes(line: TableLine, asked: tuple[int, ...], text: str) -> Iterator[Res
 
 def _pairs(line: TableLine, asked: tuple[int, ...]) -> Iterator[tuple[LineCell, LineCell]]:
     """Earlier and later entries between which a change is asked for."""
-    entries = _once(line)
-    if any(entry.year is None for entry in entries) or len({entry.year for entry in entries}) < len(entries):
+    entries, dates = line.entries, {entry.year for entry in line.entries}
+    if None in dates or len(dates) < len(entries):
         if len(entries) in (2, 3):
             yield entries[1], entries[0]
             yield entries[0], entries[1]

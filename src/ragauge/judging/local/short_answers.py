@@ -17,7 +17,7 @@ from ragauge.judging.local.statements import bare
 from ragauge.text.names import codes, fold, stands, written
 from ragauge.text.numerals import CURRENCIES, asks_label, versioned
 from ragauge.text.specifics import EXACT, Specific, find, found_in
-from ragauge.text.tokens import stem, words
+from ragauge.text.tokens import stem
 from ragauge.text.word_files import read_patterns, read_words
 
 MOST_WORDS = 8          # of a phrase
@@ -29,7 +29,6 @@ COMPOUND = 4            # letters from which on a phrase may be written in one w
 BEFORE = 3              # words before a mention that may negate it
 MOST_READINGS = 8
 ROUND_ZEROS = 2         # at the end of a number that is taken for a rounded one
-DESCRIBING = 4          # words with content, in small letters, from which on a phrase describes
 
 WORDS, FORMS = read_words(__file__, "short_answers"), read_patterns(__file__, "short_answers")
 EITHER, EACH = FORMS["either"], FORMS["each"]
@@ -71,21 +70,6 @@ def is_short(reference: str) -> bool:
     """
     count = len(written(reference[:LOOKED_AT]))
     return 0 < count <= (MOST_SENTENCE_WORDS if FORMS["ends"].search(reference) else MOST_WORDS)
-
-
-def is_descriptive(phrase: str) -> bool:
-    """Whether a phrase describes rather than names: it may be told in other words.
-
-    >>> is_descriptive("teaching the theory of evolution in schools"), is_descriptive("Pride and Prejudice")
-    (True, False)
-    """
-    plain = [word for word in written(phrase) if word[0].islower() and word not in STOPS]
-    return len(plain) >= DESCRIBING and len(EACH.split(phrase)) <= 2
-
-
-def is_negated(text: str) -> bool:
-    """Whether a statement denies: an odd number of negations."""
-    return sum(word in NEGATIONS or word.endswith("n't") for word in words(text)) % 2 == 1
 
 
 @lru_cache(maxsize=512)
@@ -207,7 +191,10 @@ class AnswerClaim:
             count = single is not None and single.kind == "number" and not single.unit
             return not count or stands_alone(part.numbers[0], self.text, self.query)
         position = self._together([self.where(word) for word in part.words])
-        return part.compound and self._compound(part.joined) if position is None else not self._denied(position, part)
+        if position is None:
+            return part.compound and self._compound(part.joined)
+        before = self.words[max(0, position - BEFORE) : position]
+        return not NEGATIONS.isdisjoint(part.words) or NEGATIONS.isdisjoint(before) or "only" in before
 
     def holds(self, part: ReferencePart) -> bool:
         """Whether the claim has a part as it is written, forms of its words and spellings of its numbers aside."""
@@ -284,11 +271,6 @@ class AnswerClaim:
         near = (at for at in min(places, key=len) if all(any(abs(n - at) <= reach for n in row) for row in places))
         return next(near, None)
 
-    def _denied(self, index: int, part: ReferencePart) -> bool:
-        if not NEGATIONS.isdisjoint(part.words):
-            return False
-        before = self.words[max(0, index - BEFORE) : index]
-        return any(word in NEGATIONS for word in before) and "only" not in before
 
 
 def is_figure(specific: Specific) -> bool:

@@ -69,15 +69,10 @@ def sign_of(text: str) -> str:
     opening = FORMS["lead"].sub("", " ".join(text.split()))
     marked = opening.rstrip(".") if len(opening) > 1 and opening[0] == "`" else opening
     for form in (marked.strip(AROUND), marked.strip("`"), opening):
-        if is_sign(form):
+        if 0 < len(form) <= LONGEST_SIGN and all(unicodedata.category(char)[0] in "PS" for char in form):
             return form
     name = FORMS["aside"].sub("", marked).strip(AROUND + ".").casefold()
     return SIGN_OF.get(name) or SIGN_OF.get(FORMS["article"].sub("", FORMS["article"].sub("", name)), "")
-
-
-def is_sign(text: str) -> bool:
-    """Whether a text is made of a few signs alone."""
-    return 0 < len(text) <= LONGEST_SIGN and all(unicodedata.category(char)[0] in "PS" for char in text)
 
 
 def says(sign: str, text: str) -> bool:

@@ -12,21 +12,20 @@ below a half.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from ragauge.judging.local.english import NEGATIONS
 from ragauge.judging.local.index import Mode, carries_content, units_of
 from ragauge.judging.local.refusals import is_refusal
 from ragauge.judging.local.short_answers import (
+    FORMS,
     AnswerClaim,
     ReferencePart,
     figures,
-    is_descriptive,
     is_figure,
-    is_negated,
     is_short,
     plain_units,
     plain_words,
@@ -39,6 +38,7 @@ from ragauge.judging.local.support import PreparedPassages, Weighed
 from ragauge.text.names import codes
 from ragauge.text.numerals import asks_label
 from ragauge.text.specifics import EXACT, NAME, Specific, find
+from ragauge.text.tokens import words
 
 
 def names_another(claim: AnswerClaim, references: Sequence[str], query: str) -> bool:
@@ -87,7 +87,7 @@ VERBATIM = 0.99        # the reference's words stand there as they are: of 2,920
 NAMED = 0.97        # its parts are there in another form or order: of 986 98.5 %
 TOLD = 0.95         # yes or no, as the reference says: not measured
 OPENED = 0.6        # yes or no alone, of a reference that says the same and more: not measured
-WHOLE = 0.9         # all sentences of another accepted answer, or what a describing phrase says: of 18 94 %
+WHOLE = 0.9         # all sentences of another accepted answer: of 18 94 %
 SHARED = 0.35       # a part of it or another form of it may be named: of 191 68 %, of 34 with little shared 44 %
 TOUCHED = 1 / 3     # of the letters of a part of a short reference that a claim has
 ELSE = 0.13         # nothing of it, and nothing of its kind in its place: of 318 12 %
@@ -111,9 +111,7 @@ def differing(p: float) -> float:
 MOST_REFERENCES = 256       # accepted answers that are looked for
 LONGEST_BARE = 60           # characters of an answer that claims nothing and yet may be a name: "Let", "In"
 NEWS = 0.6                  # share of what a reference says beyond the question that a claim has to hold
-CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
-# not of --no-cache
-YES_NO = re.compile(r"^(?!\W*--?\w)\W*(yes|no)\b(?!-\w)(?!\s+(?:one|longer|more)\b)", re.IGNORECASE)
+YES_NO = FORMS["yes_no"]
 
 
 class Stated(NamedTuple):
@@ -175,7 +173,8 @@ class Answer:
             return self.opening
         if POLAR.match(self.query) is None or not self.claims:
             return ""
-        return "no" if is_negated(self.claims[0]) else "yes"
+        negations = sum(word in NEGATIONS or word.endswith("n't") for word in words(self.claims[0]))
+        return "no" if negations % 2 else "yes"
 
     def states(self, reference: str, others: Sequence[str] = ()) -> Stated | None:
         """The claims that state a reference, or one of the others that are as good; None where none does."""
@@ -200,7 +199,7 @@ class Answer:
         short = [text for text in (reference, *others) if is_short(text)]
         named = self._names(short[:MOST_REFERENCES]) if short else None
         if named is None:
-            long = [text for text in (reference, *others) if text not in short or is_descriptive(text)]
+            long = [text for text in (reference, *others) if text not in short]
             named = next(filter(None, map(self._says, long[:MOST_REFERENCES])), None)
         return named
 
@@ -253,7 +252,7 @@ class Answer:
 
     def _chosen(self, part: ReferencePart, claim: AnswerClaim) -> bool:
         """Of a question "A or B?": whether the claim speaks of the part, and not before it of the other."""
-        cut = CHOICE.search(self.query)
+        cut = FORMS["choice"].search(self.query)
         if cut is None:
             return True
         sides = [plain_units(self.query[: cut.start()]), plain_units(self.query[cut.end() :])]

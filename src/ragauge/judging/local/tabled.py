@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
 from typing import NamedTuple
 
 from ragauge.data.facts import Strength, Window
@@ -14,17 +13,15 @@ from ragauge.judging.local.measures import Amount, amounts, without
 from ragauge.judging.local.met import EVERY, Met, PassageTable, TablePart, label, ranked, unit_in_head
 from ragauge.judging.local.support import Weighed
 from ragauge.text.language import frequent, guess
-from ragauge.text.tables import Table, scale_of, tables, years
+from ragauge.text.tables import scale_of, tables, years
 from ragauge.text.word_files import read_sets
 
 MOST_TABLES = 12        # of a passage
 MOST_AMOUNTS = 8        # of one claim
 LONGEST = 1_000         # characters of a claim that are looked at
-LONGEST_TEXT = 20_000   # characters of a passage whose words are looked at
 FEW = 2                 # words with content, beside its amounts, of a claim that only answers the question
 READINGS = 2            # a claim's own words tell which cell is meant, then they and the question's
 SURE = 0.75             # share of a row's label that is named, from which on another amount is wrong
-WORDED = 0.5            # share of a claim's words with content that its passage and the question have to hold
 # measured on questions about financial tables, true answers and as many spoilt ones
 STATED = 0.9            # p of an amount that stands in the cell asked for
 IMPLIED = 0.8           # p of one that follows by the operation asked for
@@ -87,7 +84,7 @@ class Tabled:
             unknown = "no passage tells which multiplier the table of passage {} has".format
             return _lessened(weighed, [Wrong(way.passage, unknown(way.passage), UNSURE) for way in met], others)
         wrong = [Wrong(fault.passage, f"passage {fault.passage} has {fault.reason}", UNMET) for fault, _ in order]
-        return _lessened(weighed, wrong or self._wrong(readings, claim, own), others)
+        return _lessened(weighed, wrong or self._wrong(readings, own), others)
 
     def _ranked(self, claim: str, numbers: Sequence[Amount]) -> Iterator[tuple[Met, bool]]:
         """Whether a bare year, or a bare count, is the one that the question asks for by a comparison, per table."""
@@ -106,8 +103,7 @@ class Tabled:
             ask = readings[min(reading, len(readings) - 1)]
             if (part := link(own.table, ask)) is not None:
                 linked.append((TablePart(own, part, ask, self.query, f"{self.query}\n{claim}"), bare))
-        worded = self._worded(claim, {part.own.passage for part, bare in linked if not bare})
-        return [(part, bare) for part, bare in linked if bare or worded]
+        return linked
 
     def _readings(self, claim: str, numbers: Sequence[Amount], *, bare: bool) -> list[NamedInClaim]:
         """What names the cell: a claim's own words, then with the question's; of a bare amount these."""
@@ -118,30 +114,25 @@ class Tabled:
         dated = named if named.years else query._replace(words=named.words)
         return [dated, dated._replace(words=(*query.words, *named.words))]
 
-    def _wrong(
-        self, readings: Sequence[Sequence[tuple[TablePart, bool]]], claim: str, numbers: Sequence[Amount]
-    ) -> list[Wrong]:
+    def _wrong(self, readings: Sequence[Sequence[tuple[TablePart, bool]]], numbers: Sequence[Amount]) -> list[Wrong]:
         """Why amounts that are not met are wrong, for each passage whose table has others in their place."""
         wrong: dict[int, Wrong] = {}
         for linked in readings:
             missing = [number for number, met in zip(numbers, _all_met(linked, numbers), strict=True) if met is None]
             if all(self._beside(one) for one in missing):
                 continue
-            for part, bare in sorted(linked, key=lambda each: (-each[0].part.dated, -each[0].part.covered)):
-                if part.own.passage not in wrong and (bare or self._worded(claim, {part.own.passage})):
-                    wrong[part.own.passage] = _other(part)
+            for part, _ in sorted(linked, key=lambda each: (-each[0].part.dated, -each[0].part.covered)):
+                wrong.setdefault(part.own.passage, _other(part))
         return list(wrong.values())
-
-    def _worded(self, claim: str, passages: AbstractSet[int]) -> bool:
-        """Whether the words of a claim stand in the passages, or in the question."""
-        own = _content(claim)
-        there = set(units_of(self.query, "words")).union(*(_words(self.texts[n - 1]) for n in passages))
-        return len(own & there) >= WORDED * len(own)
 
     def _beside(self, amount: Amount) -> bool:
         """Whether an amount stands in a passage beside its tables."""
         for text in self.texts:
-            spans = [_lines_of(table, text) for table in tables(text)]
+            spans = []      # from the beginning of a table's first row with a number to the end of its last one
+            for table in tables(text):
+                last = text.find("\n", max(cell.end for cell in table.cells))
+                first = text.rfind("\n", 0, min(cell.start for cell in table.cells)) + 1
+                spans.append((first, len(text) if last < 0 else last))
             for other in amounts(text):
                 at = other.specific.start
                 if abs(other.written) == abs(amount.written) and not any(start <= at < end for start, end in spans):
@@ -160,17 +151,12 @@ def _tables(passages: Sequence[str]) -> Iterator[PassageTable]:
             yield PassageTable(n, table, anywhere if scale is None else (scale,), scale is not None)
 
 
-def _lines_of(table: Table, text: str) -> tuple[int, int]:
-    """From the beginning of the table's first row with a number to the end of its last one."""
-    starts, ends = [cell.start for cell in table.cells], [cell.end for cell in table.cells]
-    last = text.find("\n", max(ends))
-    return text.rfind("\n", 0, min(starts)) + 1, len(text) if last < 0 else last
-
-
 def _is_bare(claim: str, numbers: Sequence[Amount], own: PassageTable) -> bool:
     """Whether a claim is an amount with hardly a word, which names no row or column of the table by itself."""
     rest = without(claim, numbers)
-    words = _content(rest)
+    language = guess(rest)
+    empty = STOPS | PLAIN if language == "en" else STOPS | PLAIN | frequent(language)
+    words = {unit for unit in units_of(rest, "words") if unit not in empty and not unit[0].isdigit()}
     if not words or len(words) > FEW:
         return not words
     part = link(own.table, asked(rest)._replace(years=()))
@@ -246,12 +232,4 @@ def _supported(weighed: Weighed, met: Sequence[Met]) -> TableVerdict:
     return TableVerdict(weighed, "implied" if implied else "direct")
 
 
-def _content(claim: str) -> set[str]:
-    language = guess(claim)
-    empty = STOPS | PLAIN if language == "en" else STOPS | PLAIN | frequent(language)
-    return {unit for unit in units_of(claim, "words") if unit not in empty and not unit[0].isdigit()}
 
-
-@lru_cache(maxsize=128)
-def _words(text: str) -> frozenset[str]:
-    return frozenset(units_of(text[:LONGEST_TEXT], "words"))

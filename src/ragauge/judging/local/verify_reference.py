@@ -82,13 +82,11 @@ def _stated(evidence: PreparedPassages, claim: str, asked: AbstractSet[str], tab
     weighed_claim, _, otherwise = tabled.mend(claim, words, lambda some: _weighed(evidence.without(some), claim, asked))
     lacking = weighed_claim.window.missing if weighed_claim.window is not None else ()
     numberless = any(any(map(str.isdigit, specific)) for specific in lacking) and not tabled.tables
-    nameless = (
-        weighed_claim.p <= NOTHING and is_short(claim) and any(mark.kind == "name" for mark in find(claim, EVERY))
-    )
+    named = any(mark.kind == "name" for mark in find(claim, EVERY))
+    nameless = weighed_claim.p <= NOTHING and is_short(claim) and named
     p = max(weighed_claim.p, STANDING) if evidence.stands(claim) else weighed_claim.p
-    return ReferenceEvidence(
-        p, weighed_claim.supporting, otherwise.union(weighed_claim.contradicting), numberless or nameless
-    )
+    against = otherwise.union(weighed_claim.contradicting)
+    return ReferenceEvidence(p, weighed_claim.supporting, against, numberless or nameless)
 
 
 def _weighed(evidence: PreparedPassages, claim: str, asked: AbstractSet[str]) -> Weighed:
@@ -115,12 +113,12 @@ def topics(query: str, passages: Sequence[str]) -> tuple[float, ...]:
     0 of a blank passage, and of a question without a word. It depends on the passage and the question, not on others.
     """
     asked = {mode: PreparedQuestion(query, mode) for mode in get_args(Mode)}
-    return tuple(_topic(asked[mode_of((query, text))], text) for text in passages)
-
-
-def _topic(asked: PreparedQuestion, text: str) -> float:
-    judge = chosen("relevance", None, asked.mode)
-    return judge.p(asked.features(text, None)) if asked.distinct and text.strip() else 0.0
+    chances = []
+    for text in passages:
+        question = asked[mode_of((query, text))]
+        judge = chosen("relevance", None, question.mode)
+        chances.append(judge.p(question.features(text, None)) if question.distinct and text.strip() else 0.0)
+    return tuple(chances)
 
 
 def there(stated: float, topic: float) -> float:
