@@ -82,6 +82,9 @@ class _Cutter:
     def _part(self, low: int, high: int) -> list[Clause]:
         words = self.words[low:high]
         self.read.stop = low + words.index(":") if ":" in words else high
+        if self.read.stop < high - 1 and self._two_at(low, self.read.stop, high):
+            first, self.read.stop = self.read.stop, high
+            return self._part(low, first) + self._part(first + 1, high)
         held = next((at for at in range(low, high) if self._holds(at)), high)
         self.asides_only = held < high
         self.read.stop = min(self.read.stop, held)
@@ -90,6 +93,16 @@ class _Cutter:
     def _holds(self, at: int) -> bool:
         after = self.words[at + 1] if at + 1 < len(self.words) else ""
         return self.words[at].lower() in CONDITIONAL or (self.words[at] in verbs.SAYING and after != "to")
+
+    def _two_at(self, low: int, colon: int, high: int) -> bool:
+        """Whether a statement of its own stands before a colon, and one behind it."""
+        before, after = range(low, colon), range(colon + 1, high)
+        if min(self.read.content(before), self.read.content(after)) < FEWEST or self.read.strong(before) is None:
+            return False
+        verb = self.read.strong(after)
+        if verb is None or not SEPARATORS.isdisjoint(self.words[colon + 1 : colon + 1 + verb]):
+            return False
+        return self.read.has_own(after, far=True)
 
     def _unit(self, low: int, high: int, lead: Words, depth: int) -> list[Clause]:
         """The clauses of a stretch with one main clause, to which these words are restored."""
@@ -167,7 +180,8 @@ class _Cutter:
         if word in ("and", "but"):
             if self.read.leads(right) is not None:
                 return self.read.restored(left, lead, right) is not None
-            return self.read.has_own(right) and not self.read.related(left)
+            narrows = any(self.words[at] in verbs.NARROWING for at in left)     # "the man who ..."
+            return self.read.has_own(right) and not narrows
         return self._full(right) and (self._finite(right) or self.read.subject(left, lead) is not None)
 
     def _full(self, ids: Sequence[int]) -> bool:

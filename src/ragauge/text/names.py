@@ -81,7 +81,8 @@ def find(text: str, language: str = "en") -> Iterator[Mark]:
 
 def _read(text: str, start: int, end: int, language: str, common: frozenset[str]) -> tuple[Mark | None, bool]:
     """The name in a run of capitalised words, and whether only its place may ask for the capital."""
-    first = _opens(text, start)
+    beside = start >= 2 and text[start - 1] == " " and (text[start - 2].isalnum() or text[start - 2] == ",")
+    first = not beside and (not start or FORMS["opening"].search(text, max(0, start - 12), start) is not None)
     while start and INSIDE.match(text, start - 1):      # iPhone, 5G
         start -= 1
     start, end, first = _trimmed(text, start, end, common, first=first)
@@ -98,12 +99,6 @@ def _read(text: str, start: int, end: int, language: str, common: frozenset[str]
     if language == "de" or normal in SKIPPED or _measure(text, start, body):
         return None, False
     return Mark("name", start, end, normal), first
-
-
-def _opens(text: str, at: int) -> bool:
-    if at >= 2 and text[at - 1] == " " and (text[at - 2].isalnum() or text[at - 2] == ","):
-        return False
-    return FORMS["opening"].search(text, max(0, at - 12), at) is not None if at else True
 
 
 def _trimmed(text: str, start: int, end: int, common: frozenset[str], *, first: bool) -> tuple[int, int, bool]:

@@ -142,10 +142,6 @@ class TokenizedSentence:
         """Whether a token is written with a capital, as names are."""
         return at >= 0 and self.text[self.spans[at][0]].isupper()
 
-    def related(self, ids: Sequence[int]) -> bool:
-        """Whether a clause that only narrows ("the man who ...") is among these tokens."""
-        return any(self.words[at] in NARROWING for at in ids)
-
     def subject(self, ids: Sequence[int], lead: Words, *, outer: bool = False) -> Words | None:
         """The subject of a main clause; None where it is not plain.
 

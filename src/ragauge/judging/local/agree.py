@@ -53,10 +53,10 @@ class ComparedClaim(NamedTuple):
         if self.copied:
             return 1.0
         if self.verdict == "agrees":
-            return stating.agreeing(max(self.states or 0.0, self.found.p))
+            return max(stating.LEAST, self.states or 0.0, self.found.p)
         if self.verdict == "contradicts":
             return stating.ALTERED
-        return stating.SHARED if self.touches else stating.differing(self.found.p)
+        return stating.SHARED if self.touches else min(stating.MOST, self.found.p)
 
 
 def agree(inputs: Agree, judge_repeat: int = 0) -> Asking:  # noqa: ARG001 - every question has it

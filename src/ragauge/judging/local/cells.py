@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
 from typing import NamedTuple
@@ -81,7 +81,7 @@ def link(table: Table, ask: NamedInClaim) -> Linked | None:
     groups = _groups(table, ask)
     rows = _scores(table.labels, ask.words, table.sections)
     lines = {row: _row_lines(table, row, groups, ask) for row in range(len(table.labels))}
-    kept = _best(rows, [row for row, own in lines.items() if own])
+    kept = _best(rows, _dated(lines, ask))
     if not kept:
         return _columns(table, ask)
     shown = tuple(line for row in kept[:MOST_LINES] for line in lines[row])
@@ -136,6 +136,15 @@ def _best(scores: Sequence[_Score], among: Iterable[int] | None = None) -> list[
         return []
     top = max(scores[n].value for n in able)
     return [n for n in able if scores[n].value >= top - ALIKE]
+
+
+def _dated(lines: Mapping[int, Sequence[TableLine]], ask: NamedInClaim) -> list[int]:
+    """Rows with numbers, and where any has one of a year that is asked for only those, and those without years."""
+    filled = [row for row, own in lines.items() if own]
+    dates = {row: {entry.year for line in lines[row] for entry in line.entries} - {None} for row in filled}
+    if not any(dates[row] & set(ask.years) for row in filled):
+        return filled
+    return [row for row in filled if not dates[row] or dates[row] & set(ask.years)]
 
 
 def _named(scores: Sequence[_Score], words: Sequence[str]) -> list[tuple[int, int]]:

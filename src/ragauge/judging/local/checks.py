@@ -27,13 +27,6 @@ NEXT_BEST = 0.8    # of what the best sentence holds: others that hold so much a
 MOST_SENTENCES = 3
 
 
-class StatedSpan(NamedTuple):
-    """Characters [start, end) of a passage that say what a claim says."""
-
-    start: int
-    end: int
-
-
 class Opposed(NamedTuple):
     """Characters [start, end) of a passage that say almost what a claim says, and what differs."""
 
@@ -42,15 +35,15 @@ class Opposed(NamedTuple):
     difference: Difference
 
 
-def check(claim: str, want: PreparedClaim, text: str, passage: Indexed, mode: Mode) -> StatedSpan | Opposed | None:
-    """What a passage says in almost the words of the claim; None where it has no near-copy of it.
+def check(claim: str, want: PreparedClaim, text: str, passage: Indexed, mode: Mode) -> Opposed | bool:
+    """What a passage says in almost the words of the claim; True where it states it, False without a near-copy of it.
 
     A sentence that states the claim counts before one that differs from it. Outside English only numbers and dates are
     compared.
     """
     spans = _closest(want, passage)
     if not spans:
-        return None
+        return False
     english = mode == "words" or guess(claim) == "en"
     known, small = (mine | its for mine, its in zip(seen(claim), seen(text), strict=True))
     row = read(claim, known, small)
@@ -62,17 +55,17 @@ def check(claim: str, want: PreparedClaim, text: str, passage: Indexed, mode: Mo
         if laid is None:
             continue
         if stated(laid):
-            return StatedSpan(start, end)
+            return True
         differs = difference(laid)
         bare = unglossed(text[start:end], passage_items) if differs is None and not glossed else None
         if bare is not None:
             laid = align_texts(row, bare)
             if laid is not None and stated(laid):
-                return StatedSpan(start, end)
+                return True
             differs = difference(laid) if laid is not None and apart(laid, passage_items) else None
         if differs and worst is None and (english or differs.kind in AMOUNTS):
             worst = Opposed(start, end, differs)
-    return worst
+    return worst or False
 
 
 def _closest(want: PreparedClaim, passage: Indexed) -> list[tuple[int, int]]:

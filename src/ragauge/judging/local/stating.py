@@ -98,16 +98,6 @@ LEAST = 0.5         # of a verdict that agrees
 MOST = 0.49         # of one that does not
 
 
-def agreeing(p: float) -> float:
-    """A probability that fits a verdict which agrees."""
-    return max(LEAST, p)
-
-
-def differing(p: float) -> float:
-    """A probability that fits a verdict which does not."""
-    return min(MOST, p)
-
-
 MOST_REFERENCES = 256       # accepted answers that are looked for
 LONGEST_BARE = 60           # characters of an answer that claims nothing and yet may be a name: "Let", "In"
 NEWS = 0.6                  # share of what a reference says beyond the question that a claim has to hold
@@ -217,7 +207,7 @@ class Answer:
             return SILENT
         if not is_short(reference):
             weighed = self._weigh(reference)
-            return ALTERED if weighed.contradicting else differing(weighed.p)
+            return ALTERED if weighed.contradicting else min(MOST, weighed.p)
         if names_another(self.said[0], (reference, *others), self.query):
             return ANOTHER
         return SHARED if any(self.touches(n, reference) for n in range(len(self.said))) else ELSE
@@ -271,7 +261,7 @@ class Answer:
         weighed = self._weigh(reference)
         numbers = find(reference, EXACT)
         by = {n for n in weighed.supporting if self._counts(n, numbers)}
-        return Stated(agreeing(weighed.p), frozenset(by)) if by else self._answers(reference)
+        return Stated(max(LEAST, weighed.p), frozenset(by)) if by else self._answers(reference)
 
     def _answers(self, reference: str) -> Stated | None:
         """Claims that state a reference to one who has read the question: "It lasts 24 months.", "Lisbon"."""
@@ -291,7 +281,7 @@ class Answer:
         beside = PreparedPassages([f"{self.claims[n - 1]}\n{self.query}" for n in able], (reference,), self.mode)
         weighed = beside.weigh(reference)
         by = {able[number - 1] for number in weighed.supporting}.difference(self._weigh(reference).contradicting)
-        return Stated(agreeing(weighed.p), frozenset(by)) if by else None
+        return Stated(max(LEAST, weighed.p), frozenset(by)) if by else None
 
     def _content(self, text: str) -> set[str]:
         return {unit for unit in units_of(text, self.mode) if carries_content(unit, self.mode)}

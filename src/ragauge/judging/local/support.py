@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ragauge.data.facts import Window
 from ragauge.judging.judge import plain
-from ragauge.judging.local.checks import Opposed, StatedSpan, check
+from ragauge.judging.local.checks import Opposed, check
 from ragauge.judging.local.index import Indexed, Mode, haystack, indexed, mode_of
 from ragauge.judging.local.overlap import FEATURES, Overlap, PreparedClaim, features, overlap, together, wanted
 from ragauge.judging.local.signs import held, signs
@@ -70,11 +70,11 @@ class ClaimOverPassages:
         return signs(self.claim)
 
     @cached_property
-    def checks(self) -> tuple[StatedSpan | Opposed | None, ...]:
+    def checks(self) -> tuple[Opposed | bool, ...]:
         """Per passage what it says in almost the words of the claim."""
         rows = zip(self.overlaps, self.wants, self.texts, self.passages, self.modes, strict=True)
         return tuple(
-            check(self.claim, want, text, passage, mode) if pair.one.bit_count() >= CLOSE * len(want.distinct) else None
+            pair.one.bit_count() >= CLOSE * len(want.distinct) and check(self.claim, want, text, passage, mode)
             for pair, want, text, passage, mode in rows
         )
 
@@ -103,7 +103,7 @@ class ClaimOverPassages:
 
     def least(self, number: int) -> float:
         """The least that p is by this passage: what a sentence states is supported."""
-        if not isinstance(self.checks[number - 1], StatedSpan):
+        if self.checks[number - 1] is not True:
             return 0.0
         if self.signs and not held(self.signs, self.texts[number - 1]):
             return 0.0
