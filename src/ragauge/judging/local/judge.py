@@ -28,7 +28,7 @@ from ragauge.stats.instrument import JudgeMeanError
 from ragauge.stats.judge_scale import SourceScale
 from ragauge.text.specifics import ClaimKind
 
-GENERATION = 7     # raised when the code that scores changes a verdict
+GENERATION = 8     # raised when the code that scores changes a verdict
 
 ASKED: Mapping[str, tuple[int, Callable[[Any, int], Asking]]] = {
     "verify_answer": (verify_answer.VERSION, verify_answer.verify_answer),
