@@ -203,20 +203,15 @@ class _Cutter:
         if end - start < 2 or self.read.verb(main) is None:
             return False
         right = range(start + (self.words[start] in verbs.JOINING), end)
-        if start == right[0] and not self._in_series(parts, n):
-            return False
+        if start == right[0]:      # "has A, is B, and does C"
+            later = [range(low + 1, high) for low, high in parts[n + 1 :] if self.words[low] in ("and", "but")]
+            if self.read.leads(right) != 0 or not any(each and self.read.leads(each) is not None for each in later):
+                return False
         if self.read.content(right) < FEWEST:
             return False
         if self.read.leads(right) is not None:
             return self.read.restored(main, lead, right, outer=True) is not None
         return self.read.has_own(right, far=True)
-
-    def _in_series(self, parts: Sequence[tuple[int, int]], n: int) -> bool:
-        """Whether part n begins with a verb, and so does a later one behind "and": "has A, is B, and does C"."""
-        if self.read.leads(range(*parts[n])) != 0:
-            return False
-        later = [part for part in parts[n + 1 :] if self.words[part[0]] in ("and", "but")]
-        return any(end - start > 1 and self.read.leads(range(start + 1, end)) is not None for start, end in later)
 
     def _until(self, parts: Sequence[tuple[int, int]], n: int, main: Sequence[int], lead: Words) -> int | None:
         """Where an aside that begins with part n ends: one past its last part; None where it is none."""

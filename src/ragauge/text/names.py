@@ -94,7 +94,10 @@ def _read(text: str, start: int, end: int, language: str, common: frozenset[str]
         shout = FORMS["small"].search(body) is None and body.count(" ") >= LONGEST_SHOUT
         return (None if shout else Mark("name", start, end, normal)), False
     if any(map(str.isdigit, body)) or body[1:].lower() != body[1:]:
-        odd = _measure(text, start, body) or (body.isupper() and _shouted(text, start, end))
+        begin = max(text.rfind("\n", max(0, start - LOOK), start) + 1, start - LOOK, 0)
+        around = [char for char in text[begin : end + LOOK].partition("\n")[0] if char.isalpha()]
+        shouted = body.isupper() and len(around) > 20 and all(map(str.isupper, around))
+        odd = shouted or _measure(text, start, body)
         return (None if odd else Mark("name", start, end, normal)), False
     if language == "de" or normal in SKIPPED or _measure(text, start, body):
         return None, False
@@ -141,12 +144,6 @@ def _measure(text: str, start: int, body: str) -> bool:
     if len(glued) < len(body):
         return glued != "G" and (glued.lower() in UNITS or glued.lower() in SHORT_SCALES or glued[:1] in "-'&")
     return text[max(0, start - 2) : start].rstrip()[-1:].isdigit() and body.lower() in UNITS
-
-
-def _shouted(text: str, start: int, end: int) -> bool:
-    begin = max(text.rfind("\n", max(0, start - LOOK), start) + 1, start - LOOK, 0)
-    letters = [char for char in text[begin : end + LOOK].partition("\n")[0] if char.isalpha()]
-    return len(letters) > 20 and all(map(str.isupper, letters))
 
 
 @lru_cache(maxsize=4_096)

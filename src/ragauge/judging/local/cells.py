@@ -89,16 +89,11 @@ def link(table: Table, ask: NamedInClaim) -> Linked | None:
     named = tuple(TableLine(row, column, line.header, line.entries) for row, column in order for line in lines[row][:1])
     there = {entry.year for line in shown for entry in line.entries} | {None}
     dated = set(ask.years) <= there or not there - {None}
-    sides = _sides(lines[kept[0]], ask.words)
+    headers = [_content(line.header) for line in lines[kept[0]]]
+    common = set.intersection(*map(set, headers)) if len(headers) > 1 else set()
+    own = _scores([" ".join(word for word in header if word not in common) for header in headers], ask.words)
+    sides = tuple(lines[kept[0]][n]._replace(place=column) for n, column in _named(own, ask.words))
     return Linked(shown, named, sides, max(rows[row].covered for row in kept), dated) if shown else None
-
-
-def _sides(lines: Sequence[TableLine], words: Sequence[str]) -> tuple[TableLine, ...]:
-    """Lines of one row whose columns are named, in the order of the words."""
-    headers = [_content(line.header) for line in lines]
-    common = set.intersection(*map(set, headers)) if len(lines) > 1 else set()
-    scores = _scores([" ".join(word for word in header if word not in common) for header in headers], words)
-    return tuple(lines[n]._replace(place=column) for n, column in _named(scores, words))
 
 
 class _Score(NamedTuple):

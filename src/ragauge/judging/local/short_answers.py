@@ -186,24 +186,24 @@ class AnswerClaim:
         if not self._has_numbers(part):
             if self.labels or single is None or single.kind == "date":
                 return False
-            return one_amount(part.amount, self.text, self.query) or self._converts(part)
+            if one_amount(part.amount, self.text, self.query):
+                return True
+            target = measured(part.amount)[0]     # 5 km for 5,000 m
+            others = (measure for measure in measured(self.text) if measure.unit not in ("", target.unit))
+            return bool(target.unit) and any(same_amount(target, measure) for measure in others)
         if not part.words:
             count = single is not None and single.kind == "number" and not single.unit
             return not count or stands_alone(part.numbers[0], self.text, self.query)
         position = self._together([self.where(word) for word in part.words])
-        if position is None:
-            return part.compound and self._compound(part.joined)
+        if position is None:      # whatever is put between them: seashells, sea-shells, sea shells
+            ends = (at for at in self.edges if at + len(part.joined) in self.edges)
+            return part.compound and any(self.joined.startswith(part.joined, at) for at in ends)
         before = self.words[max(0, position - BEFORE) : position]
         return not NEGATIONS.isdisjoint(part.words) or NEGATIONS.isdisjoint(before) or "only" in before
 
     def holds(self, part: ReferencePart) -> bool:
         """Whether the claim has a part as it is written, forms of its words and spellings of its numbers aside."""
         return part.joined in self.joined if part.words else self._has_numbers(part)
-
-    def _converts(self, part: ReferencePart) -> bool:
-        """Whether an amount with a unit stands there in another unit: 5 km for 5,000 m."""
-        (wanted, *_), own = measured(part.amount), measured(self.text)
-        return bool(wanted.unit) and any(one.unit not in ("", wanted.unit) and same_amount(wanted, one) for one in own)
 
     def renumbers(self, part: ReferencePart) -> bool:
         """Whether the words of a part stand before another number than the part's: Python 3.1 for Python 3.10."""
@@ -241,10 +241,6 @@ class AnswerClaim:
     def numbers(self) -> tuple[Specific, ...]:
         """The claim's numbers, dates and percentages."""
         return _exact(self.text, labels=self.labels)
-
-    def _compound(self, joined: str) -> bool:
-        """Whether the words stand there, whatever is put between them: seashells, sea-shells, sea shells."""
-        return any(at + len(joined) in self.edges and self.joined.startswith(joined, at) for at in self.edges)
 
     def where(self, unit: str) -> Sequence[int]:
         """Places of a word, or of one spelled nearly so."""

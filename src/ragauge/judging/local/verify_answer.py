@@ -61,7 +61,10 @@ def verify_answer(inputs: VerifyAnswer, judge_repeat: int = 0) -> Asking:
         for (part, verdict), echoes in zip(verdicts, _echoing(whole, cut, said), strict=True)
         if not echoes or verdict.found.supporting or verdict.found.contradicting
     ]
-    claims = tuple(_claim(n, part, verdict) for n, (part, verdict) in enumerate(kept, 1))
+    claims = tuple(
+        Claim(n, part.text, part.start, part.end, within=part.within, strength=strength, **verdict._asdict())
+        for n, (part, (verdict, strength, _)) in enumerate(kept, 1)
+    )
     refuse, language = _refuse(inputs.answer, spoken, claims)
     return AnswerFacts(claims, addressed.label, refuse, address_p=addressed.p, unread=language)
 
@@ -108,8 +111,3 @@ def _mended(
 
     numbered = enumerate(zip(own, weighed_in(evidence), strict=True))
     return [tabled.mend(part.text, words, partial(others, at=at)) for at, (part, words) in numbered]
-
-
-def _claim(n: int, part: ClaimPart, mended: TableVerdict) -> Claim:
-    verdict = mended.found._asdict()
-    return Claim(n, part.text, part.start, part.end, strength=mended.strength, within=part.within, **verdict)
