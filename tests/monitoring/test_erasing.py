@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
 import sqlite3
 import sys
+import tarfile
+import zipfile
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import polars as pl
 import pytest
 from starlette.testclient import TestClient
 from tests.data.spans import attributes as named
@@ -143,6 +149,69 @@ def test_a_file_that_cannot_be_changed_is_named(filled: Store, tmp_path: Path) -
     assert list(erase(filled, [HERS], {}).files) == [str(tmp_path / "report.html")]
 
 
+def packed_forms(folder: Path, text: str) -> list[Path]:
+    """Files that hold a text, each in another way; the last one has it packed in what is packed."""
+    plain, said = folder / "plain.txt", text.encode()
+    forms = {
+        "a.gz": gzip.compress(said), "b.bz2": bz2.compress(said), "c.xz": lzma.compress(said),
+        "d.utf16.txt": text.encode("utf-16"), "e.be.txt": text.encode("utf-16-be"),
+        "f.json": json.dumps({"q": text}).encode(), "ragauge.db.gz": gzip.compress(b"x" * 9 + said),
+        "g.jsonl": (text + "\n").encode("utf-16"),
+    }  # fmt: skip
+    for name, body in forms.items():
+        (folder / name).write_bytes(body)
+    plain.write_bytes(said)
+    with zipfile.ZipFile(folder / "h.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(plain, "in/it.txt")
+    with tarfile.open(folder / "i.tgz", "w:gz") as tape:
+        tape.add(plain, "it.txt")
+    pl.DataFrame({"q": [text]}).write_parquet(folder / "j.parquet")
+    with tarfile.open(folder / "k.tar", "w") as tape:
+        tape.add(folder / "a.gz", "a.gz")
+        tape.add(folder / "h.zip", "h.zip")
+    plain.unlink()
+    return sorted(folder / name for name in (*forms, "h.zip", "i.tgz", "j.parquet", "k.tar"))
+
+
+def test_what_is_packed_or_written_otherwise_is_looked_into(filled: Store, tmp_path: Path) -> None:
+    """Files that any packer of the standard library made, UTF-16, JSON and Parquet are named, and stay as they are."""
+    forms = packed_forms(tmp_path, f"How is {MARK} paid back?")
+    before = {path: path.read_bytes() for path in forms}
+    (tmp_path / "other.gz").write_bytes(gzip.compress(b"How is plain paid back?"))
+    found = erase(filled, [HERS], {})
+    assert sorted(found.files) == [str(path) for path in forms]
+    assert {path: path.read_bytes() for path in forms} == before
+    assert found.unread == {}
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (gzip.compress(b"x" * 9999)[:-20], "end-of-stream"), (b"7z\xbc\xaf\x27\x1c", "7z is not looked into"),
+        (b"PK\x03\x04 and no more", "not a zip file"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_looked_into_is_named(filled: Store, tmp_path: Path, body: bytes, why: str) -> None:
+    """Nothing is proved of a file that is broken, or packed by what nobody here reads: it is named, with the reason."""
+    (tmp_path / "dump.bin").write_bytes(body)
+    found = erase(filled, [HERS], {})
+    assert (found.files, list(found.unread)) == ({}, [str(tmp_path / "dump.bin")])
+    assert why in found.unread[str(tmp_path / "dump.bin")]
+
+
+def test_a_second_deletion_looks_for_the_name(filled: Store, tmp_path: Path) -> None:
+    """Once nothing is kept, files that hold the id or the name alone are named; names that hold it within are not."""
+    erase(filled, [], {"user": "anna"})
+    (tmp_path / "who.txt.gz").write_bytes(gzip.compress(b'{"user": "anna"}'))
+    (tmp_path / "who.utf16").write_bytes("to anna, ".encode("utf-16"))
+    (tmp_path / "others.txt").write_text("susanna, annabel and anna_2")
+    again = erase(filled, [], {"user": "anna"})
+    assert sorted(again.files) == [str(tmp_path / "who.txt.gz"), str(tmp_path / "who.utf16")]
+    assert "nothing is kept of user anna" in again.missing
+    (tmp_path / "trace.txt").write_text(f"see {HERS}.")
+    assert list(erase(filled, [HERS], {}).files) == [str(tmp_path / "trace.txt")]
+
+
 def test_the_command_says_what_and_proves_it(
     filled: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:  # fmt: skip
@@ -165,6 +234,13 @@ def test_the_command_says_what_and_proves_it(
     assert (code, "0 bytes found" in said) == (0, True), said
     code, said = typed("--user", "anna", "--yes")
     assert (code, "nothing is kept of user anna" in said) == (2, True), said
+    note = Path(filled.url.removeprefix("sqlite:///")).with_name("note.txt")
+    note.write_text("Called anna.")
+    code, said = typed("--user", "anna", "--yes")
+    assert (code, f"found: 4 bytes in {note}" in said, "this name or id alone" in said) == (1, True, True), said
+    note.write_bytes(b"7z\xbc\xaf")
+    code, said = typed("--user", "bert", "--yes")
+    assert (code, f"not looked into: {note} (7z" in said) == (1, True), said
 
 
 def test_runs_are_forgotten_after_their_time(filled: Store) -> None:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ragauge.monitoring.erasing import Erasure
 
 STAY = "replies that others use"
+NAME_ALONE = (
+    "Looked for in the files beside the store: this name or id alone. Texts of theirs are no longer known, so files "
+    "that hold only these are not found."
+)
 LEFT_BEHIND = 1     # exit code where anything of a person is still found
 
 
@@ -31,18 +35,19 @@ def delete(wanted: DeleteOptions, yes: options.Yes = False, as_json: options.Jso
         _delete_run(wanted, yes=yes, as_json=as_json)
         return
     erasure = _erased(wanted, segments, dry=True)
-    if not wanted.dry_run:
+    if not wanted.dry_run and not erasure.missing:
         if not yes:
             typer.confirm(f"Delete {_counted(erasure.deleted, erasure.traces)}?", abort=True, err=True)
         erasure = _erased(wanted, segments, dry=False)
     if as_json:
         show_json({
             "dry_run": erasure.dry, "traces": erasure.traces, "deleted": dict(erasure.deleted),
-            "left": dict(erasure.left), "files": dict(erasure.files),
+            "left": dict(erasure.left), "files": dict(erasure.files), "unread": dict(erasure.unread),
+            "missing": erasure.missing,
         })  # fmt: skip
     else:
         _tell(erasure)
-    if erasure.left or erasure.files:
+    if erasure.left or erasure.files or erasure.unread:
         raise typer.Exit(LEFT_BEHIND)
 
 
@@ -66,6 +71,12 @@ def _erased(wanted: DeleteOptions, segments: Mapping[str, str], *, dry: bool) ->
 
 
 def _tell(erasure: Erasure) -> None:
+    if erasure.missing:
+        typer.echo(erasure.missing)
+        for path, n in erasure.files.items():
+            typer.echo(f"found: {n:,} bytes in {path}. Delete it or what is in it.")
+        typer.echo(NAME_ALONE)
+        return
     typer.echo(f"{'would delete' if erasure.dry else 'deleted'} {_counted(erasure.deleted, erasure.traces)}")
     if STAY in erasure.deleted:
         typer.echo(f"{STAY}, kept: {erasure.deleted[STAY]:,}. Somebody else sent the same text.")
@@ -75,7 +86,9 @@ def _tell(erasure: Erasure) -> None:
         typer.echo(f"still found: {n:,} {'bytes in the store' if where == 'raw files' else f'rows of {where}'}")
     for path, n in erasure.files.items():
         typer.echo(f"still found: {n:,} bytes in {path}, which ragauge does not change. Delete it or what is in it.")
-    if not erasure.left and not erasure.files:
+    for path, why in erasure.unread.items():
+        typer.echo(f"not looked into: {path} ({why}). Look yourself.")
+    if not erasure.left and not erasure.files and not erasure.unread:
         typer.echo("Looked for afterwards in the store, its free pages, its log and files beside it: 0 bytes found.")
 
 

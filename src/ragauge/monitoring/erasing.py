@@ -35,6 +35,8 @@ class Erasure:
         left: where anything of it is still found -> bytes or rows; {} = nowhere. Of a dry run nothing is looked for.
         files: files beside the store that hold any of it -> bytes; lines of .jsonl files were taken out.
         dry: nothing was deleted.
+        unread: files beside the store that cannot be looked into -> why.
+        missing: that the store keeps nothing of them, where files beside it still hold the name; "" else.
     """
 
     traces: int
@@ -42,6 +44,8 @@ class Erasure:
     left: Mapping[str, int] = field(default_factory=dict)
     files: Mapping[str, int] = field(default_factory=dict)
     dry: bool = False
+    unread: Mapping[str, str] = field(default_factory=dict)
+    missing: str = ""
 
 
 def erase(store: Store, trace_ids: Collection[str], segments: Mapping[str, str], *, dry: bool = False) -> Erasure:
@@ -55,12 +59,18 @@ def erase(store: Store, trace_ids: Collection[str], segments: Mapping[str, str],
         dry: only say what would be deleted.
 
     Raises:
-        UnknownName: a trace, or a value, of which nothing is kept.
-        UsageError: nothing is asked for.
+        UnknownName: a trace of which nothing is kept, and whose id is in no file beside the store.
+        UsageError: nothing is asked for, or nothing is kept of a value, and it is in no file beside the store.
     """
     if not trace_ids and not segments:
         raise UsageError("whose data? Give --trace ID, --user NAME, --tenant NAME or --segment NAME=VALUE.")
-    chosen = _chosen(store, trace_ids, segments)
+    try:
+        chosen = _chosen(store, trace_ids, segments)
+    except UsageError as error:     # they may have been deleted before
+        beside = store.erasing.names_beside([*trace_ids, *segments.values()])
+        if not beside.files:
+            raise
+        return Erasure(0, {}, {}, beside.files, dry, beside.unread, str(error))
     linked = {number for number, batch in _raw(store) if _cut(batch, chosen) != batch.body}
     held = store.erasing.held(chosen, linked)
     if dry:
@@ -68,10 +78,10 @@ def erase(store: Store, trace_ids: Collection[str], segments: Mapping[str, str],
         return Erasure(len(chosen), {what: n for what, n in counts.items() if n}, dry=True)
     deleted = dict(_deleted(store, held, segments))
     store.erasing.tidy()
-    files, lines_out = store.erasing.files_beside(held)
-    deleted |= {"lines of files beside the store": lines_out} if lines_out else {}
+    beside = store.erasing.files_beside(held)
+    deleted |= {"lines of files beside the store": beside.lines} if beside.lines else {}
     left = {where: n for where, n in store.erasing.left(held).items() if n}
-    return Erasure(len(chosen), deleted, left, files)
+    return Erasure(len(chosen), deleted, left, beside.files, unread=beside.unread)
 
 
 def forget_runs(store: Store, before: float) -> int:

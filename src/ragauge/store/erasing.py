@@ -15,6 +15,7 @@ from ragauge.data.codec import decode
 from ragauge.data.example import Example
 from ragauge.store import importing, orphans, sqlite
 from ragauge.store.database import Database, among, chunks, raw_rows, rows_among
+from ragauge.store.files_beside import FoundBeside, look_for, take_out
 from ragauge.store.label_schema import draws, labels
 from ragauge.store.monitor_schema import alerts, deliveries
 from ragauge.store.packing import pack, sha_of, unpack
@@ -189,29 +190,24 @@ class Erasing:
 
 
     def _needles(self, held: Held) -> list[bytes]:
-        """What is looked for once all is deleted: ids, and texts that nobody else has."""
+        """What is looked for in the store once all is deleted: as it is, and as JSON writes it."""
+        texts = self._looked_for(held)
+        texts |= {json.dumps(one, ensure_ascii=False)[1:-1] for one in texts}
+        return [one.encode("utf-8", "surrogatepass") for one in sorted(texts)]
+
+    def _looked_for(self, held: Held) -> set[str]:
+        """Ids, and texts that nobody else has."""
         with self._database.read() as connection:
             found = {one for one in held.texts if len(one) >= SHORTEST}
-            found -= _of_others(connection, found)
-        found |= {json.dumps(one, ensure_ascii=False)[1:-1] for one in found}
-        return [one.encode("utf-8", "surrogatepass") for one in sorted(found | held.trace_ids)]
+            return found - _of_others(connection, found) | held.trace_ids
 
-    def files_beside(self, held: Held) -> tuple[dict[str, int], int]:
-        """Files in the store's folder that hold any of it -> bytes; lines of .jsonl files that do are taken out.
+    def files_beside(self, held: Held) -> FoundBeside:
+        """Files in the store's folder that hold any of it; lines of .jsonl files that do are taken out."""
+        return take_out(self._database.url, self._looked_for(held))
 
-        Returns:
-            The files that are left so, and how many lines went.
-        """
-        needles = self._needles(held)
-        found, lines = dict[str, int](), 0
-        for path in sqlite.files_beside(self._database.url):
-            if path.suffix == ".jsonl" and sqlite.count_bytes(path, needles):
-                kept = [line for line in path.read_bytes().splitlines(True) if not any(one in line for one in needles)]
-                lines += len(path.read_bytes().splitlines()) - len(kept)
-                path.write_bytes(b"".join(kept))
-            if n := sqlite.count_bytes(path, needles):
-                found[str(path)] = n
-        return found, lines
+    def names_beside(self, names: Collection[str]) -> FoundBeside:
+        """Files in the store's folder that hold a name, of a trace or a user, alone; nothing is changed."""
+        return look_for(self._database.url, names, alone=True)
 
 
 def _of_others(connection: Connection, mine: Collection[str]) -> set[str]:

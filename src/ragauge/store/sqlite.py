@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event
@@ -245,24 +245,19 @@ def bytes_found(url: str, needles: Sequence[bytes]) -> int:
     return sum(count_bytes(path, needles) for path in paths if path.is_file())
 
 
-def files_beside(url: str) -> list[Path]:
-    """Files in a store's folder, at any depth, that are none of the store's own, its copies of old among them."""
-    own = path_of(url)
-    return sorted(
-        path for path in own.parent.rglob("*")
-        if path.is_file() and not path.is_symlink()
-        and (not path.name.startswith(own.name) or path.name.startswith(f"{own.name}.before-"))
-    )  # fmt: skip
-
-
 def count_bytes(path: Path, needles: Sequence[bytes]) -> int:
     """How many bytes of a file are copies of one of some byte strings."""
-    found, overlap, before = 0, max(map(len, needles), default=1) - 1, b""
     with path.open("rb") as file:
-        while part := file.read(READ_AT_ONCE):
-            whole = before + part
-            found += sum(len(one) * (whole.count(one) - before.count(one)) for one in needles)
-            before = whole[-overlap:] if overlap else b""
+        return count_in(file, needles)
+
+
+def count_in(file: IO[bytes], needles: Sequence[bytes]) -> int:
+    """How many bytes that are read from a file on are copies of one of some byte strings."""
+    found, overlap, before = 0, max(map(len, needles), default=1) - 1, b""
+    while part := file.read(READ_AT_ONCE):
+        whole = before + part
+        found += sum(len(one) * (whole.count(one) - before.count(one)) for one in needles)
+        before = whole[-overlap:] if overlap else b""
     return found
 
 
