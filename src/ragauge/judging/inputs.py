@@ -219,9 +219,9 @@ def inputs_for(
             return None if answer is None else VerifyAnswer(example.query, texts, answer, turns, cited)
         case "verify_reference":
             claims = reference_claims(example)
+            accepted = example.references[1:] if len(claims) == 1 else ()
             if not claims or texts is None:
                 return None
-            accepted = example.references[1:] if len(claims) == 1 else ()
             return VerifyReference(example.query, claims, texts, accepted, turns)
         case "rate_passages" | "rate_sentences":
             rate = RatePassages if question == "rate_passages" else RateSentences
@@ -234,9 +234,8 @@ def inputs_for(
             claims = reference_claims(example)
             if not isinstance(verified, AnswerFacts) or not claims:
                 return None
-            mine = tuple(claim.text for claim in verified.claims)
-            main = "".join(example.references[:1])
-            return Agree(mine, claims, example.query, example.references[1:], answer or "", main, turns)
+            mine, first = tuple(claim.text for claim in verified.claims), "".join(example.references[:1])
+            return Agree(mine, claims, example.query, example.references[1:], answer or "", first, turns)
         case "cover_aspects" | "cover_criteria":
             of_aspects = question == "cover_aspects"
             kind, parts = (CoverAspects, example.aspects) if of_aspects else (CoverCriteria, example.criteria)
