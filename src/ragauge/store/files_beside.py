@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import html
-import importlib
 import io
 import json
 import lzma
@@ -166,7 +165,8 @@ def _unpacked(file: IO[bytes], head: bytes) -> Any:
         return lzma.LZMAFile(file)
     if head.startswith(b"\x28\xb5\x2f\xfd"):
         try:
-            return importlib.import_module("compression.zstd").ZstdFile(file)
+            from compression import zstd
         except ImportError:
             raise ValueError("this version of Python does not read zstd") from None
+        return zstd.ZstdFile(file)
     return None
