@@ -82,7 +82,7 @@ def address(query: str, stated: Statements, answer: str, cosine: float | None, m
     if mode == "words" and _says_nothing(query, shown, evidence_found):     # most likely none
         stays = round((1 - NOTHING) * levels[0], 6)
         levels = stays, 0.0, round(1 - stays, 6)
-    elif stated.declined or (mode == "words" and _open(query, shown, evidence_found)):
+    elif stated.declined or (mode == "words" and _is_open(query, shown, evidence_found)):
         stays, half, none = (round(share * levels[0], 6) for share in OPEN)     # maybe a partial one, or none
         levels = stays, round(levels[1] + half, 6), round(levels[2] + none, 6)
     return Addressed(label(levels), levels)
@@ -146,7 +146,7 @@ def _lacks(shares: Mapping[str, float]) -> bool:
     return any(shares[name] for name in ("lacks_exact", "lacks_name", "lacks_choice"))
 
 
-def _open(query: str, shown: str, shares: Mapping[str, float]) -> bool:
+def _is_open(query: str, shown: str, shares: Mapping[str, float]) -> bool:
     """Whether something asked for is not seen: a kind of thing, one of several, or what to do."""
     if _lacks(shares) or not _every_part(query, shown):
         return True

@@ -48,14 +48,10 @@ class ComparedClaim(NamedTuple):
     @property
     def p(self) -> float:
         """The probability that it agrees: at least 0.5 where it does, less where it does not."""
-        if self.denied:
-            return stating.ALTERED
-        if self.copied:
-            return 1.0
-        if self.verdict == "agrees":
-            return max(stating.LEAST, self.states or 0.0, self.found.p)
         if self.verdict == "contradicts":
             return stating.ALTERED
+        if self.verdict == "agrees":
+            return 1.0 if self.copied else max(stating.LEAST, self.states or 0.0, self.found.p)
         return stating.SHARED if self.touches else min(stating.MOST, self.found.p)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import log
 from typing import NamedTuple
@@ -84,7 +84,7 @@ def link(table: Table, ask: NamedInClaim) -> Linked | None:
     kept = _best(rows, _dated(lines, ask))
     if not kept:
         return _columns(table, ask)
-    shown = tuple(line for row in kept[:MOST_LINES] for line in lines[row])
+    shown = tuple(_merged(table, [line for row in kept[:MOST_LINES] for line in lines[row]]))
     order = [(row, column) for row, column in _named(rows, ask.words) if lines[row]]
     named = tuple(TableLine(row, column, line.header, line.entries) for row, column in order for line in lines[row][:1])
     there = {entry.year for line in shown for entry in line.entries} | {None}
@@ -94,6 +94,18 @@ def link(table: Table, ask: NamedInClaim) -> Linked | None:
     own = _scores([" ".join(word for word in header if word not in common) for header in headers], ask.words)
     sides = tuple(lines[kept[0]][n]._replace(place=column) for n, column in _named(own, ask.words))
     return Linked(shown, named, sides, max(rows[row].covered for row in kept), dated) if shown else None
+
+
+def _merged(table: Table, lines: Sequence[TableLine]) -> Iterator[TableLine]:
+    """Rows of one name that stand under one year each as one line."""
+    alike: dict[tuple[str, str], list[TableLine]] = {}
+    for line in lines:
+        alike.setdefault((_kind(table.labels[line.row or 0]), line.header), []).append(line)
+    for same in alike.values():
+        entries = tuple(entry for line in same for entry in line.entries)
+        dates = {entry.year for entry in entries}
+        whole = None not in dates and len(dates) == len(entries)
+        yield from [same[0]._replace(entries=entries)] if whole else same
 
 
 class _Score(NamedTuple):
@@ -193,14 +205,6 @@ def _kind(header: str) -> str:
     return " ".join(re.sub(r"[^\w%$€£¥₹]", " ", bare).split()).lower()
 
 
-def _in_months(table: Table, entries: Sequence[LineCell], ask: NamedInClaim) -> tuple[LineCell, ...]:
-    """Of several entries of one year those of the months that are asked for."""
-    if ask.months and len({entry.year for entry in entries}) < len(entries):
-        own = [entry for entry in entries if _months(table.headers[entry.cell.column]) & ask.months]
-        return tuple(own or entries)
-    return tuple(entries)
-
-
 def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]], ask: NamedInClaim) -> list[TableLine]:
     cells = {cell.column: cell for cell in _by_row(table).get(row, ())}
     above, own = years(table.sections[row]), years(table.labels[row])
@@ -211,8 +215,11 @@ def _row_lines(table: Table, row: int, groups: Sequence[tuple[str, list[int]]], 
             if column in cells:
                 dates = above or years(table.headers[column]) or own
                 entries.append(LineCell(cells[column], dates[-1] if dates else None))
+        if ask.months and len({entry.year for entry in entries}) < len(entries):     # of several of one year, by months
+            asked_for = [entry for entry in entries if _months(table.headers[entry.cell.column]) & ask.months]
+            entries = asked_for or entries
         if entries:
-            lines.append(TableLine(row, 0, kind, _in_months(table, entries, ask)))
+            lines.append(TableLine(row, 0, kind, tuple(entries)))
     return lines
 
 

@@ -49,11 +49,17 @@ def results(part: Linked, ask: NamedInClaim, text: str) -> Iterator[Result]:
             yield from _shares(each, text)
 
 
+def _once(line: TableLine) -> tuple[LineCell, ...]:
+    """The entries, of each year the first: "31 December 2018" beside "1 January 2018"."""
+    first = {entry.year: entry for entry in reversed(line.entries)}
+    return line.entries if None in first or len(first) < 2 else tuple(first.values())[::-1]
+
+
 def _chosen(line: TableLine, asked: tuple[int, ...], *, spans: bool) -> Sequence[LineCell]:
     """The entries of the years that are named; all of them where fewer than two are."""
     if len(asked) > 1:
         low, high = min(asked), max(asked)
-        return [e for e in line.entries if e.year in asked or (spans and e.year is not None and low <= e.year <= high)]
+        return [e for e in _once(line) if e.year in asked or (spans and e.year is not None and low <= e.year <= high)]
     return [] if asked else line.entries[:MOST_ENTRIES]
 
 
@@ -75,8 +81,8 @@ def _changes(line: TableLine, asked: tuple[int, ...], text: str) -> Iterator[Res
 
 def _pairs(line: TableLine, asked: tuple[int, ...]) -> Iterator[tuple[LineCell, LineCell]]:
     """Earlier and later entries between which a change is asked for."""
-    entries, dates = line.entries, {entry.year for entry in line.entries}
-    if None in dates or len(dates) < len(entries):
+    entries = _once(line)
+    if any(entry.year is None for entry in entries) or len({entry.year for entry in entries}) < len(entries):
         if len(entries) in (2, 3):
             yield entries[1], entries[0]
             yield entries[0], entries[1]

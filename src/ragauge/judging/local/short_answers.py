@@ -194,7 +194,11 @@ class AnswerClaim:
         if not part.words:
             count = single is not None and single.kind == "number" and not single.unit
             return not count or stands_alone(part.numbers[0], self.text, self.query)
-        position = self._together([self.where(word) for word in part.words])
+        places = [self.where(word) for word in part.words]
+        reach = 2 * len(places) + REACH if len(places) > 1 else 0
+        first = min(places, key=len)      # where all the words stand near each other
+        near = (at for at in first if all(any(abs(other - at) <= reach for other in row) for row in places))
+        position = next(near, None)
         if position is None:      # whatever is put between them: seashells, sea-shells, sea shells
             ends = (at for at in self.edges if at + len(part.joined) in self.edges)
             return part.compound and any(self.joined.startswith(part.joined, at) for at in ends)
@@ -258,14 +262,6 @@ class AnswerClaim:
             pairs = [any(start + 1 in after for start in own) for own, after in pairwise(places)]
             shared = sum(before or after for before, after in zip([False, *pairs], [*pairs, False], strict=True))
         return shared / max(1, sum(map(len, part.words)))
-
-    def _together(self, places: Sequence[Sequence[int]]) -> int | None:
-        """The first place where all the words stand near each other."""
-        if not all(places):
-            return None
-        reach = 2 * len(places) + REACH if len(places) > 1 else 0
-        near = (at for at in min(places, key=len) if all(any(abs(n - at) <= reach for n in row) for row in places))
-        return next(near, None)
 
 
 

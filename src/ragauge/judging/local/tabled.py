@@ -73,7 +73,11 @@ class Tabled:
         numbers = amounts(claim)[:MOST_AMOUNTS]
         asked_pairs = {(amount.written, amount.percent) for amount in amounts(self.query)}
         own = [number for number in numbers if (number.written, number.percent) not in asked_pairs] or numbers
-        order = list(self._ranked(claim, own))
+        order: list[tuple[Met, bool]] = []      # of a bare year or count that the question asks for by a comparison
+        for table in self.tables:
+            part = link(table.table, asked(self.query))
+            if part is not None and part.covered >= SURE and _is_bare(claim, own, table):
+                order += ranked(table, part, asked(self.query), self.query, years(claim), own)
         readings = [self._spoken_of(claim, own, n) for n in range(READINGS)] if own and self.tables else []
         met = [met for met, right in order if right][:1] or _met(readings, own)
         if met and all(way.sure for way in met):
@@ -85,14 +89,6 @@ class Tabled:
             return _lessened(weighed, [Wrong(way.passage, unknown(way.passage), UNSURE) for way in met], others)
         wrong = [Wrong(fault.passage, f"passage {fault.passage} has {fault.reason}", UNMET) for fault, _ in order]
         return _lessened(weighed, wrong or self._wrong(readings, own), others)
-
-    def _ranked(self, claim: str, numbers: Sequence[Amount]) -> Iterator[tuple[Met, bool]]:
-        """Whether a bare year, or a bare count, is the one that the question asks for by a comparison, per table."""
-        ask, told = asked(self.query), years(claim)
-        for own in self.tables:
-            part = link(own.table, ask)
-            if part is not None and part.covered >= SURE and _is_bare(claim, numbers, own):
-                yield from ranked(own, part, ask, self.query, told, numbers)
 
     def _spoken_of(self, claim: str, numbers: Sequence[Amount], reading: int) -> list[tuple[TablePart, bool]]:
         """The parts of tables that a claim speaks of, and whether it does so by the question alone."""
