@@ -103,7 +103,8 @@ def test_is_never_better(cli: Cli, folder: Path) -> None:
                     ("gate", "after", "--baseline", "before")):  # fmt: skip
         shown = words(cli(*command).out)
         assert not [said for said in ("Better than", "▲ Better", "better on") if said in shown], command
-    assert "Worse than before: 12 calls failed" in words(cli("report", "after", "--baseline", "before").out)
+    told = words(cli("report", "after", "--baseline", "before").out)
+    assert "Worse than before: system_failed +1.00" in told, told
     assert {row["name"]: row["verdict"] for row in cli("runs", "--json").json()}["after"] in ("worse", "")
     back = cli("compare", "after", "before", "--json").json()["comparisons"][0]
     assert (back["verdict"], back["metrics"]["latency"]["verdict"]) == ("better", "not enough data")

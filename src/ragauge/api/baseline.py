@@ -184,10 +184,11 @@ class RunPair:
             rule_version(self._store, run.run_id, self._judge_id, index)
             for run, index in ((self._run, self._index), (self._base, baseline.base.index))
         }
+        calls = baseline.calls
         failures = failures_of(here, causes) if rules == {RULE_VERSION} else Failures(same_rule=False)
         return RunComparison(
             self._base, self._run, matched, tuple(baseline.changes), failures=failures,
-            newly_unanswered=baseline.newly_unanswered,
+            newly_unanswered=calls.losses if calls is not None else 0, calls=calls,
         )     # fmt: skip
 
     def _know_unanswered(self, base: Run, reader: BaselineReader) -> tuple[pl.DataFrame, ...]:

@@ -202,7 +202,8 @@ def _cells(row: HistoryRow, history: History, many: bool, judging: bool) -> Iter
         if summary is None or summary.mean is None:
             yield from ("–", "")
         else:
-            yield from (number(summary.mean, summary.kind), between(summary.interval, summary.kind))
+            failed = f", {summary.failed:,} failed" if summary.failed else ""
+            yield from (number(summary.mean, summary.kind), f"{between(summary.interval, summary.kind)}{failed}")
     if judging:
         yield "" if row.judging == 0 else money(row.judging)
 

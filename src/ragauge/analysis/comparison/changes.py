@@ -339,11 +339,7 @@ class BaselineReader:
         self._changes = Changes(index, self.join, level=level, paired=paired, errors=errors)
 
     def within(self, segments: pl.DataFrame) -> None:
-        """Looks for the segment in which a metric got worse most; before anything is read.
-
-        Args:
-            segments: a tidy segment frame of this run.
-        """
+        """Looks for the segment, of a tidy segment frame, in which a metric got worse most; before anything is read."""
         unanswered, errors = self._changes.unanswered, self._changes.errors
         self._changes = Changes(self._index, self.join, segments, level=self._level, paired=self.paired, errors=errors)
         self._changes.unanswered = unanswered
@@ -364,18 +360,22 @@ class BaselineReader:
         self._changes.know_unanswered(new, base)
 
     def read_unanswered(self) -> None:
-        """Compares which calls failed: a scorecard shows no such change, but it is one look more, as in `compare`."""
+        """Compares which calls failed."""
         self._changes.read_unanswered()
-
-    @property
-    def newly_unanswered(self) -> int:
-        """How many examples have a failed call now and had none before."""
-        return self._changes.newly_unanswered
 
     @property
     def changes(self) -> tuple[MetricChange, ...]:
         """One a metric that has scores in both runs, in the order read; p-values corrected as one family."""
-        return self._changes.as_read(corrected_family(self._changes.found, self._level)[0])
+        return self._changes.as_read(self._corrected)
+
+    @property
+    def calls(self) -> MetricChange | None:
+        """Whether more calls failed, of the same family; None where none did."""
+        return next((change for change in self._corrected if change.metric == NAME), None)
+
+    @property
+    def _corrected(self) -> Sequence[MetricChange]:
+        return corrected_family(self._changes.found, self._level)[0]
 
 
 def failures_of(new: pl.DataFrame, base: pl.DataFrame, among: Collection[str] | None = None) -> Failures:

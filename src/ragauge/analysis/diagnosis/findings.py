@@ -240,7 +240,7 @@ def got_worse(baseline: RunComparison, named: Iterable[str], failures: int, judg
         judge_id: who judged; a judge whose id begins with "local" lowers the confidence.
     """
     known = set(named)
-    left = [change for change in baseline.worse if change.metric not in known]
+    left = [change for change in baseline.metrics if change.verdict == "worse" and change.metric not in known]
     groups = {layer: [change for change in left if parse(change.metric).measures == layer] for layer in LAYERS}
     return [_finding(layer, group, failures, judge_id, baseline) for layer, group in groups.items() if group]
 

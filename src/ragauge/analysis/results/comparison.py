@@ -221,6 +221,7 @@ class RunComparison:
         findings: what the metrics say together about the change.
         warnings: what the reader must know before believing a number.
         newly_unanswered: calls of the system that failed and did not in the baseline, of the examples in both.
+        calls: whether more calls failed, where `metrics` does not say so, as those of a scorecard; None else.
     """
 
     base: Run
@@ -235,6 +236,12 @@ class RunComparison:
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
     newly_unanswered: int = 0
+    calls: MetricChange | None = None
+
+    @property
+    def changes(self) -> tuple[MetricChange, ...]:
+        """What decides: the metrics, and whether more calls failed."""
+        return self.metrics if self.calls is None else (*self.metrics, self.calls)
 
     @property
     def verdict(self) -> str:
@@ -251,27 +258,27 @@ class RunComparison:
         verdicts = quality if self.quality_measured else quality | amounts
         if {WORSE, BETTER} <= verdicts:
             return "mixed"
-        whole = {metric.verdict for metric in self.metrics if metric.kind != "amount" or not self.quality_measured}
+        whole = {metric.verdict for metric in self.changes if metric.kind != "amount" or not self.quality_measured}
         order = (WORSE, BETTER, CHANGED, *((SAME,) if SAME in whole else ()))
         return next((verdict for verdict in order if verdict in verdicts), "not enough data")
 
     @property
     def quality_measured(self) -> bool:
         """Whether any metric but latency, tokens and cost was scored on examples of both runs."""
-        return any(change.kind != "amount" and change.difference.n for change in self.metrics)
+        return any(change.kind != "amount" and change.difference.n for change in self.changes)
 
     def decides(self, change: MetricChange) -> bool:
         """Whether a metric counts for the verdict: latency, tokens and cost where no quality was measured."""
         return change.kind != "amount" or not self.quality_measured
 
     def _verdicts(self, *, amounts: bool) -> set[str]:
-        every = [*self.metrics, *(part.change for part in self.segments)]
+        every = [*self.changes, *(part.change for part in self.segments)]
         return {change.verdict for change in every if (change.kind == "amount") == amounts}
 
     @property
     def worse(self) -> tuple[MetricChange, ...]:
-        """The metrics that got worse, in the order asked."""
-        return tuple(change for change in self.metrics if change.verdict == WORSE)
+        """The metrics that got worse, in the order asked, failed calls last."""
+        return tuple(change for change in self.changes if change.verdict == WORSE)
 
     @property
     def worse_segments(self) -> tuple[SegmentChange, ...]:

@@ -45,11 +45,11 @@ def sentence(comparison: RunComparison, most_worse: int = MOST_WORSE) -> str:
         most_worse: so many of the metrics that got worse are named.
     """
     base = line(comparison.base.name)
-    if not comparison.metrics and not comparison.newly_unanswered:
+    if not comparison.changes and not comparison.newly_unanswered:
         return f"Nothing can be compared with {base}: no metric and example in both."
     parts = [*_places(comparison, deciding=True), *_carrying(comparison), *_unmoved(comparison)]
     words = {"worse": "worse on", "better": "better on", "changed": "changed"}
-    found = {verdict: [one for one in comparison.metrics if one.verdict == verdict] for verdict in words}
+    found = {verdict: [one for one in comparison.changes if one.verdict == verdict] for verdict in words}
 
     def last(verdict: str) -> tuple[bool, bool]:
         decides = any(map(comparison.decides, found[verdict]))
@@ -77,7 +77,7 @@ def sentence(comparison: RunComparison, most_worse: int = MOST_WORSE) -> str:
 
 def against(card: ScorecardData) -> str:
     """How a run stands against its baseline: the same sentence, with every metric that got worse; "" without one."""
-    return "" if card.baseline is None else sentence(card.baseline, len(card.baseline.metrics))
+    return "" if card.baseline is None else sentence(card.baseline, len(card.baseline.changes))
 
 
 def _unmoved(comparison: RunComparison) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _unmoved(comparison: RunComparison) -> Iterator[str]:
 
 def measured(comparison: RunComparison) -> list[MetricChange]:
     """The metrics that any example was scored on, or failed on, in both runs."""
-    return [change for change in comparison.metrics if change.difference.n or change.failed]
+    return [change for change in comparison.changes if change.difference.n or change.failed]
 
 
 def by_segment(parts: Sequence[SegmentChange]) -> list[tuple[str, list[SegmentChange]]]:
@@ -127,7 +127,7 @@ def _places(comparison: RunComparison, *, deciding: bool) -> Iterator[str]:
 
 def _better_places(comparison: RunComparison) -> Iterator[str]:
     """Segments that got better in what decides, where no metric did as a whole."""
-    if any(change.verdict == "better" and comparison.decides(change) for change in comparison.metrics):
+    if any(change.verdict == "better" and comparison.decides(change) for change in comparison.changes):
         return
     mine = [part for part in comparison.segments if part.change.verdict == "better"]
     if told := [part for part in mine if comparison.decides(part.change)]:
@@ -137,7 +137,7 @@ def _better_places(comparison: RunComparison) -> Iterator[str]:
 def _carrying(comparison: RunComparison) -> Iterator[str]:
     """The segments that carry most of what metrics lost: of each the metrics, there and elsewhere."""
     by_segment: dict[str, list[str]] = {}
-    for change in comparison.metrics:
+    for change in comparison.changes:
         where = None if change.where is None else change.where.among or change.where
         all_of_it = (change.difference.mean or 0.0) * change.difference.n
         if change.verdict != "worse" or change.kind == "amount" or where is None or not all_of_it:
