@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import select
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import urlopen
@@ -259,6 +261,26 @@ def test_probes_need_no_token_and_show_nothing(opened: Opened) -> None:
     broken = TestClient(Guard(client.app, Access(), lambda *_, **__: ("", ""), lambda: "the disk is gone"))
     assert (broken.get("/readyz").status_code, broken.get("/readyz").text) == (503, "not ready")
     assert broken.get("/livez").status_code == 200
+
+
+def test_a_body_that_drips_is_closed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """However steadily its bytes come: a form is answered after its time, and nothing more of it is read."""
+    for module in (patience, security):
+        monkeypatch.setattr(module, "PATIENCE", 0.4)
+    with rg.ui(store=f"sqlite:///{tmp_path}/store.db", port=0, no_open=True) as served:
+        where = urlsplit(served.url)
+        with socket.create_connection((where.hostname, where.port), timeout=20) as connection:
+            connection.sendall(f"POST /login HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Length: 999\r\n\r\n".encode())
+            heard, drops = b"", 0
+            with suppress(ConnectionError):
+                for drops in range(900):
+                    connection.sendall(b"a")
+                    if select.select([connection], [], [], 0.02)[0]:
+                        if not (part := connection.recv(4096)):
+                            break
+                        heard += part
+        assert heard.startswith(b"HTTP/1.1 413")
+        assert drops < 100     # of 18 seconds two
 
 
 def test_half_a_request_is_closed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ AUTO, RAW = 32 + zlib.MAX_WBITS, -zlib.MAX_WBITS     # gzip or zlib by its head;
 
 Form = Literal["protobuf", "json"]
 TYPES: dict[Form, str] = {"protobuf": "application/x-protobuf", "json": "application/json"}
+TOO_SLOW = 408     # of HTTP: the request did not come in time
 # codes of google.rpc.Status
 CODES = {400: 3, 401: 16, 403: 7, 404: 5, 405: 12, 408: 4, 413: 11, 415: 3, 421: 7, 429: 8, 503: 14}
 
@@ -120,7 +121,7 @@ async def read_body(receive: Receive, encoding: str, declared: str, grow: Callab
                 if not message.get("more_body"):
                     return unpacking.whole()
     except TimeoutError:
-        raise Refused(408, f"the request was not whole after {PATIENCE:g} seconds.") from None
+        raise Refused(TOO_SLOW, f"the request was not whole after {PATIENCE:g} seconds.") from None
 
 
 class Unpacking:

@@ -13,6 +13,7 @@ from ragauge.monitoring.bodies import (
     TYPES,
     Form,
     Incoming,
+    TOO_SLOW,
     Refused,
     encoding_of,
     form_of,
@@ -78,7 +79,8 @@ class Receiver:
             body = await self._answered(take, scope["method"], headers, incoming)
             await _say(send, 200, TYPES[form], body, {})
         except Refused as refused:
-            await incoming.discard()
+            if refused.status != TOO_SLOW:     # it had its time
+                await incoming.discard()
             body = status_body(form, refused.status, refused.why)
             await _say(send, refused.status, TYPES[form], body, refused.headers)
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-PATIENCE = 30.0     # seconds that the head of a request, or what a form sends, may take to arrive
+PATIENCE = 30.0     # seconds that a request may take to arrive: its head, what a form or an exporter sends
+LINGERING = 5.0     # seconds of these in which what a request that was answered still sends is read, so that it hears
 
 
 def patient_protocol() -> type[asyncio.Protocol]:
-    """The server's protocol of HTTP, which closes a connection that has sent half a head, or nothing, for too long."""
+    """The server's protocol of HTTP, which closes a connection on which a request is not whole after its time."""
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
     class PatientProtocol(AutoHTTPProtocol):     # type: ignore[valid-type, misc]
         _waiting: asyncio.TimerHandle | None = None
+        _lingering: asyncio.TimerHandle | None = None
+        _began: float | None = None     # when the request began that comes in
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._wait()
 
         def data_received(self, data: bytes) -> None:
+            self._began = self._began or self.loop.time()
             super().data_received(data)
             answering = self.cycle is not None and not self.cycle.response_complete
             if answering:
@@ -27,12 +31,21 @@ def patient_protocol() -> type[asyncio.Protocol]:
             elif self._waiting is None:
                 self._wait()
 
+        def on_response_complete(self) -> None:
+            cycle, left = self.cycle, (self._began or 0.0) + PATIENCE - self.loop.time()
+            self._began = None
+            super().on_response_complete()
+            if cycle is not None and cycle.more_body:     # it was answered before it was whole
+                self._lingering = self.loop.call_later(max(0.0, min(LINGERING, left)), self._close_half, cycle)
+
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop()
+            if self._lingering is not None:
+                self._lingering.cancel()
             super().connection_lost(exc)
 
         def _wait(self) -> None:
-            self._waiting = asyncio.get_running_loop().call_later(PATIENCE, self._close)
+            self._waiting = self.loop.call_later(PATIENCE, self._close)
 
         def _stop(self) -> None:
             if self._waiting is not None:
@@ -42,6 +55,10 @@ def patient_protocol() -> type[asyncio.Protocol]:
         def _close(self) -> None:
             self._waiting = None
             if self.cycle is None or self.cycle.response_complete:
+                self.transport.close()
+
+        def _close_half(self, cycle: Any) -> None:
+            if cycle.more_body:
                 self.transport.close()
 
     return PatientProtocol
