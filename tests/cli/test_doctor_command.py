@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+import sqlite3
 import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -156,3 +161,65 @@ def test_what_is_stored(cli: Cli, tmp_path: Path) -> None:
     path.write_bytes(whole)
     (store,) = (part for part in cli("doctor", "--store", path, "--json").json()["looked"] if part["name"] == "store")
     assert store["state"] == "wrong"
+
+
+@pytest.fixture
+def towers(cli: Cli, tmp_path: Path) -> Path:
+    """A store with a run of one evaluated example."""
+    rows = [{"query_id": "q0", "query": "How tall?", "answer": "330 metres.", "passages": ["It is tall."]}]
+    words = ("evaluate", write(tmp_path / "towers.jsonl", rows), "--judge", "none", "--store", tmp_path / "s.db")
+    assert cli(*words, "-q").code == 0
+    return tmp_path / "s.db"
+
+
+def looked(cli: Cli, path: Path) -> dict[str, str]:
+    """What doctor says of a store."""
+    (store,) = (part for part in cli("doctor", "--store", path, "--json").json()["looked"] if part["name"] == "store")
+    return {name: store[name] for name in ("state", "said", "hint")}
+
+
+def test_a_broken_index_is_built_again_by_the_command_shown(cli: Cli, towers: Path) -> None:
+    """Where indexes alone are damaged doctor says that nothing kept is, and its command mends them."""
+    find, named = "SELECT rootpage, sql FROM sqlite_master WHERE name = 'runs_by_name'", "name = 'runs_by_name'"
+    with closing(sqlite3.connect(towers, isolation_level=None)) as raw:
+        page, made = raw.execute(find).fetchone()
+        raw.executescript(f"PRAGMA writable_schema = ON; DELETE FROM sqlite_master WHERE {named}")  # noqa: S608 - ours
+    with closing(sqlite3.connect(towers, isolation_level=None)) as raw:     # a change that the index does not see
+        raw.execute("UPDATE runs SET name = 'bridges'")
+        raw.execute("PRAGMA writable_schema = ON")
+        raw.execute("INSERT INTO sqlite_master VALUES ('index', 'runs_by_name', 'runs', ?, ?)", (page, made))
+    found = looked(cli, towers)
+    assert found["state"] == "wrong"
+    assert "what is kept is whole: row 1 missing from index runs_by_name" in found["said"]
+    words = shlex.split(found["hint"].removeprefix("Build them again: "))
+    subprocess.run([sys.executable, *words[1:]], check=True)
+    assert looked(cli, towers)["state"] == "ok"
+
+
+def test_a_text_that_is_none_is_named(cli: Cli, towers: Path) -> None:
+    """A bit that turned in a text is told by its column, its table and the run."""
+    with closing(sqlite3.connect(towers)) as raw, raw:
+        raw.execute("UPDATE summary_values SET metric = CAST(x'66ff69' AS TEXT) WHERE place = 0")
+    found = looked(cli, towers)
+    assert (found["state"], "ragauge delete" in found["hint"]) == ("wrong", True)
+    assert re.search(r"1 part damaged: metric in table summary_values in run towers \(\w+\)$", found["said"])
+    with closing(sqlite3.connect(towers)) as raw, raw:
+        raw.execute("UPDATE runs SET name = CAST(x'66ff69' AS TEXT)")
+    assert re.search(r"a text in column '\w*name' is damaged; ragauge doctor", cli("runs", "--store", towers).err)
+    assert "name in table runs in run f\N{REPLACEMENT CHARACTER}i (" in looked(cli, towers)["said"]
+
+
+def test_an_empty_file_is_no_new_store(cli: Cli, tmp_path: Path) -> None:
+    """A file of 0 bytes is told as one that lost what was in it, and left so."""
+    (tmp_path / "cut.db").touch()
+    found = looked(cli, tmp_path / "cut.db")
+    assert (found["state"], "empty (0 bytes)" in found["said"]) == ("wrong", True)
+    assert (tmp_path / "cut.db").stat().st_size == 0
+
+
+def test_a_damaged_schema_is_said_in_words(cli: Cli, towers: Path) -> None:
+    """A table's definition that is no text is no traceback."""
+    whole = towers.read_bytes()
+    towers.write_bytes(whole.replace(b"CREATE TABLE runs ", b"CREATE TABLE ru\x9ds "))
+    found = looked(cli, towers)
+    assert (found["state"], "codec" in found["said"]) == ("wrong", False)

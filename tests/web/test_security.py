@@ -273,8 +273,9 @@ def test_a_body_that_drips_is_closed(monkeypatch: pytest.MonkeyPatch, tmp_path: 
             connection.sendall(f"POST /login HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Length: 999\r\n\r\n".encode())
             heard, drops = b"", 0
             with suppress(ConnectionError):
-                for drops in range(900):
+                while drops < 900:
                     connection.sendall(b"a")
+                    drops += 1
                     if select.select([connection], [], [], 0.02)[0]:
                         if not (part := connection.recv(4096)):
                             break

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -22,14 +25,15 @@ from ragauge.version import __version__
 if TYPE_CHECKING:
     from ragauge.data.example import EvalSet
     from ragauge.engine.doctor import Tried
+    from ragauge.store.integrity import Integrity
 
 State = Literal["ok", "note", "wrong"]
 LEAST_SPACE = 500_000_000     # bytes: a run of some 100,000 examples
 MOST_NAMED = 5     # damaged parts of a store
-RESTORE = (
-    "Take the file back from a copy. Without one, delete each run that is named (ragauge delete) and evaluate its "
-    "source again."
-)
+COPY = "Take the file back from a copy. "
+RESTORE = f"{COPY}Without one, delete each run that is named (ragauge delete) and evaluate its source again."
+ANEW = f"{COPY}Without one, move the file away and evaluate the sources again: the damage is in the file as a whole."
+OF_INDEX = re.compile(r"row \d+ missing from index |wrong # of entries in index |non-unique entry in index ")
 LABELS: Mapping[str, str] = {
     "references": "accepted answers", "relevant": "labelled documents", "gold_spans": "gold spans",
     "answerable": "answerable or not", "criteria": "criteria",
@@ -107,7 +111,6 @@ def _python() -> Looked:
 
 def _packages() -> Iterator[Looked]:
     """Optional packages, by the extras that the installed ragauge itself names."""
-    import re
     from importlib import metadata
 
     by_extra: dict[str, dict[str, str]] = {}
@@ -142,23 +145,52 @@ def _store(url: str | None) -> Looked:
         return Looked("store", "wrong", f"{asked}: {folder} cannot be written to", "Name another with --store.")
     space = shutil.disk_usage(folder).free
     tight = f"; only {space / 1e6:,.0f} MB are free there" if space < LEAST_SPACE else ""
+    if path.is_file() and not path.stat().st_size:
+        said = f"{asked}: the file is there and empty (0 bytes): it was cut off, or something else made it"
+        return Looked("store", "wrong", said, f"{COPY}Delete it if nothing was in it: a new one is made then.")
     if fresh:
         return Looked("store", "wrong" if tight else "ok", f"{asked} is made by the first command that writes{tight}")
     try:
         with open_store(asked) as opened:
+            if looked := _damage(opened.integrity, asked, path):
+                return looked
             runs, sets = len(opened.runs.list()), len(opened.sets.list())
-            problems = opened.integrity.problems()
-            damaged = () if problems else opened.integrity.damaged()
     except RagaugeError as error:
-        return Looked("store", "wrong", str(error))
-    if problems:
-        return Looked("store", "wrong", f"{asked}: its file is damaged: {'; '.join(problems[:MOST_NAMED])}", RESTORE)
-    if damaged:
-        parts = "; ".join(dict.fromkeys(map(str, damaged[:MOST_NAMED])))
-        return Looked("store", "wrong", f"{asked}: {plural(len(damaged), 'part')} damaged: {parts}", RESTORE)
+        broken = _is_database(path) and re.search("malformed|damaged", str(error))
+        return Looked("store", "wrong", str(error), ANEW if broken else "")
     size = f", {path.stat().st_size / 1e6:,.1f} MB" if path.exists() else ""
     held = f"{plural(runs, 'run')}, {plural(sets, 'set')}"
     return Looked("store", "wrong" if tight else "ok", f"{asked}: {held}{size}{tight}")
+
+
+def _damage(integrity: Integrity, asked: str, path: Path) -> Looked | None:
+    """What is damaged in a store, with what mends it; None where nothing is."""
+    problems = integrity.problems()
+    if problems and all(map(OF_INDEX.match, problems)):
+        said = f"{asked}: indexes of its file are damaged, what is kept is whole: {'; '.join(problems[:MOST_NAMED])}"
+        code = f'import sqlite3; sqlite3.connect({json.dumps(path.absolute().as_posix())}).execute("REINDEX")'
+        return Looked("store", "wrong", said, f"Build them again: {shlex.join(['python', '-c', code])}")
+    try:
+        damaged = integrity.damaged()
+    except RagaugeError:     # the file says so already
+        damaged = []
+    parts = "; ".join(dict.fromkeys(map(str, damaged[:MOST_NAMED])))
+    named = any(part.run for part in damaged)
+    if problems:
+        said = f"{asked}: its file is damaged: {'; '.join(problems[:MOST_NAMED])}{f'; {parts}' if parts else ''}"
+        return Looked("store", "wrong", said, RESTORE if named else ANEW)
+    if damaged:
+        said = f"{asked}: {plural(len(damaged), 'part')} damaged: {parts}"
+        return Looked("store", "wrong", said, RESTORE if named else ANEW)
+    return None
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(15) == b"SQLite format 3"
+    except OSError:
+        return False
 
 
 def _config(config: str, eval_set: str) -> Looked:

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from ragauge.monitoring.bodies import (
+    TOO_SLOW,
     TYPES,
     Form,
     Incoming,
-    TOO_SLOW,
     Refused,
     encoding_of,
     form_of,

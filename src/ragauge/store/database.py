@@ -144,9 +144,9 @@ class Database:
 def _as_store_error(url: str) -> Iterator[None]:
     try:
         yield
-    except (SQLAlchemyError, sqlite.DriverError) as error:
+    except (SQLAlchemyError, *sqlite.DRIVER_ERRORS) as error:
         cause = getattr(error, "orig", None) or error
-        raise StoreError(f"the store {url} failed: {cause}.") from error
+        raise StoreError(f"the store {url} failed: {sqlite.in_words(cause)}.") from error
 
 
 def raw_rows(connection: Connection, query: Select[Any], size: int = AT_A_TIME) -> Iterator[list[tuple[Any, ...]]]:

@@ -7,13 +7,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, Connection, Select, select
+from sqlalchemy import Cast, Column, Connection, LargeBinary, Select, String, cast, null, select
 
 from ragauge.errors import StoreError
 from ragauge.store import sqlite
 from ragauge.store.database import Database, raw_rows
 from ragauge.store.packing import unescape, unpack
-from ragauge.store.schema import causes, evidence, examples, responses, run_evidence, run_texts, runs, texts
+from ragauge.store.schema import (
+    causes,
+    evidence,
+    examples,
+    metadata,
+    responses,
+    run_evidence,
+    run_texts,
+    runs,
+    texts,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +31,7 @@ class DamagedPart:
     """A body that cannot be read.
 
     Attributes:
-        kind: response, question and labels, passage, judge's verdict, or cause.
+        kind: response, question and labels, passage, judge's verdict, or cause; or the column and table of a text.
         run: the name and id of a run that uses it; "" where none does.
         query_id: of the example, where it is one's.
     """
@@ -46,7 +56,7 @@ class Integrity:
         return sqlite.problems_of(self._database.url)
 
     def damaged(self, most: int = 20) -> list[DamagedPart]:
-        """Bodies of responses, examples, passages, verdicts and causes that cannot be read, so many at most."""
+        """Bodies of responses, examples, passages, verdicts and causes, and texts, that cannot be read; the first."""
         found: list[DamagedPart] = []
         with self._database.read() as connection:
             for part in self._damaged(connection):
@@ -56,7 +66,10 @@ class Integrity:
         return found
 
     def _damaged(self, connection: Connection) -> Iterator[DamagedPart]:
-        """Every damaged body, with each run and example that uses it."""
+        """Every damaged text and body, with each run and example that uses it."""
+        if texts_lost := list(_undecodable(connection)):     # nothing else can be asked of the tables
+            yield from texts_lost
+            return
         of_run = (runs.c.name, runs.c.run_id)
         mine = select(*of_run, responses.c.query_id).join_from(responses, runs)
         for number in _unreadable(connection, responses.c.response_no, responses.c.body):
@@ -71,6 +84,40 @@ class Integrity:
             yield from _parts(connection, "judge's verdict", judged.where(run_evidence.c.evidence_no == number))
         for number in _unreadable(connection, causes.c.response_no, causes.c.body):
             yield from _parts(connection, "cause", mine.where(responses.c.response_no == number))
+
+
+def _undecodable(connection: Connection) -> Iterator[DamagedPart]:
+    """Texts that are not UTF-8, by column, table and, where the table says so, run."""
+    named = {
+        number: f"{name.decode(errors='replace')} ({run_id.decode(errors='replace')})"
+        for rows in raw_rows(connection, select(runs.c.run_no, *map(_as_bytes, (runs.c.name, runs.c.run_id))))
+        for number, name, run_id in rows
+    }  # fmt: skip
+    for table in metadata.sorted_tables:
+        columns = [column for column in table.columns if _holds_text(column)]
+        of = table.columns.get("run_no")
+        query = select(null() if of is None else of, *map(_as_bytes, columns))
+        for rows in raw_rows(connection, query) if columns else ():
+            for number, *values in rows:
+                for column, value in zip(columns, values, strict=True):
+                    if value is not None and not _is_text(value):
+                        yield DamagedPart(f"{column.name} in table {table.name}", named.get(number, ""))
+
+
+def _holds_text(column: Column[Any]) -> bool:
+    return isinstance(getattr(column.type, "impl_instance", column.type), String)
+
+
+def _as_bytes(column: Column[Any]) -> Cast[bytes]:
+    return cast(column, LargeBinary)
+
+
+def _is_text(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _unreadable(

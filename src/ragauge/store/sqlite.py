@@ -15,6 +15,7 @@ written to there are three cases:
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from ragauge.errors import StoreError, UsageError
+from ragauge.text.messages import command
 
 PREFIX = "sqlite:///"
 READ_PREFIX = "sqlite+read:///"     # a file that is only read, whatever it allows
@@ -42,7 +44,7 @@ ELSEWHERE = "Copy its folder to one that you may write to, and name the copy wit
 
 Access = Literal["write", "read", "immutable"]
 Upsert = Insert     # an INSERT that knows ON CONFLICT
-DriverError = sqlite3.Error     # what a cursor of the driver's own raises
+DRIVER_ERRORS = (sqlite3.Error, UnicodeDecodeError)     # what a cursor of the driver's own raises
 
 
 def absolute(url: str) -> str:
@@ -119,6 +121,14 @@ def unchanged(url: str, access: Access, before: Stamp | None) -> Iterator[None]:
             )
 
 
+def in_words(problem: object) -> str:
+    """What a driver says; of a text that is not UTF-8, where that is, and without its bytes."""
+    column = re.match(r"Could not decode to UTF-8 (column '[^']*')", str(problem))
+    if column is not None:
+        return f"a text in {column[1]} is damaged; {command('doctor')} says where"
+    return "a text in its file is damaged" if isinstance(problem, UnicodeDecodeError) else str(problem)
+
+
 def refused(url: str) -> StoreError:
     """The refusal of a write, with its reason: how the store was opened, or what its file allows."""
     if can_write(url.replace(READ_PREFIX, PREFIX, 1)):
@@ -140,7 +150,7 @@ def version_of(url: str) -> str | None:
     """The version that a store's file was written by, read without changing anything; None where it has none."""
     if not path_of(url).exists():
         return None
-    with closing(_reading(url, access_of(url))) as connection, suppress(sqlite3.Error):
+    with closing(_reading(url, access_of(url))) as connection, suppress(*DRIVER_ERRORS):
         row = connection.execute("SELECT version_num FROM ragauge_version").fetchone()
         return None if row is None else str(row[0])
     return None
@@ -172,7 +182,7 @@ def problems_of(url: str) -> list[str]:
     with closing(_reading(url, access_of(url))) as connection:
         try:
             found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
-        except sqlite3.Error as error:
+        except DRIVER_ERRORS as error:
             return [str(error)]
     return [] if found == ["ok"] else found
 
@@ -282,12 +292,12 @@ def use_write_ahead_log(engine: Engine, url: str, access: Access) -> None:
             if _in_write_ahead_mode(engine):
                 return
             problem: object = "other programs hold it"
-        except (sqlite3.Error, SQLAlchemyError) as error:
+        except (*DRIVER_ERRORS, SQLAlchemyError) as error:
             problem = error
             if "locked" not in str(error):
                 until = 0
         if time.monotonic() > until:
-            raise StoreError(f"the store {url} cannot be opened: {problem}.")
+            raise StoreError(f"the store {url} cannot be opened: {in_words(problem)}.")
         time.sleep(0.02)
 
 
