@@ -29,6 +29,7 @@ from ragauge.data.config.monitor import MonitorSection
 from ragauge.data.config.reading import read_config
 from ragauge.engine.arrivals import arrivals
 from ragauge.monitoring.alert_records import alert_request
+from ragauge.monitoring.erasing import erase
 from ragauge.monitoring.notifying import deliver, slack_text
 from ragauge.monitoring.watcher import Watcher, judge_series
 from ragauge.store.open import Store, open_store
@@ -76,6 +77,25 @@ def test_a_look_that_is_cut_off_repeats_nothing(tmp_path: Path, monkeypatch: pyt
                 judge_series(store, *given, 0.0)
         assert (store.monitors.alerts(), store.monitors.due(1e12)) == ([], [])
         assert len(judge_series(store, *given, 0.0)) == len(store.monitors.due(1e12)) == 3
+
+
+def test_an_alert_says_that_scores_of_it_were_deleted(tmp_path: Path) -> None:
+    """Its headline keeps the mean that raised it, and the text says of how many scores that was and how many went."""
+    config = tmp_path / "ragauge.yaml"
+    config.write_text("monitor: {monitors: [{metric: faithfulness, min: 0.8}]}")
+    with store_at(tmp_path / "store.db") as store:
+        stored(store, DAYS[:160])
+        given = read_config(str(config))
+        section = given.checked().monitor
+        assert section is not None
+        (raised,) = judge_series(store, section, watches(given)[0], 0.0)
+        told = str(alert(raised.alert_id, config=config, store=store.url))
+        assert "Deleted since" not in told
+        erase(store, [raised.trace_id, f"t{int(raised.trace_id[1:]) - 1}"], {})
+        told = " ".join(str(alert(raised.alert_id, config=config, store=store.url)).split())
+    assert raised.mean is not None
+    assert f"It was raised by {raised.n} scores, mean {number(raised.mean)}. Deleted since: 2 of them" in told
+    assert f"since ({raised.n - 2})" in told
 
 
 class Hook(BaseHTTPRequestHandler):

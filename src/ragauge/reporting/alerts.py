@@ -315,6 +315,9 @@ def _how_much(told: AlertAccount, ended: str) -> Iterator[str]:
     if alert.said:
         yield f"Asked: {alert.asks}. {at}.{over}"
         return
+    if (gone := alert.n - told.n_now) > 0:
+        raised = f"It was raised by {plural(alert.n, 'score')}, mean {_mean(alert.mean)}"
+        yield f"{raised}. Deleted since: {gone:,} of them, so what follows is about those that are left."
     if told.corrected:
         yield describe_corrected(told.corrected)
     whose = "judge's own mean" if told.corrected else "mean"
