@@ -9,7 +9,7 @@ import pytest
 from tests.analysis.test_attribute import NO_REFERENCE, REFUSAL, UNLABELLED, case, claim
 
 from ragauge.analysis.causes.attribute import judge_example
-from ragauge.analysis.causes.verdicts import read_bands
+from ragauge.analysis.causes.score_bands import read_bands
 from ragauge.data.example import Example, Relevant
 from ragauge.data.facts import (
     Agreement,

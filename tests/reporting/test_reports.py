@@ -102,7 +102,7 @@ def test_answer_is_cut_at_its_claims(card: ScorecardData) -> None:
     assert "".join(piece.text for piece in cut) == view.response.answer
     assert [piece.label for piece in cut if piece.label] == ["supported", "not_in_context"]
     assert ("90 kg", True) in cut[2].parts
-    assert "90 kg" in says(cut[2].claims[0])
+    assert "90 kg" in says(cut[2].claims[0], cut[2].label)
 
 
 def test_missed_documents_are_named(card: ScorecardData) -> None:

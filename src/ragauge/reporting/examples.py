@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
 from ragauge.analysis.causes.cause_context import CauseContext
-from ragauge.analysis.explaining.case import count_found
+from ragauge.analysis.causes.decided_facts import Decision
+from ragauge.analysis.explaining.case import count_found, count_stated, count_supported
 from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.data.facts import AnswerFacts, Claim, CoverFacts, CriteriaFacts, RelevanceFacts
 from ragauge.metrics.base import Failed, NotAsked
@@ -19,9 +19,17 @@ from ragauge.reporting.words import LABELS
 from ragauge.text.messages import valued
 from ragauge.text.sentences import split
 
-MARKS = {"supported": "✓", "contradicted": "✗", "not_in_context": "○", "failed": "?"}
-ORDER = ("supported", "failed", "not_in_context", "contradicted")     # a sentence shows the worst of its claims
+MARKS = {"supported": "✓", "contradicted": "✗", "not_in_context": "○", "unclear": "~", "failed": "?"}
+ORDER = ("supported", "failed", "unclear", "not_in_context", "contradicted")     # a sentence shows its worst claim
 
+FOUND_WORDS: Mapping[Decision | None, str] = {
+    "yes": "in the passages", "no": "missed by retrieval", "open": "unclear whether the passages hold it",
+    None: "no verdict",
+}     # fmt: skip
+STATED_WORDS: Mapping[Decision | None, str] = {
+    "yes": "stated in the answer", "no": "not stated in the answer", "open": "unclear whether the answer states it",
+    None: "",
+}     # fmt: skip
 UNVERIFIED = "not asked, since the passages are not recorded"
 TELLS: Mapping[str, tuple[tuple[str, str], ...]] = {     # part -> (fact, what it tells)
     "answer": (
@@ -56,12 +64,28 @@ class AnswerPiece:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceClaimView:
-    """One reference claim: the passages that support it, and whether the answer states it; None = not judged."""
+    """One reference claim: whether the passages hold it and whether the answer states it.
+
+    Attributes:
+        text: of the claim.
+        found: whether the passages hold it; None = not judged.
+        passages: those that support it; () where a probability alone says that some does.
+        stated: whether the answer states it; None = not judged.
+        p: the judge's probability that the passages hold it.
+    """
 
     text: str
-    covered: bool | None
+    found: Decision | None
     passages: tuple[int, ...]
-    stated: bool | None = None
+    stated: Decision | None = None
+    p: float | None = None
+
+    @property
+    def where(self) -> str:
+        """Whether the passages hold it, in words, but for the numbers of those named."""
+        if self.found == "yes":
+            return "in passage" if self.passages else "found, no passage named"
+        return FOUND_WORDS[self.found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +133,12 @@ class OffTopicSentence:
 
 
 def seen(view: ExampleView) -> CauseContext:
-    """What is known about the example, as the causes are found from it."""
-    return CauseContext(Facts(view.example, view.response, view.evidence))
+    """What the judge found about the example, as the causes are found from it."""
+    return CauseContext(_facts(view))
+
+
+def _facts(view: ExampleView) -> Facts:
+    return Facts(view.example, view.response, view.evidence, readability=view.readability)
 
 
 def answer_facts(view: ExampleView) -> AnswerFacts | None:
@@ -135,9 +163,14 @@ def scored(name: str, value: float) -> str:
     return valued(value, name, "amount" if parse(name).scale == "amount" else "mean")
 
 
-def label(claim: Claim) -> str:
-    """A claim's label; "failed" where there is no verdict."""
-    return claim.label or "failed"
+def labels(view: ExampleView) -> dict[int, str]:
+    """Number of a claim of the answer -> its label: unclear where a probability decides nothing, failed without any."""
+    facts, known = answer_facts(view), seen(view)
+    return {claim.n: _label(claim, known.is_supported(claim)) for claim in (facts.claims if facts else ())}
+
+
+def _label(claim: Claim, decision: Decision | None) -> str:
+    return {"yes": "supported", "no": claim.label or "", "open": "unclear", None: "failed"}[decision]
 
 
 def untold(view: ExampleView, part: str) -> tuple[str, ...]:
@@ -147,7 +180,7 @@ def untold(view: ExampleView, part: str) -> tuple[str, ...]:
     """
     if view.response.error is not None:
         return ()
-    facts, parts = Facts(view.example, view.response, view.evidence), []
+    facts, parts = _facts(view), []
     for fact, what in TELLS[part]:
         value = resolve(fact, facts)
         if isinstance(value, NotAsked):
@@ -155,9 +188,8 @@ def untold(view: ExampleView, part: str) -> tuple[str, ...]:
         elif isinstance(value, Failed):
             parts.append(f"{what}: no verdict ({value.reason})")
     known = seen(view)
-    if part == "reference" and known.reference is None and known.agreement is not None:
-        stated = known.agreement.reference
-        parts.append(f"reference claims that the answer states: {sum(map(bool, stated))} of {len(stated)}")
+    if part == "reference" and known.reference is None and (stated := count_stated(known)):
+        parts.append(stated)
     return tuple(parts)
 
 
@@ -167,18 +199,18 @@ def pieces(view: ExampleView) -> tuple[AnswerPiece, ...]:
     if answer is None:
         return ()
     judged = facts is not None and (facts.support_asked or view.response.passages == ())
-    return tuple(_pieces(answer, facts.claims if facts is not None and judged else ()))
+    return tuple(_pieces(answer, facts.claims if facts is not None and judged else (), labels(view)))
 
 
-def _pieces(answer: str, claims: Sequence[Claim]) -> Iterator[AnswerPiece]:
+def _pieces(answer: str, claims: Sequence[Claim], labels: Mapping[int, str]) -> Iterator[AnswerPiece]:
     at = 0
     for start, end, mine in _sentences(answer, claims):
         if start > at:
             yield AnswerPiece(answer[at:start], parts=((answer[at:start], False),))
         text = answer[start:end]
-        missing = [words for claim in mine if claim.window is not None and label(claim) != "supported"
+        missing = [words for claim in mine if claim.window is not None and labels[claim.n] != "supported"
                    for words in claim.window.missing]     # fmt: skip
-        worst = max((label(claim) for claim in mine), key=ORDER.index)
+        worst = max((labels[claim.n] for claim in mine), key=ORDER.index)
         yield AnswerPiece(text, worst, tuple(mine), tuple(_parts(text, missing)))
         at = end
     if at < len(answer):
@@ -211,20 +243,22 @@ def _parts(text: str, missing: Sequence[str]) -> Iterator[tuple[str, bool]]:
             yield part, index % 2 == 1
 
 
-def says(claim: Claim) -> str:
-    """A claim's verdict in words: not in the passages; not found: 90 kg."""
+def says(claim: Claim, label: str) -> str:
+    """A claim's verdict in words, by its label: not in the passages; not found: 90 kg."""
     if claim.reason == UNVERIFIED:
         return UNVERIFIED
-    if claim.label is None:
+    if label == "failed":
         return f"no verdict ({claim.reason})" if claim.reason else "no verdict"
-    words = LABELS[claim.label]
+    words = LABELS[label]
+    if label == "supported" and not claim.supporting:
+        words += ", none of them named"
     if claim.joint:
         words += " together"
     if claim.strength == "implied":
         words += ", by implication"
     missing = [part for part in (claim.window.missing if claim.window else ()) if part not in claim.reason]
     if missing:
-        lead = "differs" if claim.label == "contradicted" else "not found"
+        lead = "differs" if claim.contradicting else "not found"
         words += f"; {lead}: {', '.join(missing)}"
     return words + (f"; {claim.reason}" if claim.reason else "")
 
@@ -232,26 +266,24 @@ def says(claim: Claim) -> str:
 def found_in_answer(view: ExampleView) -> str:
     """How many claims of the answer the passages hold, and the share that the judge expects; "" where none is known."""
     facts = answer_facts(view)
-    return count_found(facts.claims, "claims") if facts is not None else ""
+    return count_supported(facts.claims, seen(view)) if facts is not None else ""
 
 
 def found_of_reference(view: ExampleView) -> str:
     """How many reference claims the passages hold, and the share that the judge expects; "" where none is known."""
-    return count_found(seen(view).reference or (), "reference claims")
+    return count_found(seen(view))
 
 
 def wanted(view: ExampleView) -> tuple[ReferenceClaimView, ...]:
-    """The reference claims, whether retrieval covered them, and whether the answer states them."""
+    """The reference claims, whether the passages hold them, and whether the answer states them."""
     known = seen(view)
-    stated = known.agreement.reference if known.agreement else ()
-    pairs = zip_longest(known.reference or (), stated)
     return tuple(
         ReferenceClaimView(
-            claim.text, None if claim.supporting is None else bool(claim.supporting), claim.supporting or (), there
+            claim.text, known.is_found(claim), claim.supporting or (), known.is_stated(claim.n),
+            None if claim.supporting is None else claim.p,
         )
-        for claim, there in pairs
-        if claim is not None
-    )
+        for claim in known.reference or ()
+    )     # fmt: skip
 
 
 def checked(view: ExampleView) -> tuple[CheckedAspect, ...]:

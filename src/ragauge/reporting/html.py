@@ -85,6 +85,7 @@ def environment() -> Environment:
         arrows=dict(words.ARROWS), layer_names=dict(words.LAYERS), short=dict(words.SHORT_LAYERS),
         labels=dict(words.LABELS), states_of_runs=dict(words.STATES), unnamed=words.UNNAMED,
         verdicts=dict(verdict_words.VERDICTS), signs=dict(examples.MARKS),
+        stated_words=dict(examples.STATED_WORDS),
         experiments_say=confirmed.experiments_say, confirmed_share=confirmed.confirmed_share,
         meaning_of_experiments=confirmed.MEANING, experiment_verdicts=dict(confirmed.EXPERIMENT_VERDICTS),
         heads_of_losses=losses.HEADS, meaning_of_losses=losses.MEANING,

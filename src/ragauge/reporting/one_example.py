@@ -8,12 +8,13 @@ from ragauge.analysis.causes.missing_facts import describe_missing
 from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.reporting.examples import (
     MARKS,
+    STATED_WORDS,
     answer_facts,
     checked,
     cited,
     found_in_answer,
     found_of_reference,
-    label,
+    labels,
     missed,
     off_question,
     pieces,
@@ -28,7 +29,7 @@ from ragauge.reporting.verdict_words import VERDICTS, labels_decide, settled_by,
 from ragauge.reporting.words import UNNAMED, safe
 
 TONES: Mapping[str, Tone] = {
-    "supported": "good", "contradicted": "bad", "not_in_context": "unsure", "failed": "faint",
+    "supported": "good", "contradicted": "bad", "not_in_context": "unsure", "unclear": "unsure", "failed": "faint",
 }     # fmt: skip
 MOST_TEXT = 500
 
@@ -81,9 +82,10 @@ def _answer(view: ExampleView) -> Iterator[Wording]:
     facts = answer_facts(view)
     if words := labels_decide(view):
         yield f"  {words}"
+    verdicts = labels(view)
     for claim in facts.claims if facts else ():
-        verdict = label(claim)
-        words = f"  {MARKS[verdict]} {claim.n}. {safe(says(claim))}"
+        verdict = verdicts[claim.n]
+        words = f"  {MARKS[verdict]} {claim.n}. {safe(says(claim, verdict))}"
         if claim.supporting:
             words += f"; by passage {_ranks(claim.supporting)}"
         if claim.contradicting:
@@ -122,10 +124,13 @@ def _untold(view: ExampleView, part: str) -> Iterator[Wording]:
 def _reference(view: ExampleView) -> Iterator[Wording]:
     yield safe(view.example.references[0])
     for claim in wanted(view):
-        where = f"in passage {_ranks(claim.passages)}" if claim.covered else "missed by retrieval"
-        told = {True: ", stated", False: ", not stated", None: ""}[claim.stated]
-        words = f"  {'no verdict' if claim.covered is None else where}{told}"
-        yield Phrase(words, "good" if claim.covered else "unsure"), f"  {safe(claim.text)}"
+        where = f"{claim.where} {_ranks(claim.passages)}" if claim.found == "yes" and claim.passages else claim.where
+        chance = "" if claim.p is None else f" (p {claim.p:.2f})"
+        stated = f"; {STATED_WORDS[claim.stated]}" if claim.stated else ""
+        yield (
+            Phrase(f"  {where}", "good" if claim.found == "yes" else "unsure"), Phrase(chance, "faint"),
+            Phrase(stated, "good" if claim.stated == "yes" else "unsure"), f"  {safe(claim.text)}",
+        )     # fmt: skip
     if found := found_of_reference(view):
         yield f"  {found}"
     if gone := missed(view):

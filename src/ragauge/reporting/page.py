@@ -217,7 +217,7 @@ def in_full(view: ExampleView, anchors: Anchors, *, whole: bool = False) -> Show
     marked = {
         (shelf.rank, claim.n) for shelf in stood for stretch in shelf.stretches for claim in stretch.begins
     }
-    facts = examples.answer_facts(view)
+    facts, labels = examples.answer_facts(view), examples.labels(view)
     reasons: dict[str, list[str]] = {}
     for name, score in view.scores.items():
         if score.status != "scored":
@@ -225,28 +225,27 @@ def in_full(view: ExampleView, anchors: Anchors, *, whole: bool = False) -> Show
             reasons.setdefault(f"{status}: {score.reason}" if score.reason else status, []).append(name)
         elif score.reason:
             reasons.setdefault(score.reason, []).append(name)
+    claims = facts.claims if facts else ()
     return ShownExample(
         anchor, view, examples.pieces(view),
-        {claim.n: _verdict(claim, anchor, marked, len(stood)) for claim in (facts.claims if facts else ())},
+        {claim.n: _verdict(claim, labels[claim.n], anchor, marked, len(stood)) for claim in claims},
         stood, examples.wanted(view), examples.checked(view), examples.cited(view), examples.off_question(view),
         examples.missed(view), {part: examples.untold(view, part) for part in examples.TELLS},
         tuple((reason, ", ".join(names)) for reason, names in reasons.items()),
     )     # fmt: skip
 
 
-def _verdict(claim: Claim, name: str, marked: set[tuple[int, int]], passages: int) -> ClaimVerdict:
-    label = examples.label(claim)
-
+def _verdict(claim: Claim, label: str, name: str, marked: set[tuple[int, int]], passages: int) -> ClaimVerdict:
     def place(rank: int) -> str:
         return f"#{name}-p{rank}-w{claim.n}" if (rank, claim.n) in marked else f"#{name}-p{rank}"
 
     ranks = [rank for rank in (*claim.supporting, *claim.contradicting) if 1 <= rank <= passages]
     window = claim.window.passage if claim.window is not None else 0
     first = window if (window, claim.n) in marked else ranks[0] if ranks else 0
-    if label == "not_in_context" and first and first not in ranks:
+    if label in ("not_in_context", "unclear") and first and first not in ranks:
         ranks.append(first)     # the passage that comes closest
     return ClaimVerdict(
-        claim, label, examples.MARKS[label], examples.says(claim), tuple((rank, place(rank)) for rank in ranks),
+        claim, label, examples.MARKS[label], examples.says(claim, label), tuple((rank, place(rank)) for rank in ranks),
         place(first) if first else "",
     )     # fmt: skip
 

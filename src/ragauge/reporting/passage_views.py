@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,7 +10,7 @@ from ragauge.analysis.results.scorecard import ExampleView
 from ragauge.data.example import Span
 from ragauge.data.facts import Claim
 from ragauge.data.response import REDACTED, Passage
-from ragauge.reporting.examples import answer_facts, label, seen
+from ragauge.reporting.examples import answer_facts, labels, seen
 
 MOST_TEXT = 900       # characters of a passage shown beside those around its marks
 AROUND = 160          # characters kept on each side of a mark
@@ -24,6 +24,7 @@ class PassageMark:
     start: int
     end: int
     claim: Claim | None = None
+    label: str = ""     # of the claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class TextSegment:
         begins: those whose mark begins here, which links land on.
         gold: it lies in a labelled span.
         gap: it stands for characters left out.
+        label: of the claims decided here, how the first stands to the passages.
     """
 
     text: str
@@ -43,11 +45,7 @@ class TextSegment:
     begins: tuple[Claim, ...] = ()
     gold: bool = False
     gap: bool = False
-
-    @property
-    def label(self) -> str:
-        """Of the claims decided here, how the first stands to the passages."""
-        return label(self.claims[0]) if self.claims else ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ class PassageView:
 
 def shelves(view: ExampleView, *, whole: bool = False) -> tuple[PassageView, ...]:
     """The passages in rank order with their marks; `whole` leaves nothing of a long text out."""
-    known, facts = seen(view), answer_facts(view)
+    known, facts, verdicts = seen(view), answer_facts(view), labels(view)
     claims = facts.claims if facts else ()
     gold = {doc_id for item in known.relevant for doc_id in item.doc_ids}
     against = {number for claim in claims for number in claim.contradicting}
@@ -92,7 +90,7 @@ def shelves(view: ExampleView, *, whole: bool = False) -> tuple[PassageView, ...
     views = []
     for rank, passage in enumerate(view.response.passages or (), 1):
         text = passage.text if passage.text is not None else "(no text recorded)"
-        marks = [*_windows(claims, rank, text), *_gold(passage, known.spans)] if passage.text else []
+        marks = [*_windows(claims, verdicts, rank, text), *_gold(passage, known.spans)] if passage.text else []
         stretches = tuple(_cut(text, 0, len(text), marks) if whole else _shorten(text, marks))
         shown = sum(len(stretch.text) for stretch in stretches if not stretch.gap)
         labelled, rated = passage.doc_id in gold, ratings.get(rank)
@@ -104,12 +102,14 @@ def shelves(view: ExampleView, *, whole: bool = False) -> tuple[PassageView, ...
     return tuple(views)
 
 
-def _windows(claims: Iterable[Claim], rank: int, text: str) -> Iterator[PassageMark]:
+def _windows(
+    claims: Iterable[Claim], labels: Mapping[int, str], rank: int, text: str
+) -> Iterator[PassageMark]:     # fmt: skip
     for claim in claims:
         if claim.window is not None and claim.window.passage == rank and text != REDACTED:
             start, end = max(0, claim.window.start), min(len(text), claim.window.end)
             if start < end:
-                yield PassageMark(start, end, claim)
+                yield PassageMark(start, end, claim, labels[claim.n])
 
 
 def _gold(passage: Passage, spans: Sequence[Span]) -> Iterator[PassageMark]:
@@ -167,4 +167,5 @@ def _cut(text: str, first: int, last: int, marks: Sequence[PassageMark]) -> Iter
         over = [mark for mark in marks if mark.start <= start and end <= mark.end]
         claims = tuple(mark.claim for mark in over if mark.claim is not None)
         begins = tuple(mark.claim for mark in over if mark.claim is not None and mark.start == start)
-        yield TextSegment(text[start:end], claims, begins, any(mark.claim is None for mark in over))
+        label = next((mark.label for mark in over if mark.claim is not None), "")
+        yield TextSegment(text[start:end], claims, begins, any(mark.claim is None for mark in over), label=label)

@@ -41,6 +41,7 @@ LABELS: Mapping[str, str] = {
     "supported": "supported by the passages",
     "contradicted": "contradicted by the passages",
     "not_in_context": "not in the passages",
+    "unclear": "unclear whether the passages support it",
     "failed": "no verdict",
 }
 

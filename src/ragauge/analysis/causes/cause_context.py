@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from dataclasses import replace
 from typing import Any
 
-from ragauge.analysis.causes.decided_facts import EVEN, is_no
+from ragauge.analysis.causes.decided_facts import EVEN, Decision, decide, is_no
 from ragauge.analysis.causes.labeled import merge_labels
+from ragauge.analysis.causes.labeled_context import LabeledContext
 from ragauge.analysis.causes.lazy import Lazy
 from ragauge.analysis.causes.remedied import NOTHING, Counterfactual
-from ragauge.data.example import Relevant, Span
+from ragauge.analysis.causes.score_bands import passes
 from ragauge.data.facts import AgreementFacts, AnswerFacts, Claim, ReferenceClaim, ReferenceFacts, RelevanceFacts
-from ragauge.data.ranking import open_in
 from ragauge.data.readability import ControlledFact
-from ragauge.data.response import Passage
 from ragauge.metrics.facts import Absent, Facts, resolve
 from ragauge.metrics.not_read import why_not_read
 from ragauge.metrics.specifics import cited_for
@@ -24,7 +23,7 @@ from ragauge.metrics.topics import names_topic
 WORD = re.compile(r"\w+")
 
 
-class CauseContext:
+class CauseContext(LabeledContext):
     """What is known about one example. Nothing is computed before it is asked for.
 
     An attribute that is None is not known; a verdict that failed is never counted either way. People's labels stand in
@@ -33,17 +32,12 @@ class CauseContext:
     Attributes:
         facts: the example, its response and the evidence.
         indexed: the documents in the index, where a listing is known.
-        mended: what is taken to be right, whatever the facts say.
-        n: passages handed on; 0 when not recorded too.
         decided: what rows of the cause table say of it, by name.
     """
 
     def __init__(self, facts: Facts, indexed: Container[str] | None = None, mended: Counterfactual = NOTHING) -> None:
+        super().__init__(facts, mended)
         self.facts, self.indexed = merge_labels(facts), indexed
-        self.example, self.response = facts.example, facts.response
-        self.passages: Sequence[Passage] | None = facts.response.passages
-        self.n = len(self.passages or ())
-        self.mended = mended
         self.decided: dict[str, Any] = {}
 
     def asked(self, question: str) -> Any:
@@ -68,119 +62,6 @@ class CauseContext:
     def is_answerable(self) -> bool | None:
         """Whether the corpus holds the answer, as `Example.is_answerable` says, which reads the references."""
         return self.example.is_answerable
-
-    @Lazy
-    def relevant(self) -> tuple[Relevant, ...]:
-        """Documents that hold the answer: labelled with a grade of at least 1, else those of the gold spans."""
-        if self.example.relevant:
-            return tuple(item for item in self.example.relevant if item.grade >= 1)
-        return tuple(Relevant((doc_id,)) for doc_id in dict.fromkeys(span.doc_id for span in self.spans))
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """Where the evidence stands in the documents."""
-        return self.example.gold_spans or ()
-
-    @Lazy
-    def missed(self) -> tuple[Relevant, ...] | None:
-        """Labelled documents none of whose members was handed on; None without labels or recorded passages."""
-        if not self.relevant or self.passages is None:
-            return None
-        there = {passage.doc_id for passage in self.passages}
-        right = self.mended.documents
-        return tuple(i for i in self.relevant if i.doc_ids not in right and there.isdisjoint(i.doc_ids))
-
-    @Lazy
-    def ranks(self) -> dict[str, int] | None:
-        """Document -> its first rank among the candidates; None when they are not recorded."""
-        if self.response.candidates is None:
-            return None
-        first_ranks: dict[str, int] = {}
-        for rank, passage in enumerate(self.response.candidates, 1):
-            first_ranks.setdefault(passage.doc_id, rank)
-        return first_ranks
-
-    def rank(self, item: Relevant) -> int | None:
-        """The best rank of an item among the candidates."""
-        ranks = self.ranks or {}
-        return min((ranks[doc_id] for doc_id in item.doc_ids if doc_id in ranks), default=None)
-
-    @Lazy
-    def cut_spans(self) -> tuple[Span, ...]:
-        """Gold spans that lack characters although their document was handed on."""
-        if self.mended.evidence:
-            return ()
-        return tuple(span for span in self.spans if self._pieces(span) and open_in(span, self._pieces(span)))
-
-    @Lazy
-    def deep_spans(self) -> tuple[tuple[Span, int], ...]:
-        """Of `cut_spans`, those that one candidate beyond the passages handed on holds whole, with its rank from 1."""
-        later = list(enumerate(self.response.candidates or (), 1))[self.n :]
-        reached = []
-        for span in self.cut_spans:
-            for rank, passage in later:
-                piece = passage.span if passage.doc_id == span.doc_id else None
-                if piece is not None and not open_in(span, [(piece.start, piece.end)]):
-                    reached.append((span, rank))
-                    break
-        return tuple(reached)
-
-    @Lazy
-    def spans_known(self) -> bool:
-        """Whether every passage of the gold documents says where it stands in them."""
-        docs = {span.doc_id for span in self.spans}
-        return all(passage.span is not None for passage in self.passages or () if passage.doc_id in docs)
-
-    @Lazy
-    def spans_whole(self) -> bool:
-        """Whether labels say that all of the evidence was handed on: every gold span, from end to end."""
-        return bool(self.spans) and self.spans_known and all(
-            self._pieces(span) and not open_in(span, self._pieces(span)) for span in self.spans
-        )     # fmt: skip
-
-    def _pieces(self, span: Span) -> list[tuple[int, int]]:
-        held = [passage.span for passage in self.passages or () if passage.doc_id == span.doc_id]
-        return [] if None in held else sorted((piece.start, piece.end) for piece in held if piece is not None)
-
-    # ---- versions ----
-
-    @Lazy
-    def dated(self) -> bool:
-        """Whether some passage says how old it is."""
-        return any(passage.superseded_by or passage.updated_at for passage in self.passages or ())
-
-    @Lazy
-    def outdated(self) -> frozenset[int]:
-        """Numbers of the passages older than the newest version of their document, candidates included."""
-        newest: dict[str, str] = {}
-        for passage in (*(self.passages or ()), *(self.response.candidates or ())):
-            if passage.updated_at:
-                newest[passage.doc_id] = max(passage.updated_at, newest.get(passage.doc_id, ""))
-        return frozenset(
-            n
-            for n, passage in enumerate(self.passages or (), 1)
-            if passage.updated_at and _older(passage.updated_at, newest[passage.doc_id])
-        )
-
-    @Lazy
-    def stale(self) -> frozenset[int]:
-        """Numbers of the passages that are outdated or superseded by another document."""
-        return self.outdated | {n for n, passage in enumerate(self.passages or (), 1) if passage.superseded_by}
-
-    def versions(self, item: Relevant) -> tuple[list[int], list[int]]:
-        """Numbers of a labelled item's passages: current ones, and outdated ones or of documents that it replaces.
-
-        A document that is labelled counts as current even where another supersedes it: the label says that it holds
-        the answer.
-        """
-        current: list[int] = []
-        old: list[int] = []
-        for n, passage in enumerate(self.passages or (), 1):
-            if passage.doc_id in item.doc_ids:
-                (old if n in self.outdated else current).append(n)
-            elif passage.superseded_by in item.doc_ids:
-                old.append(n)
-        return current, old
 
     # ---- the answer ----
 
@@ -231,19 +112,38 @@ class CauseContext:
         return self.claims is not None and self.answer is not None and len(self.claims) == len(self.answer.claims)
 
     @Lazy
+    def unsupported(self) -> tuple[Claim, ...]:
+        """Claims of which the judge names no passage that supports them, whether or not that decides it."""
+        right = self.mended.claims | self._by_reference
+        return tuple(claim for claim in self.claims or () if not claim.supporting and claim.n not in right)
+
+    @Lazy
     def bare(self) -> tuple[Claim, ...]:
         """Claims that no passage supports or contradicts."""
-        return tuple(claim for claim in self._unsupported if not claim.contradicting)
+        return tuple(c for c in self.unsupported if not c.contradicting and self.is_supported(c) == "no")
 
     @Lazy
     def against(self) -> tuple[Claim, ...]:
         """Claims that passages contradict and none supports."""
-        return tuple(claim for claim in self._unsupported if claim.contradicting)
+        return tuple(c for c in self.unsupported if c.contradicting and self.is_supported(c) == "no")
 
     @Lazy
-    def _unsupported(self) -> tuple[Claim, ...]:
-        right = self.mended.claims | self._by_reference
-        return tuple(claim for claim in self.claims or () if not claim.supporting and claim.n not in right)
+    def open_support(self) -> tuple[Claim, ...]:
+        """Claims of which nothing decides whether the passages support them."""
+        return tuple(claim for claim in self.unsupported if self.is_supported(claim) == "open")
+
+    def is_supported(self, claim: Claim) -> Decision | None:
+        """Whether the passages support a claim of the answer; None without a verdict."""
+        if claim.status == "failed":
+            return None
+        if claim.n in self._by_reference:
+            return "yes"
+        against = bool(claim.contradicting) and not claim.supporting
+        return decide(claim.p, bool(claim.supporting), "support", self.facts.readability, self._grounded, against)
+
+    @Lazy
+    def _grounded(self) -> bool:
+        return passes((claim.p for claim in self.claims or () if claim.n not in self._by_reference), "grounded")
 
     @Lazy
     def _by_reference(self) -> frozenset[int]:
@@ -296,14 +196,35 @@ class CauseContext:
 
     @Lazy
     def _unmet(self) -> tuple[ReferenceClaim, ...]:
-        missing = (claim for claim in self.doubtful if claim.supporting == () and claim.chance < EVEN)
-        return tuple(claim for claim in missing if self.is_no("reference", claim.p))
+        return tuple(claim for claim in self.doubtful if self.is_found(claim) == "no")
 
     @Lazy
     def open_claims(self) -> tuple[ReferenceClaim, ...]:
         """Reference claims of which nothing decides whether they are in the passages."""
-        unsure = (claim for claim in self.doubtful if claim.chance < EVEN and claim not in self._unmet)
+        unsure = (claim for claim in self.doubtful if self.is_found(claim) == "open")
         return () if self.mended.evidence else tuple(unsure)
+
+    def is_found(self, claim: ReferenceClaim) -> Decision | None:
+        """Whether the passages hold a reference claim; None without a verdict."""
+        if claim.supporting is None:
+            return None
+        if claim.n in self._by_answer:
+            return "yes"
+        return decide(claim.p, bool(claim.supporting), "reference", self.facts.readability)
+
+    def is_stated(self, n: int) -> Decision | None:
+        """Whether the answer states reference claim n, from 1; None without a verdict."""
+        known = self.agreement.reference if self.agreement is not None else ()
+        stated = known[n - 1] if n <= len(known) else None
+        if self.agreement is None or stated is None:
+            return None
+        chances = self.agreement.reference_p
+        p = chances[n - 1] if n <= len(chances) else None
+        return decide(p, stated, "agreement", self.facts.readability, self._agrees)
+
+    @Lazy
+    def _agrees(self) -> bool:
+        return self.agreement is not None and passes(self.agreement.reference_p, "right")
 
     @Lazy
     def doubtful(self) -> tuple[ReferenceClaim, ...]:
@@ -381,7 +302,8 @@ class CauseContext:
         if self.agreement is None or any(claim.text is None for claim in (self.answer.claims if self.answer else ())):
             return ()
         right = {claim.n for claim in self._unmet} if self.mended.evidence else set()
-        left = tuple(n for n, stated in enumerate(self.agreement.reference, 1) if stated is False and n not in right)
+        numbers = range(1, len(self.agreement.reference) + 1)
+        left = tuple(n for n in numbers if self.is_stated(n) == "no" and n not in right)
         # a claim that is wrong may stand where a right one belongs
         return () if self.mended.answer or len(left) <= len(self.mended.claims) else left
 
@@ -393,8 +315,3 @@ class CauseContext:
 
 def _words(*texts: str) -> frozenset[str]:
     return frozenset(word for text in texts for word in WORD.findall(text.casefold()))
-
-
-def _older(date: str, newest: str) -> bool:
-    """Whether an ISO date lies before another one, at the precision that both have."""
-    return date[: len(newest)] < newest[: len(date)]

@@ -218,7 +218,8 @@ def graded(seen: CauseContext) -> Graded:
 
 def _whole(seen: CauseContext) -> bool:
     agreed = seen.agreement is None or None not in (*seen.agreement.reference, *seen.agreement.answer)
-    return seen.claims_whole and seen.address is not None and seen.refuse is not None and agreed
+    supported = seen.claims_whole and not seen.open_support
+    return supported and agreed and seen.address is not None and seen.refuse is not None
 
 
 def outcome(made: Experiment, seen: CauseContext | None, control: CauseContext | None = None) -> ExperimentOutcome:

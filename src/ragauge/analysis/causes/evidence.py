@@ -19,6 +19,7 @@ from ragauge.data.response import Passage
 from ragauge.metrics.topics import is_task, names_topic
 
 UNTOLD = "whether the passages hold the answer"
+SUPPORT = "whether the answer takes anything from the passages"
 
 
 def judged(seen: CauseContext) -> frozenset[int]:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from ragauge.analysis.causes import evidence
 from ragauge.analysis.causes.cause_context import CauseContext
-from ragauge.analysis.causes.evidence import UNTOLD, in_the_dark, misread
+from ragauge.analysis.causes.evidence import SUPPORT, UNTOLD, in_the_dark, misread
 from ragauge.analysis.causes.labeled import WRONG
 from ragauge.analysis.causes.remedied import Counterfactual
 from ragauge.analysis.causes.row import Basis, CauseRow, Lack, Verdict, Why, counted, numbers
 from ragauge.data.facts import Claim
 from ragauge.data.label import NOT_SUPPORTED
 
+AGAINST = "whether the passages contradict the answer"
 EVIDENCE = "relevance labels or a reference answer: whether retrieval should have brought the evidence"
 
 
@@ -75,7 +76,9 @@ def _contradicted(seen: CauseContext) -> Verdict:
         mends = Counterfactual(claims=frozenset(claim.n for claim in seen.against), usage=True)
         text = f"{text} (claim {first.n} by {counted('passage', first.contradicting)})"
         return Why(text, "judge", mends, p=evidence.unsupported(seen.against))
-    return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
+    if not seen.claims_whole:
+        return Lack(seen.lack("verify_answer.support"))
+    return Lack(AGAINST) if any(claim.contradicting for claim in seen.open_support) else None
 
 
 def _ignored(seen: CauseContext) -> Verdict:
@@ -83,7 +86,7 @@ def _ignored(seen: CauseContext) -> Verdict:
 
     Applies when the answer makes claims, no passage supports any or is cited for one, and some hold the evidence.
     """
-    if seen.used or seen.mended.usage or (seen.claims_whole and not (seen.bare or seen.against)):
+    if seen.used or seen.mended.usage or (seen.claims_whole and not seen.unsupported):
         return None
     if _unread(seen):
         return Lack(seen.lack("verify_answer.refuse"))     # a refusal uses no passage
@@ -91,8 +94,8 @@ def _ignored(seen: CauseContext) -> Verdict:
         return None     # a passage on the topic is no evidence yet
     if not seen.claims_whole:
         return Lack(seen.lack("verify_answer.support"))
-    if not all(seen.is_no("support", claim.p) for claim in seen.claims or ()):
-        return Lack("whether the answer takes anything from the passages")
+    if not all(seen.is_supported(claim) == "no" for claim in seen.claims or ()):
+        return Lack(SUPPORT)
     if seen.evidence:
         held = counted("passage", seen.evidence)
         text = f"the answer uses none of the {seen.n} passages, though the evidence is in {held}"
@@ -109,8 +112,7 @@ def _hallucinated(seen: CauseContext) -> Verdict:
     """
     if _unread(seen):
         return Lack(seen.lack("verify_answer.refuse"))     # a refusal stands in no passage
-    bare = tuple(claim for claim in seen.bare if seen.is_no("support", claim.p))
-    if bare:
+    if bare := seen.bare:
         numbered = [claim.n for claim in bare]
         vague = any(claim.reason == NOT_SUPPORTED for claim in bare)
         how = "not supported, by labels that do not say whether contradicted" if vague else "in no passage"
@@ -118,8 +120,8 @@ def _hallucinated(seen: CauseContext) -> Verdict:
         known = seen.missed is not None or seen.reference is not None or seen.rated_plainly
         mends, p = Counterfactual(claims=frozenset(numbered)), evidence.unsupported(bare)
         return Why(text, "judge" if known else "guess", mends, "" if known else EVIDENCE, p)
-    if seen.bare:
-        return Lack("whether the answer takes anything from the passages")
+    if any(not claim.contradicting for claim in seen.open_support):
+        return Lack(SUPPORT)
     return None if seen.claims_whole else Lack(seen.lack("verify_answer.support"))
 
 

@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from ragauge.analysis.causes import evidence
 from ragauge.analysis.causes.cause_context import CauseContext
-from ragauge.analysis.causes.decided_facts import EVEN
-from ragauge.analysis.causes.evidence import UNTOLD, holding, judged, labelled
+from ragauge.analysis.causes.evidence import SUPPORT, UNTOLD, holding, judged, labelled
 from ragauge.analysis.causes.labeled import evidence_is_labeled
 from ragauge.analysis.causes.remedied import Counterfactual
 from ragauge.analysis.causes.row import (
@@ -145,7 +144,9 @@ def _compound(seen: CauseContext) -> Verdict:
     """
     verdict = _part(seen)
     if not seen.bare:
-        return Lack(seen.lack("verify_answer.support")) if verdict and not seen.claims_whole else None
+        if verdict and not seen.claims_whole:
+            return Lack(seen.lack("verify_answer.support"))
+        return Lack(SUPPORT) if verdict and seen.open_support else None
     if not verdict:
         unknown = seen.reference is None and seen.missed is None
         return Lack("relevance labels or a reference answer") if unknown else None
@@ -165,7 +166,7 @@ def _part(seen: CauseContext) -> str:
     """Which part of the evidence was handed on, in words; "" for all or none of it, or where it is not known."""
     if seen.missed is not None and 0 < len(seen.missed) < len(seen.relevant):
         return f"{len(seen.relevant) - len(seen.missed)} of {len(seen.relevant)} gold documents were found"
-    there = [claim for claim in seen.met if claim.chance >= EVEN]
+    there = [claim for claim in seen.reference or () if seen.is_found(claim) == "yes"]
     if seen.lost and there:
         return f"the passages hold {len(there)} of {len(seen.reference or ())} reference claims"
     return ""

@@ -1,14 +1,8 @@
-"""Whether one example failed: two verdicts, right and grounded, and both together.
-
-Thresholds on a judge's probabilities are data, written by bench/verdicts.py.
-"""
+"""Whether one example failed: two verdicts, right and grounded, and both together."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
@@ -23,13 +17,12 @@ from ragauge.analysis.causes.labeled import (
     find_unsupported,
     is_off_question,
 )
+from ragauge.analysis.causes.score_bands import DOUBTFUL_P, ScoreBand, read_bands
 from ragauge.data.facts import Claim
 from ragauge.data.verdict import ExampleVerdict, Verdict, combine
 from ragauge.text.table_rows import layout_of
 
-THRESHOLDS = Path(__file__).parent / "verdict_thresholds.json"
 CERTAIN_P = 0.2         # a claim this unlikely that a passage contradicts, or that has made-up specifics, fails alone
-DOUBTFUL_P = 0.35       # such a claim up to here fails an answer whose mean does not pass
 CLEAR_P = 0.9           # an answer this likely to address the question in part or not at all is in doubt
 LABEL = "a label of your own (ragauge label)"
 MODEL = "a model judge (--judge)"
@@ -37,41 +30,6 @@ REFERENCE = "a reference answer"
 WORKED_OUT = "the answer agrees with the reference, but the judge does not find it in the tables passed"
 NOTHING_SAYS = "nothing says what is right (a reference, labels, required criteria)"
 ANSWERABLE = "whether it can be answered (answerable), or its gold documents (relevant)"
-
-
-class ScoreBand(NamedTuple):
-    """Where a mean over claims fails and passes; between them it is unclear.
-
-    Attributes:
-        fail_below: a lower mean fails, and a claim below it keeps an answer from passing.
-        pass_from: such a mean or a higher one passes; a lower one fails where something speaks against a claim.
-    """
-
-    fail_below: float
-    pass_from: float
-
-    def verdict_of(self, scores: Sequence[float], disputed: bool = False) -> Verdict:
-        """The verdict on the scores of one or more claims.
-
-        Few shared words alone may mean that the answer says it in its own words, so the bar is lower without a dispute.
-
-        Args:
-            scores: p of each claim, 0 to 1.
-            disputed: whether a passage contradicts a doubtful claim, or no passage has a number or name of it.
-
-        >>> ScoreBand(0.35, 0.6).verdict_of([0.9, 0.8])
-        'passed'
-        >>> ScoreBand(0.35, 0.6).verdict_of([0.9, 0.9, 0.1])     # most of it is right, a part is not
-        'unclear'
-        >>> ScoreBand(0.35, 0.6).verdict_of([0.5])
-        'unclear'
-        >>> ScoreBand(0.35, 0.6).verdict_of([0.5], disputed=True)
-        'failed'
-        """
-        mean = fmean(scores)
-        if mean < (self.pass_from if disputed else self.fail_below):
-            return "failed"
-        return "passed" if mean >= self.pass_from and min(scores) >= self.fail_below else "unclear"
 
 
 class SideVerdict(NamedTuple):
@@ -84,12 +42,6 @@ class SideVerdict(NamedTuple):
 
 NOT_JUDGED = SideVerdict("not_judged")
 PASSED = SideVerdict("passed")
-
-
-@cache
-def read_bands() -> dict[str, ScoreBand]:
-    """The shipped thresholds, by verdict."""
-    return {name: ScoreBand(**band) for name, band in json.loads(THRESHOLDS.read_text(encoding="utf-8")).items()}
 
 
 def decide_verdict(context: CauseContext, bands: Mapping[str, ScoreBand] | None = None) -> ExampleVerdict:
@@ -331,7 +283,7 @@ def _decide_grounded(context: CauseContext, band: ScoreBand) -> SideVerdict:
         return SideVerdict("not_judged", "the answer claims nothing that could be checked")
     if answer.refuse is None and answer.unread and not any(claim.contradicting for claim in claims):     # no refusal is
         return SideVerdict("unclear", context.lack("verify_answer.refuse"), (LABEL, MODEL))
-    unsupported = (*context.bare, *context.against)     # without claims in the words of a reference that is there
+    unsupported = context.unsupported     # without claims in the words of a reference that is there
     if any(not claim.p for claim in unsupported):     # a plain verdict, or people who all agree
         return SideVerdict("failed", find_unsupported(context.facts) or f"{len(unsupported)} claims without support")
     if conflict := _find_conflict(claims, CERTAIN_P):

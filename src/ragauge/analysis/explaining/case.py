@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 from ragauge.analysis.causes.cause_context import CauseContext
-from ragauge.analysis.causes.decided_facts import EVEN
+from ragauge.analysis.causes.decided_facts import Decision
 from ragauge.data.facts import Claim, ReferenceClaim
 from ragauge.metrics.base import Measured, Metric
 from ragauge.metrics.catalogue import parse
@@ -55,21 +55,57 @@ class ExampleCase:
         return [p.doc_id if docs.count(p.doc_id) == 1 else p.passage_id for p in passages]
 
 
-def count_found(claims: Iterable[Claim | ReferenceClaim], whose: str) -> str:
-    """How many claims the passages hold, and beside it the share that a judge with probabilities expects; "" for none.
+def count_decided(decisions: Iterable[Decision | None], chances: Iterable[float | None], whose: str, how: str) -> str:
+    """Of how many claims a judge says yes, and the share that one with probabilities expects; "" without a verdict.
 
-    >>> count_found([Claim(1, "a", supporting=(1,), p=0.9), Claim(2, "b", p=0.1)], "claims")
+    Args:
+        decisions: what the judge's finding on each claim says; None = no verdict.
+        chances: its probability of a yes; None = it has none.
+        whose: what is counted, such as reference claims.
+        how: what is so of them, such as "found in the passages".
+
+    >>> count_decided(["yes", "no"], [0.9, 0.1], "claims", "found in the passages")
     '1 of 2 claims found in the passages; expected share 0.50'
-    >>> count_found([ReferenceClaim(1, "a", (2,)), ReferenceClaim(2, "b", None)], "reference claims")
-    '1 of 1 reference claims found in the passages'
+    >>> count_decided(["open"], [0.45], "claims", "found in the passages")
+    '0 of 1 claims surely found in the passages, 1 unclear; expected share 0.45'
+    >>> count_decided(["yes", None], [None, None], "reference claims", "stated by the answer")
+    '1 of 1 reference claims stated by the answer'
     """
-    known = [claim for claim in claims if claim.supporting is not None and getattr(claim, "status", "ok") == "ok"]
+    known = [(decision, p) for decision, p in zip(decisions, chances, strict=True) if decision is not None]
     if not known:
         return ""
-    expected = "" if all(claim.p is None for claim in known) else (
-        f"; expected share {sum(claim.chance for claim in known) / len(known):.2f}"
-    )     # fmt: skip
-    return f"{sum(bool(claim.supporting) for claim in known)} of {len(known)} {whose} found in the passages{expected}"
+    said = [decision for decision, _ in known]
+    n_open, yes = said.count("open"), said.count("yes")
+    counted = f"{yes} of {len(known)} {whose} {f'surely {how}, {n_open} unclear' if n_open else how}"
+    if all(p is None for _, p in known):
+        return counted
+    expected = sum(float(decision == "yes") if p is None else p for decision, p in known) / len(known)
+    return f"{counted}; expected share {expected:.2f}"
+
+
+def count_supported(claims: Sequence[Claim], seen: CauseContext) -> str:
+    """How many claims of an answer the passages hold, as `count_decided` says it; "" where the judge cannot tell."""
+    if seen.claims is None:
+        return ""
+    decisions = [seen.is_supported(claim) for claim in claims]
+    return count_decided(decisions, [claim.p for claim in claims], "claims", "found in the passages")
+
+
+def count_found(seen: CauseContext) -> str:
+    """How many reference claims the passages hold, as `count_decided` says it; "" where none is known."""
+    claims = seen.reference or ()
+    decisions = [seen.is_found(claim) for claim in claims]
+    return count_decided(decisions, [claim.p for claim in claims], "reference claims", "found in the passages")
+
+
+def count_stated(seen: CauseContext) -> str:
+    """How many reference claims the answer states, as `count_decided` says it; "" where none is known."""
+    if seen.agreement is None:
+        return ""
+    n = len(seen.agreement.reference)
+    chances = [*seen.agreement.reference_p, *[None] * n][:n]
+    decisions = [seen.is_stated(number) for number in range(1, n + 1)]
+    return count_decided(decisions, chances, "reference claims", "stated by the answer")
 
 
 def cut(text: str, most: int = LONGEST) -> str:
@@ -87,17 +123,11 @@ def braces(numbers: Iterable[Any]) -> str:
     return "{" + ", ".join(map(str, sorted(numbers))) + "}"
 
 
-def holding(claim: ReferenceClaim) -> str:
-    """T of a reference claim: the passages that support it; where only a probability says that some does, so.
-
-    >>> [holding(ReferenceClaim(1, "a", supporting)) for supporting in ((2,), (), None)]
-    ['{2}', '{}', '?']
-    >>> holding(ReferenceClaim(1, "a", (), p=0.85)), holding(ReferenceClaim(1, "a", (), p=0.2))
-    ('none named', '{}')
-    """
+def holding(claim: ReferenceClaim, seen: CauseContext) -> str:
+    """T of a reference claim: the passages that support it; where only a probability says that some may, so."""
     if claim.supporting is None:
         return "?"
-    return "none named" if claim.supporting == () and claim.chance >= EVEN else braces(claim.supporting)
+    return "none named" if claim.supporting == () and seen.is_found(claim) != "no" else braces(claim.supporting)
 
 
 def each(symbol: str, items: Iterable[T], value: Callable[[T], str]) -> str:

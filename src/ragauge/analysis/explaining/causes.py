@@ -9,6 +9,7 @@ from ragauge.analysis.causes.cause_context import CauseContext
 from ragauge.analysis.causes.evidence import holding, misread
 from ragauge.analysis.causes.row import CauseRow, Lack, Why, counted, documents
 from ragauge.analysis.causes.verdicts import decide_verdict
+from ragauge.analysis.explaining.case import count_stated
 from ragauge.analysis.results.explanation import RowWorked
 from ragauge.analysis.results.scorecard import Cause
 from ragauge.metrics.facts import Facts
@@ -72,15 +73,9 @@ def _refusal(seen: CauseContext) -> str:
 def _support(seen: CauseContext) -> str:
     if seen.answer is not None and not seen.answer.claims:
         return "the answer makes no claims"
-    return "every claim has support" if not (seen.bare or seen.against) else _unsupported(seen)
-
-
-def _unsupported(seen: CauseContext) -> str:
-    parts = [
-        f"{counted('claim', [claim.n for claim in claims])} {how}"
-        for claims, how in ((seen.bare, "in no passage"), (seen.against, "contradicted")) if claims
-    ]
-    return "; ".join(parts)
+    kinds = (seen.bare, "in no passage"), (seen.against, "contradicted"), (seen.open_support, "unclear")
+    parts = [f"{counted('claim', [claim.n for claim in claims])} {how}" for claims, how in kinds if claims]
+    return "; ".join(parts) or "every claim has support"
 
 
 def _numbers(values: frozenset[int]) -> str:
@@ -102,20 +97,23 @@ def _use(seen: CauseContext) -> str:
         return f"the answer {held}"
     there = holding(seen)
     known = f"the evidence is in {_numbers(there)}" if there or _is_known(seen) else ""
-    where = known or "in which the evidence is, is not known"
+    where = known or "which passages hold the evidence is not known"
     return f"the answer uses {_numbers(seen.used)}; {where}"
 
 
 def _is_known(seen: CauseContext) -> bool:
     """Whether anything was looked for in the passages: labelled documents, or reference claims."""
-    return seen.missed is not None or (seen.reference is not None and seen.evidence_whole)
+    whole = seen.reference is not None and seen.evidence_whole
+    unnamed = any(not claim.supporting and seen.is_found(claim) != "no" for claim in seen.reference or ())
+    return seen.missed is not None or (whole and not unnamed)
 
 
 def _miss(seen: CauseContext) -> str:
     if seen.missed is not None:
         return _missed(seen) if seen.ranks is None else _ranks(seen)
     if seen.reference is not None:
-        return f"{len(seen.unmet)} of {len(seen.reference)} reference claims in no passage"
+        unclear = f", {len(seen.open_claims)} unclear" if seen.open_claims else ""
+        return f"{len(seen.unmet)} of {len(seen.reference)} reference claims in no passage{unclear}"
     return f"relevant to the question: {_numbers(seen.evidence)}"
 
 
@@ -146,12 +144,7 @@ def _whole(seen: CauseContext) -> str:
 
 
 def _stated(seen: CauseContext) -> str:
-    known = seen.agreement.reference if seen.agreement is not None else ()
-    return (
-        f"{sum(stated is True for stated in known)} of {len(known)} reference claims stated"
-        if known
-        else "no reference"
-    )
+    return count_stated(seen) or "no reference"
 
 
 def _odds(seen: CauseContext) -> str:

@@ -8,10 +8,20 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from ragauge.analysis.causes.attribute import attribute
+from ragauge.analysis.causes.decided_facts import Decision
 from ragauge.analysis.diagnosis.diagnose import LEAST_COUNT, LEAST_SHARE
 from ragauge.analysis.diagnosis.readings import BASELINE, POINTS
 from ragauge.analysis.explaining import causes
-from ragauge.analysis.explaining.case import ExampleCase, braces, count_found, cut, holding, mark, number
+from ragauge.analysis.explaining.case import (
+    ExampleCase,
+    braces,
+    count_found,
+    count_supported,
+    cut,
+    holding,
+    mark,
+    number,
+)
 from ragauge.analysis.explaining.items import items, support
 from ragauge.analysis.explaining.means import arithmetic, explain_mean
 from ragauge.analysis.explaining.ranks import places
@@ -97,6 +107,11 @@ def _note(metric: Metric, score: Score, case: ExampleCase) -> str:
     return ""
 
 
+STATED: Mapping[Decision | None, str] = {
+    "yes": "stated", "no": "not stated", "open": "unclear whether stated", None: "stated: no verdict",
+}     # fmt: skip
+
+
 def _facts(case: ExampleCase) -> Iterator[Fact]:
     yield from _record(case)
     yield from _claims(case)
@@ -130,9 +145,9 @@ def _claims(case: ExampleCase) -> Iterator[Fact]:
         if answer is not None and not answer.support_asked:
             words = ["support never asked: the passages were not recorded", *words[2:]]
         else:
-            words.append(support(claim))
+            words.append(support(claim, case.seen.is_supported(claim)))
         yield Fact("answer", f"claim {claim.n}", " · ".join(words), cut(claim.text or "", 200))
-    if answer is not None and answer.support_asked and (found := count_found(answer.claims, "claims")):
+    if answer is not None and answer.support_asked and (found := count_supported(answer.claims, case.seen)):
         yield Fact("answer", "all claims", found)
 
 
@@ -155,13 +170,12 @@ def _passages(case: ExampleCase) -> Iterator[Fact]:
 def _reference(case: ExampleCase) -> Iterator[Fact]:
     agreement = case.seen.agreement
     for claim in case.seen.reference or ():
-        words = [f"T = {holding(claim)}"]
+        words = [f"T = {holding(claim, case.seen)}"]
         words += [] if claim.p is None or claim.supporting is None else [f"p {claim.p:.2f}"]
         if agreement is not None and claim.n <= len(agreement.reference):
-            stated = agreement.reference[claim.n - 1]
-            words.append({True: "stated", False: "not stated", None: "stated: no verdict"}[stated])
+            words.append(STATED[case.seen.is_stated(claim.n)])
         yield Fact("reference", f"claim {claim.n}", " · ".join(words), cut(claim.text, 200))
-    if found := count_found(case.seen.reference or (), "reference claims"):
+    if found := count_found(case.seen):
         yield Fact("reference", "all claims", found)
 
 

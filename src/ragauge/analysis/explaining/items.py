@@ -11,7 +11,7 @@ from dataclasses import astuple
 from math import isclose
 from typing import Any
 
-from ragauge.analysis.causes.decided_facts import EVEN
+from ragauge.analysis.causes.decided_facts import EVEN, Decision
 from ragauge.analysis.causes.row import counted
 from ragauge.analysis.explaining.case import ExampleCase, cut
 from ragauge.analysis.explaining.ranks import absent, cutoff, relevant
@@ -107,7 +107,7 @@ def _claim(case: ExampleCase, metric: Metric, n: int) -> Described:
     answer = case.seen.answer
     claim = answer.claims[n - 1] if answer is not None and n <= len(answer.claims) else None
     if claim is not None and "verify_answer.support" in needs:
-        words.append(support(claim))
+        words.append(support(claim, case.seen.is_supported(claim)))
     if "response.citations" in needs and claim is not None:
         cited = targets(claim, case.facts.response.citations or ())
         words.append(f"cites {', '.join(cited)}" if cited else "cites nothing")
@@ -119,22 +119,28 @@ def _claim(case: ExampleCase, metric: Metric, n: int) -> Described:
     return cut(claim.text or "" if claim is not None else ""), "; ".join(words)
 
 
-def support(claim: Claim) -> str:
-    """A claim's verdict in words, with its probability where the judge has one."""
-    words = _support(claim)
+def support(claim: Claim, decision: Decision | None) -> str:
+    """A claim's verdict in words, with its probability where the judge has one.
+
+    Args:
+        claim: of the answer.
+        decision: whether that probability decides that the passages support it.
+    """
+    words = _support(claim, decision)
     return words if claim.p is None or claim.status == "failed" else f"{words} (p {claim.p:.2f})"
 
 
-def _support(claim: Claim) -> str:
+def _support(claim: Claim, decision: Decision | None) -> str:
     if claim.status == "failed":
         return f"no verdict{f': {claim.reason}' if claim.reason else ''}"
     missing = f"; not found: {', '.join(claim.window.missing)}" if claim.window and claim.window.missing else ""
     against = f"contradicted by {counted('passage', claim.contradicting)}" if claim.contradicting else ""
     if claim.supporting:
         how = " together" if claim.joint else f", {claim.strength}" if claim.strength else ""
-        supported = f"supported by {counted('passage', claim.supporting)}{how}"
+        supported = f"{'maybe ' if decision == 'open' else ''}supported by {counted('passage', claim.supporting)}{how}"
         return f"{supported}; {against}" if against else supported
-    return f"{against or 'in no passage'}{missing}"
+    nowhere = {"yes": "supported, no passage named", "open": "unclear"}.get(decision or "", "in no passage")
+    return f"{f'{nowhere}, maybe {against}' if against and decision == 'open' else against or nowhere}{missing}"
 
 
 def _reference_claim(case: ExampleCase, metric: Metric, n: int) -> Described:
@@ -144,23 +150,27 @@ def _reference_claim(case: ExampleCase, metric: Metric, n: int) -> Described:
     if claim is not None:
         text = claim.text
         if "verify_reference.claims" in needs:
-            words.append(_there(claim))
+            words.append(_there(claim, case.seen.is_found(claim)))
     elif n <= len(case.facts.example.reference_claims or ()):
         text = (case.facts.example.reference_claims or ())[n - 1]
     if "agree.reference" in needs or "agree.states" in needs:
-        stated = case.fact("agree.reference")[n - 1]
-        words.append({True: "the answer states it", False: "the answer does not state it", None: "no verdict"}[stated])
+        # a metric of plain verdicts counts these; one of probabilities says what they decide
+        plain = None if "agree.states" in needs else case.fact("agree.reference")[n - 1]
+        decisions: Mapping[bool | None, Decision | None] = {True: "yes", False: "no", None: None}
+        decision = case.seen.is_stated(n) if "agree.states" in needs else decisions[plain]
+        words.append({"yes": "the answer states it", "no": "the answer does not state it",
+                      "open": "unclear whether the answer states it", None: "no verdict"}[decision])     # fmt: skip
     return cut(text), "; ".join(words)
 
 
-def _there(claim: ReferenceClaim) -> str:
+def _there(claim: ReferenceClaim, decision: Decision | None) -> str:
     """Where a reference claim stands, with its probability where the judge has one.
 
     In no passage only where it counts as missing: what is likelier there than not is there, in none that can be named.
     """
     if claim.supporting is None:
         return "no verdict"
-    nowhere = "no passage named" if claim.chance >= EVEN else "in no passage"
+    nowhere = {"yes": "no passage named", "open": "unclear"}.get(decision or "", "in no passage")
     words = f"in {counted('passage', claim.supporting)}" if claim.supporting else nowhere
     return words if claim.p is None else f"{words} (p {claim.p:.2f})"
 

@@ -170,7 +170,7 @@ def _reference_claims(case: ExampleCase, metric: Metric) -> str:
 
 def _found_in(case: ExampleCase, _: Metric) -> str:
     claims = case.fact("verify_reference.claims")
-    return each("T", claims, holding)
+    return each("T", claims, lambda claim: holding(claim, case.seen))
 
 
 def _found_p(case: ExampleCase, _: Metric) -> str:
@@ -184,6 +184,12 @@ def _stated_p(case: ExampleCase, _: Metric) -> str:
 
 def _stated(case: ExampleCase, _: Metric) -> str:
     return each("B", case.fact("agree.reference"), lambda stated: {True: "yes", False: "no", None: "?"}[stated])
+
+
+def _surely_stated(case: ExampleCase, _: Metric) -> str:
+    decisions = {"yes": "yes", "no": "no", "open": "unclear", None: "?"}
+    numbers = range(1, len(case.fact("agree.states")) + 1)
+    return each("B", numbers, lambda n: decisions[case.seen.is_stated(n)])
 
 
 def _entities(case: ExampleCase, _: Metric) -> str:
@@ -324,7 +330,7 @@ BY_FACT: Mapping[str, Mapping[str, Value]] = {
     "agree.agrees": {"c": _answer_claims, "R[i]": _agreement, "r[i]": _agreeing},
     "agree.reference": {"m": _reference_claims, "B[h]": _stated},
     "agree.states": {
-        "m": _reference_claims, "B[h]": _stated, "b[h]": _stated_p,
+        "m": _reference_claims, "B[h]": _surely_stated, "b[h]": _stated_p,
         **_submetrics(P="answer_precision", R="answer_recall"),
     },
     "cover_aspects.met": {"aspects": _met("cover_aspects.met")},

@@ -16,6 +16,7 @@ from ragauge.analysis.results.overview import Overview
 from ragauge.analysis.results.summary import Summary
 from ragauge.data.example import Example
 from ragauge.data.facts import Evidence
+from ragauge.data.readability import Readability
 from ragauge.data.response import Response, Run
 from ragauge.data.score import Score
 from ragauge.data.verdict import NOTHING_JUDGED, OPEN_VERDICTS, RULE_VERSION, ExampleVerdict, Verdict
@@ -78,6 +79,7 @@ class ExampleView:
         cause: why it failed; None when nothing shows that it did.
         verdicts: whether the answer is right, whether it is grounded, and both together, with the reason.
         labeled: the verdicts that people's labels decide before the evidence does: right, grounded.
+        readability: what the judge can read of it; None = no controls were asked.
     """
 
     example: Example
@@ -87,6 +89,7 @@ class ExampleView:
     cause: Cause | None = None
     verdicts: ExampleVerdict = NOTHING_JUDGED
     labeled: tuple[str, ...] = ()
+    readability: Readability | None = None
 
     @property
     def verdict(self) -> Verdict:

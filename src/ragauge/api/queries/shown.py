@@ -53,7 +53,9 @@ def view_of(
         alone = store.runs.index(run_id, [] if number is None else [number])
         verdict = verdicts_of(store, run_id, judge_id, alone).at(0)
     labels = read_label_facts(store, [Loaded(0, example, response)]).get(0, NO_LABELS)
-    return ExampleView(example, response, evidence, scores, cause, verdict, labels.decides)
+    controls = store.controls.read(run_id, judge_id)
+    readability = None if controls is None else controls.readability_of(example, response)
+    return ExampleView(example, response, evidence, scores, cause, verdict, labels.decides, readability)
 
 
 @dataclass(frozen=True, slots=True)
