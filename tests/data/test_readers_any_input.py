@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ragauge.data.readers.aliases import ALIASES, FIELDS
 from ragauge.data.readers.jsonl import DECODER
 from ragauge.data.readers.lines import Rows
-from ragauge.data.readers.record_reader import Options, RecordReader
+from ragauge.data.readers.options import Options
+from ragauge.data.readers.record_reader import RecordReader
 from ragauge.data.readers.source import records
 from ragauge.data.response import Record
 from ragauge.data.writers.jsonl import line

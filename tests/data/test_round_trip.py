@@ -14,7 +14,8 @@ from tests.data import csv_writer
 from ragauge.data.example import Example, Relevant, Span, Turn
 from ragauge.data.readers.jsonl import DECODER
 from ragauge.data.readers.lines import Rows
-from ragauge.data.readers.record_reader import Options, RecordReader
+from ragauge.data.readers.options import Options
+from ragauge.data.readers.record_reader import RecordReader
 from ragauge.data.readers.source import read_set, records
 from ragauge.data.response import REDACTED, Citation, Passage, Record, Response
 from ragauge.data.writers.jsonl import line, write_records

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.data.spans import TRACE, attributes, batch, read, span, value, written
 
-from ragauge.data.readers.record_reader import Options
+from ragauge.data.readers.options import Options
 from ragauge.data.readers.source import read_records, records
 from ragauge.data.readers.traces import langfuse
 from ragauge.data.readers.traces.spans import TraceSpan

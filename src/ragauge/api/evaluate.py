@@ -42,7 +42,7 @@ class RunPlanner(Protocol):
 
 def planner(wanted: EvaluateOptions) -> RunPlanner:
     """What plans runs. Metrics and judge are found first."""
-    from ragauge.data.readers.record_reader import warn_user
+    from ragauge.data.readers.options import warn_user
     from ragauge.engine.judges import build_judge, given_judge
     from ragauge.engine.people import is_people
     from ragauge.engine.plan import Selection, plan
@@ -137,7 +137,7 @@ def listed(wanted: EvaluateOptions, store: Store, run_id: str) -> IndexListing |
         return None
     from ragauge.data.document import IndexListing
     from ragauge.data.readers.index_listing import doc_ids, said
-    from ragauge.data.readers.record_reader import warn_user
+    from ragauge.data.readers.options import warn_user
 
     labelled = store.listings.labelled(run_id)
     listing = IndexListing.of(doc_ids(wanted.index), labelled)
@@ -225,7 +225,7 @@ def _check_judged(card: Scorecard, judge_id: str) -> None:
 
 async def _judged(wanted: EvaluateOptions, store: Store) -> tuple[Planned, dict[str, Any]]:
     """Stores and judges what is not; what had to be done, and what that took."""
-    from ragauge.data.readers.record_reader import warn_user
+    from ragauge.data.readers.options import warn_user
     from ragauge.engine.plan import renew
 
     todo = planned(wanted, store)
@@ -244,7 +244,7 @@ async def _judged(wanted: EvaluateOptions, store: Store) -> tuple[Planned, dict[
 
 async def carried_out(todo: Planned, wanted: EvaluateOptions, store: Store) -> dict[str, Any]:
     """Executes the plans, one asking of the judge after another; returns what that took."""
-    from ragauge.data.readers.record_reader import warn_user
+    from ragauge.data.readers.options import warn_user
     from ragauge.engine.execute import execute
     from ragauge.engine.garbage import rare_collection
 

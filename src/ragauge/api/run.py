@@ -206,7 +206,7 @@ def set_of(
         DataError: what cannot be read.
     """
     from ragauge.data.example import EvalSet
-    from ragauge.data.readers.record_reader import warn_user
+    from ragauge.data.readers.options import warn_user
     from ragauge.data.readers.source import read_set
 
     eval_set: EvalSet | None = source if isinstance(source, EvalSet) else None

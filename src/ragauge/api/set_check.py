@@ -180,7 +180,7 @@ def freeze_set(wanted: FreezeSetOptions) -> Path:
         DataError: examples that are no drafts and have a gold document that is not in the corpus, a span outside its
             document, or evidence that `check_set` finds gone: all of them, with the commands that get on.
     """
-    from ragauge.data.readers.record_reader import warn_user
+    from ragauge.data.readers.options import warn_user
     from ragauge.data.set_file import set_lines
     from ragauge.testsets.freshness import freshness, gone_evidence
     from ragauge.testsets.lock import corpus_hash, frozen, lost_evidence
@@ -241,7 +241,7 @@ def _texts(corpus: Any, lines: SetFile) -> dict[str, str]:
     """
     from ragauge.data.readers.chroma import plain_texts
     from ragauge.data.readers.corpus import named_as_labels
-    from ragauge.data.readers.record_reader import warn_user
+    from ragauge.data.readers.options import warn_user
     from ragauge.testsets.corpus_view import not_decoded
     from ragauge.testsets.lock import gold_ids
 

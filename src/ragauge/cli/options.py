@@ -136,7 +136,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def mapping(pairs: Sequence[str] | None) -> Mapping[str, str]:
-    """field=column pairs; a field that is there twice has several columns.
+    """field=column pairs; a field that is there twice has several columns, one without a column is not read.
 
     Raises:
         UsageError: a pair without an equals sign.
@@ -146,7 +146,7 @@ def mapping(pairs: Sequence[str] | None) -> Mapping[str, str]:
     mapped: dict[str, list[str]] = {}
     for pair in pairs or ():
         field, equals, column = pair.partition("=")
-        if not (equals and field.strip() and column.strip()):
+        if not (equals and field.strip()):
             raise UsageError(f"--map: expected field=column, got {pair!r}. Write --map query=question.")
         mapped.setdefault(field.strip(), []).append(column.strip())
     several = {field: tuple(dict.fromkeys(columns)) for field, columns in mapped.items()}

@@ -14,7 +14,8 @@ from typing import Any
 from ragauge.data.curation import META, Curation, curation_fields, curation_of, rejected
 from ragauge.data.example import EvalSet, Example
 from ragauge.data.readers.lines import Row, Rows
-from ragauge.data.readers.record_reader import Options, RecordReader, Warn, warn_user
+from ragauge.data.readers.options import Options, Warn, warn_user
+from ragauge.data.readers.record_reader import RecordReader
 from ragauge.data.readers.source import read_set, rows_of
 from ragauge.data.writers.jsonl import example_fields, replaced
 from ragauge.errors import DataError, UsageError

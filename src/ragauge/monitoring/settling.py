@@ -13,7 +13,8 @@ from typing import Any
 
 from ragauge.data.identity import digest
 from ragauge.data.readers.lines import Row, Rows
-from ragauge.data.readers.record_reader import Options, RecordReader
+from ragauge.data.readers.options import Options
+from ragauge.data.readers.record_reader import RecordReader
 from ragauge.data.readers.traces.normalise import OFFERED, LeftOut, rows
 from ragauge.data.readers.traces.spans import Event, TraceSpan
 from ragauge.data.readers.traces.verdicts import verdicts_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragauge.data.example import EvalSet
 from ragauge.data.readers.aliases import RESPONSE_FIELDS
-from ragauge.data.readers.record_reader import Options
+from ragauge.data.readers.options import Options
 from ragauge.data.readers.source import answers_to, name_of, records
 from ragauge.data.response import Passage, Response
 from ragauge.systems.base import Question, System, SystemTrouble, known_settings, mapping_of

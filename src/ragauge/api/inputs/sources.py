@@ -132,7 +132,7 @@ def _imported(source: InputSource, store: Store) -> tuple[Run, bool]:
 
     from ragauge.api.inputs import git
     from ragauge.api.inputs.document_names import match_run_documents
-    from ragauge.data.readers.record_reader import warn_user
+    from ragauge.data.readers.options import warn_user
 
     if text_of(source.name, "the name of the run", "main") == LATEST:
         raise UsageError("a run cannot be called latest: that word means the run that moved last. Give another name.")
@@ -170,7 +170,7 @@ def _imported(source: InputSource, store: Store) -> tuple[Run, bool]:
 
 def _say_name(source: InputSource, run: Run) -> None:
     """Says that a name that was given leads to a run that is there under another: they are not two runs."""
-    from ragauge.data.readers.record_reader import warn_user
+    from ragauge.data.readers.options import warn_user
 
     if source.name and source.name != run.name:
         (source.warn or warn_user)(
@@ -182,7 +182,7 @@ def _say_name(source: InputSource, run: Run) -> None:
 def _files(source: InputSource, run: Run) -> Files | None:
     """The source's files, with all that decides which run they are; None where it is no file."""
     from ragauge.api.inputs.imports import Files
-    from ragauge.data.readers.record_reader import warn_user
+    from ragauge.data.readers.options import warn_user
 
     how = [dict(source.columns), source.segments, source.system, run.kind, run.variant, run.system, dict(run.config)]
     how += [source.context_marker] if source.context_marker or source.scores else []
@@ -202,7 +202,7 @@ def _pairs(source: InputSource) -> Iterator[Pair]:
 
 def _records(source: InputSource) -> Iterator[Record]:
     from ragauge.data.readers import source as readers
-    from ragauge.data.readers.record_reader import Options, warn_user
+    from ragauge.data.readers.options import Options, warn_user
 
     how = Options(
         source.columns, source.segments, source.system or None, source.warn or warn_user,

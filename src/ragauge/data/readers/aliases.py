@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -50,12 +50,13 @@ FIELDS: Mapping[str, str] = {**EXAMPLE_FIELDS, **RESPONSE_FIELDS}
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """A tool's name for one of our fields; `beside` = read so only where one of these columns is there too."""
+    """A tool's name for one of our fields; it is read so only beside one of some columns, and without any of others."""
 
     tool: str
     theirs: str
     ours: str
     beside: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
 
 
 DEEPEVAL = frozenset({"actual_output", "expected_output", "retrieval_context", "turns"})
@@ -91,7 +92,7 @@ TOOLS: Mapping[str, Mapping[str, str]] = {
         "id": "query_id", "_id": "query_id", "custom_id": "query_id", "question_id": "query_id",
         "uid": "query_id", "example_id": "query_id", "user_query": "query", "user_question": "query", "prompt": "query",
         "output": "answer",
-        "documents": "passages", "retrieved_documents": "passages", "context": "passages",
+        "passage": "passages", "documents": "passages", "retrieved_documents": "passages", "context": "passages",
         "expected_answer": "reference_answer", "ideal": "reference_answer", "ideal_answer": "reference_answer",
         "gold_answer": "reference_answer", "golden_answer": "reference_answer", "correct_answer": "reference_answer",
         "chat_history": "history", "conversation_id": "cluster", "session_id": "cluster", "thread_id": "cluster",
@@ -112,6 +113,7 @@ SYSTEMS = frozenset({       # nothing but what the system wrote, whatever a colu
     "generated_answer", "llm_answer", "llm_response", "model_response", "model_output", "predicted_answer",
     "prediction",
 })  # fmt: skip
+DOCUMENTS = frozenset({"documents", "context"})     # which a set may call its own
 REFERENCES = ("reference_answer", "references")
 BESIDE = {
     ("deepeval", "context"): DEEPEVAL,      # everywhere else a column called context holds what was retrieved
@@ -120,11 +122,16 @@ BESIDE = {
         {*REFERENCES, *(theirs for names in TOOLS.values() for theirs, ours in names.items() if ours in REFERENCES)}
     ),
 }
-ALIASES: tuple[Alias, ...] = tuple(
+# deepeval's golden, which no system has answered yet
+GOLDEN = Alias("deepeval", "context", "relevant_texts", frozenset({"input"}), frozenset(
+    {"answer", "passages", *(theirs for names in TOOLS.values() for theirs, ours in names.items()
+     if ours in ("answer", "passages"))}
+) - {"context"})
+ALIASES: tuple[Alias, ...] = (GOLDEN, *(
     Alias(tool, theirs, ours, BESIDE.get((tool, theirs), frozenset()))
     for tool, names in TOOLS.items()
     for theirs, ours in names.items()
-)
+))
 
 
 class SeveralColumns(str):
@@ -164,10 +171,14 @@ class RowPlan:
     Attributes:
         columns: our field -> their column.
         unread: columns that nothing reads.
+        reference: of a set beside its responses, the column of answers that is read as the reference answer.
+        left: of such a set, columns that would be read of a response.
     """
 
     columns: Mapping[str, str]
     unread: tuple[str, ...]
+    reference: str = ""
+    left: tuple[str, ...] = ()
 
 
 def plan_for(names_there: Iterable[str], mapped: Mapping[str, str]) -> RowPlan:
@@ -192,10 +203,42 @@ def _plan(names_there: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> R
     for alias in ALIASES:
         column = spelled.get(alias.theirs, "")
         takes = column and column not in used and alias.ours not in columns and alias.ours not in mapped
-        if takes and (not alias.beside or alias.beside & (names | columns.keys())):
+        beside = not alias.beside or alias.beside & (names | columns.keys())
+        if takes and beside and alias.without.isdisjoint(names):
             columns[alias.ours] = column
             used.add(column)
     return RowPlan(columns, tuple(column for column in names_there if column not in used))
+
+
+def set_plan(plan: RowPlan) -> RowPlan:
+    """How a row of an eval set is read whose responses stand in another source: nothing of it is a response.
+
+    An answer is the reference where the row has none, unless the row is a recorded one, with what the system retrieved
+    or took beside its answer.
+    """
+    columns = {field: column for field, column in plan.columns.items() if field in EXAMPLE_FIELDS}
+    responded = {field: column for field, column in plan.columns.items() if field in RESPONSE_FIELDS}
+    answer = responded.pop("answer", "")
+    recorded = any(field != "passages" or snake(column) not in DOCUMENTS for field, column in responded.items())
+    taken = answer if snake(answer) not in SYSTEMS and not recorded and columns.keys().isdisjoint(REFERENCES) else ""
+    if taken:
+        columns["reference_answer"] = taken
+    left = [column for column in (answer, *responded.values()) if column and column != taken]
+    return RowPlan(columns, plan.unread, taken, tuple(left))
+
+
+def set_notices(plans: Collection[RowPlan]) -> Iterator[str]:
+    """What `set_plan` took as the reference, and what it left."""
+    for reference in dict.fromkeys(plan.reference for plan in plans if plan.reference):
+        yield (
+            f"{reference} is read as the reference answer, since the responses are in the other file. For another: "
+            "--map reference_answer=COLUMN."
+        )
+    if left := dict.fromkeys(column for plan in plans for column in plan.left):
+        yield (
+            f"not read, since the responses are in the other file: {', '.join(left)}. Where one holds the gold "
+            "documents or their texts: --map relevant=COLUMN or --map relevant_texts=COLUMN."
+        )
 
 
 def check_mapped(mapped: Mapping[str, str]) -> None:
@@ -207,7 +250,12 @@ def check_mapped(mapped: Mapping[str, str]) -> None:
 
 def names_of(field: str) -> list[str]:
     """Every name that is read as the field, ours first."""
-    return [field, *(alias.theirs for alias in ALIASES if alias.ours == field)]
+    return [field, *dict.fromkeys(alias.theirs for alias in ALIASES if alias.ours == field)]
+
+
+def _names_alone(field: str) -> list[str]:
+    """Every name that is read as the field whatever stands beside it."""
+    return [field, *(alias.theirs for alias in ALIASES if alias.ours == field and not alias.beside)]
 
 
 def _closeness(column: str, names: Iterable[str]) -> float:
@@ -230,6 +278,9 @@ OF_LABELS = frozenset(snake(name).partition("_")[0] for field in LABELS for name
 )
 
 
+IDS = ("_id", "_ids")      # a column of ids holds no texts
+
+
 def nearest_field(column: str, least: float = 0.75) -> str:
     """The field whose name looks most like a column's; "" where none does.
 
@@ -243,7 +294,9 @@ def nearest_field(column: str, least: float = 0.75) -> str:
     if name == "answers":
         return "references"
     fields = FIELDS if OF_LABELS.isdisjoint(name.split("_")) else LABELS
-    best = max((_closeness(column, names_of(field)), field) for field in fields)
+    of_ids = name.endswith(IDS)
+    named = {field: [near for near in _names_alone(field) if near.endswith(IDS) or not of_ids] for field in fields}
+    best = max((_closeness(column, names), field) for field, names in named.items())
     return best[1] if best[0] >= least else ""
 
 
@@ -256,7 +309,8 @@ def not_read(unread: Iterable[str], read: Mapping[str, str]) -> str:
     """
     columns = list(unread)
     wrote = [column for column in columns if snake(column) in SYSTEMS or snake(column) == EITHER]
-    close = [f"{near}={column}" for column in columns if column not in wrote and (near := nearest_field(column))]
+    nearest = {column: nearest_field(column) for column in columns if column not in wrote}
+    close = [f"{near}={column}" for column, near in nearest.items() if near and (near != "query" or near not in read)]
     meant = f" (meant: {', '.join(close)}?)" if close else ""
     said = f"columns not read: {', '.join(columns)}{meant}. "
     said += "Use --map FIELD=COLUMN to read one, --segments COLUMN to report by it, --scores COLUMN for its numbers."

@@ -14,8 +14,8 @@ from typing import Any
 from ragauge.data.example import EvalSet, Example, Span
 from ragauge.data.readers import jsonl, tabular
 from ragauge.data.readers.corpus import SUFFIXES, named_as_labels, read_corpus, text_file
+from ragauge.data.readers.options import warn_user
 from ragauge.data.readers.passages import DOC_KEYS, TEXT_KEYS
-from ragauge.data.readers.record_reader import warn_user
 from ragauge.errors import DataError, nearest
 from ragauge.text.messages import plural
 

@@ -1,23 +1,27 @@
 """Lists that stand in several columns: Context 1, Context 2, …, and columns that the user maps to one field.
 
 The rows of such a source get one column more that holds the list; of a numbered family it takes the others' place.
+
+Texts in one column with the names of their documents in another.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from ragauge.data.readers.aliases import SeveralColumns, names_of, snake
 from ragauge.data.readers.lines import Row
-from ragauge.data.readers.values import LISTED, is_null
+from ragauge.data.readers.values import LISTED, Notes, is_null, opened
 
 LISTS = (     # fields that hold several of a kind
     "passages", "retrieved_ids", "candidates", "references", "reference_answer", "reference_claims", "aspects",
     "criteria", "relevant", "relevant_chunks", "relevant_texts",
 )     # fmt: skip
+PAIR = 2
 LIST_NAMES = frozenset(name for field in LISTS for name in names_of(field))
 NUMBERED = re.compile(r"(?P<stem>.*?[^\W\d_])[\W_]*(?P<n>\d{1,2})\W*")
 
@@ -77,3 +81,66 @@ def _families(columns: tuple[str, ...], taken: frozenset[str]) -> dict[str, tupl
 def _list_name(stem: str) -> str:
     """The name of a list of what a stem names: context, passages; "" where it names no list."""
     return next((form for form in (stem, f"{stem}s", stem.removesuffix("s")) if form in LIST_NAMES), "")
+
+
+ID_NAMES = frozenset(names_of("retrieved_ids"))
+PASSAGE_NAMES = frozenset(names_of("passages"))
+NAME = re.compile(r"\S{1,300}|[^\n]{1,200}\.\w{1,5}")     # of a document: without blanks, or a file
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTexts:
+    """Of two columns that might hold the passages, the one with their texts and the one with names alone."""
+
+    texts: str
+    names: str
+    # in every row that was looked at: each text has its name, all have one name, or anything else
+    match: Literal["each", "all", "none"]
+
+    @property
+    def notice(self) -> str:
+        """What is read from which of the two."""
+        if self.match == "none":
+            ids = f"without ids: {self.names} holds names alone, and not one for each text."
+        else:
+            ids = f"their ids from {self.names}, which holds names alone."
+        return f"the passages are read from {self.texts}, {ids}"
+
+    def ids_in(self, row: Row) -> list[Any] | None:
+        """The name of each text of a row; None where nothing tells which is whose."""
+        named, held = _texts(row.get(self.names)), _texts(row.get(self.texts))
+        if self.match == "none" or named is None or held is None:
+            return None
+        return named if self.match == "each" or len(named) != 1 else named * len(held)
+
+
+def find_named_texts(rows: Sequence[Row], mapped: Mapping[str, str]) -> NamedTexts | None:
+    """Which column holds the passages where several are called so; None where there are not two, or nothing tells.
+
+    Args:
+        rows: the first of a source.
+        mapped: our field -> column, as the user has it.
+    """
+    columns = dict.fromkeys(column for row in rows for column in row if snake(column) in PASSAGE_NAMES)
+    others = any(snake(column) in ID_NAMES for row in rows for column in row)
+    if len(columns) != PAIR or others or not {"passages", "retrieved_ids"}.isdisjoint(mapped):
+        return None
+    lists = {column: [_texts(row.get(column)) for row in rows] for column in columns}
+    names = [column for column, held in lists.items() if _all_names(held)]
+    texts = [column for column in columns if column not in names and any(lists[column])]
+    if len(names) != 1 or len(texts) != 1:
+        return None
+    sizes = [(len(named or ()), len(held or ())) for named, held in zip(lists[names[0]], lists[texts[0]], strict=True)]
+    if all(n_names == n_texts for n_names, n_texts in sizes):
+        return NamedTexts(texts[0], names[0], "each")
+    return NamedTexts(texts[0], names[0], "all" if all(n_names == 1 for n_names, _ in sizes) else "none")
+
+
+def _texts(value: Any) -> list[Any] | None:
+    value = opened(value, "", Notes(cells=True)) if isinstance(value, str) else value
+    return None if is_null(value) else list(value) if isinstance(value, LISTED) else [value]
+
+
+def _all_names(lists: Sequence[list[Any] | None]) -> bool:
+    items = [item for held in lists for item in held or ()]
+    return bool(items) and all(isinstance(item, str) and NAME.fullmatch(item.strip()) for item in items)

@@ -15,6 +15,7 @@ from ragauge.data.readers import passages as retrieved
 from ragauge.data.readers import relevance
 from ragauge.data.readers.aliases import RESPONSE_FIELDS, snake
 from ragauge.data.readers.lines import Row
+from ragauge.data.readers.payloads import ASSISTANT, SAID_KEYS, TOLD, USER, role_of
 from ragauge.data.readers.values import (
     BadValue,
     Notes,
@@ -40,8 +41,7 @@ Names = Mapping[str, str]           # our field -> what the source calls it
 Role = Literal["user", "assistant", "system"]
 
 ROLES: Mapping[str, Role] = {
-    "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant",
-    "system": "system", "developer": "system",
+    **dict.fromkeys(USER, "user"), **dict.fromkeys(ASSISTANT, "assistant"), **dict.fromkeys(TOLD, "system"),
 }
 TOOL_ROLES = frozenset({"tool", "function"})
 NULL_TEXTS = frozenset({"nan", "NaN", "<NA>", "None", "null"})     # nothing, as programs write it into a text
@@ -60,14 +60,15 @@ def turns(value: Any, name: str, notes: Notes) -> tuple[Turn, ...]:
         turn = {"role": item[0], "text": item[1]} if pair else item
         if not isinstance(turn, Mapping):
             raise BadValue(where, "an object with role and text", item)
-        named = turn.get("role", turn.get("type"))
+        named = role_of(turn)
         if isinstance(named, str) and named in TOOL_ROLES:
             notes.turns += 1
             continue
         role = ROLES.get(named) if isinstance(named, str) else None
         if role is None:
             raise BadValue(f"{where}.role", "user, assistant or system", named)
-        out.append(Turn(role, message_text(turn.get("text", turn.get("content")), f"{where}.text", notes)))
+        said = next((turn[key] for key in SAID_KEYS if turn.get(key) is not None), None)
+        out.append(Turn(role, message_text(said, f"{where}.text", notes)))
     return tuple(out)
 
 
@@ -77,6 +78,18 @@ def message_text(content: Any, name: str, notes: Notes) -> str:
         parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
         return "\n".join(text(part, name, notes) for part in parts if part is not None)
     return text(content, name, notes)
+
+
+def said_in(value: Any) -> Any:
+    """What each message of a list says, of one alone that; anything else as it is.
+
+    >>> said_in([{"speaker": "agent", "text": "12 euros."}]), said_in(["a", "b"])
+    ('12 euros.', ['a', 'b'])
+    """
+    if not isinstance(value, list | tuple) or not all(isinstance(item, Mapping) for item in value):
+        return value
+    said = [next((item[key] for key in SAID_KEYS if isinstance(item.get(key), str)), item) for item in value]
+    return said[0] if len(said) == 1 and isinstance(said[0], str) else said
 
 
 def claims(value: Any, name: str, notes: Notes) -> tuple[str, ...]:
@@ -158,7 +171,8 @@ def example_of(values: Found, names: Names, query_id: str, query: str, notes: No
         for field, parse in EXAMPLE_PARSERS.items()
         if field in values and values[field] != REDACTED
     }
-    if "relevant" not in parts and "relevant_texts" in values:
+    # where documents are named too, these are their texts
+    if "relevant_texts" in values and parts.keys().isdisjoint(("relevant", "gold_spans")):
         parts["relevant"] = relevance.relevant_texts(values["relevant_texts"], names["relevant_texts"], notes)
     references = _references(values, names, notes)
     if "answerable" not in values and references and all(map(declines, references)):
@@ -171,9 +185,9 @@ def example_of(values: Found, names: Names, query_id: str, query: str, notes: No
 def _references(values: Found, names: Names, notes: Notes) -> tuple[str, ...]:
     listed: tuple[str, ...] = ()
     if "references" in values:
-        listed = texts(values["references"], names["references"], notes)
+        listed = texts(said_in(values["references"]), names["references"], notes)
     if "reference_answer" in values:
-        value, name = values["reference_answer"], names["reference_answer"]
+        value, name = said_in(values["reference_answer"]), names["reference_answer"]
         several = isinstance(value, list | tuple)       # a text is taken as it is: an answer may look like JSON
         main = texts(value, name, notes) if several else (answer_text(value, name, notes),)
         listed = (*main, *(reference for reference in listed if reference not in main))
@@ -276,7 +290,7 @@ def response_of(values: Found, names: Names, query_id: str, notes: Notes, blank:
     def has(field: str) -> bool:
         return field in values
 
-    answer = answer_text(values["answer"], names["answer"], notes) if has("answer") else None
+    answer = answer_text(said_in(values["answer"]), names["answer"], notes) if has("answer") else None
     passages = None
     if has("passages") or has("retrieved_ids"):
         ids_name = names.get("retrieved_ids", "")

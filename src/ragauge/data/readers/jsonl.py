@@ -59,6 +59,9 @@ def rows_in(value: Mapping[str, Any], *, wrapped_only: bool = False) -> Iterator
 def _wrapper(value: Mapping[str, Any]) -> str:
     """The key whose list of objects the object is there for; "" where there is none."""
     lists = [key for key in WRAPPERS if isinstance(value.get(key), list)]
+    if not lists and not all(isinstance(held, list | tuple) for held in value.values()):     # else they are categories
+        lists = [key for key, held in value.items() if isinstance(held, list) and held and all(map(_is_row, held))]
+        return lists[0] if len(lists) == 1 else ""
     filled = [key for key in lists if value[key]]
     return next((key for key in filled if isinstance(value[key][0], Mapping)), (filled or lists or [""])[0])
 
@@ -101,6 +104,10 @@ def _categories(value: Mapping[str, Any]) -> Iterator[Row] | None:
     if not all(lists) or not any(value.values()):
         return None
     return (_filed(item, str(category)) for category, items in value.items() for item in items)
+
+
+def _is_row(item: Any) -> bool:
+    return isinstance(item, Mapping) and _asks(item)
 
 
 def _asks(item: Any) -> bool:

@@ -247,6 +247,11 @@ class Rows:
     offered: frozenset[str] = frozenset()
     remarks: Sequence[str] = ()
 
+    @property
+    def units(self) -> str:
+        """What is counted, in the plural."""
+        return "entries" if self.unit == "entry" else f"{self.unit}s"
+
     def error(self, problem: str, n: int | None = None, hint: str = "") -> DataError:
         """The error about one of the rows, or about the whole source."""
         return DataError(problem, source=self.source, line=n, hint=hint, unit=self.unit)

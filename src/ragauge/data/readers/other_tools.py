@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ragauge.data.readers import langfuse
-from ragauge.data.readers.aliases import names_of, snake
+from ragauge.data.readers.aliases import GOLDEN, names_of, snake
 from ragauge.data.readers.lines import Row
 from ragauge.data.readers.payloads import (
     PASSAGE_KEYS,
@@ -36,7 +36,9 @@ BETWEEN = "|"
 def is_deepeval(columns: Iterable[str]) -> bool:
     """Whether the columns are deepeval's: an input, and beside it a list that only deepeval names so."""
     names = {snake(name) for name in columns}
-    return "input" in names and ("retrieval_context" in names or {"expected_output", "context"} <= names)
+    if "input" not in names or names.isdisjoint(("retrieval_context", "context")):
+        return False
+    return not names.isdisjoint(("retrieval_context", "expected_output")) or GOLDEN.without.isdisjoint(names)
 
 
 def deepeval_row(row: Row, notes: Notes) -> Row:
@@ -139,6 +141,13 @@ def _variables(given: Any) -> dict[str, Any]:
         if variable := next((spelled[name] for name in names if name in spelled), None):
             out.setdefault(ours, out.pop(variable))
     return out
+
+
+def variables_in(row: Row) -> Row:
+    """The variables of a result's test, under their own names."""
+    if "vars" not in row:
+        return {name: value for name, value in row.items() if name not in GRADES and not OUTPUT.match(name)}
+    return row["vars"] if isinstance(row["vars"], Mapping) else {}
 
 
 def _system(row: Row) -> str:

@@ -92,6 +92,10 @@ TEXT_MARKS = frozenset({*TEXT_KEYS, "lc"})
 PASSAGE_MARKS = frozenset({*TEXT_MARKS, *DOC_KEYS, *PASSAGE_KEYS, "metadata", "node"})
 PLAIN_KEYS = frozenset({"passage_id", "doc_id", "text", "score"})
 TRACED_KEYS = frozenset({"id", "content", "score"})     # as OpenInference names the same
+NOT_PAIRED = (     # one text of several ids: nobody says which part of it is whose
+    "If it is the text of all of them joined: --map retrieved_ids= reads the text alone, which a judge needs, and "
+    "--map passages= the ids alone, which labels name. A list of texts, one an id, gives both."
+)
 PASSAGES = "a text, a list of texts, or a list of objects with doc_id and text"
 
 
@@ -110,7 +114,8 @@ def passages(value: Any, name: str, notes: Notes, ids: Any = None, ids_name: str
         listed = items(opened(ids, ids_name, notes), ids_name, "a list of ids, one a passage")
         known = [identifier(doc_id, f"{ids_name}[{n}]", notes) for n, doc_id in enumerate(listed)]
         if value is not None and len(known) != len(listed_passages):
-            raise BadValue(ids_name, f"a list of {len(listed_passages)} ids, one a passage of {name}", known)
+            wanted = f"a list of {len(listed_passages)} ids, one a passage of {name}"
+            raise BadValue(ids_name, wanted, known, NOT_PAIRED if isinstance(value, str) else "")
         listed_passages = [
             _with_id(item, doc_id) for item, doc_id in zip(listed_passages or [{}] * len(known), known, strict=True)
         ]

@@ -29,7 +29,9 @@ QUERY_KEYS = tuple(dict.fromkeys([*names_of("query"), "prompt", "message"]))
 ANSWER_KEYS = tuple(dict.fromkeys([*names_of("answer"), "content", "text", "result", "output_text"]))
 PASSAGE_KEYS = tuple(names_of("passages"))
 TEXT_TYPES = ("text", "output_text", "input_text")
-USER, ASSISTANT, TOOL = ("user", "human"), ("assistant", "ai", "model"), ("tool", "function", "function_call_output")
+USER, ASSISTANT = ("user", "human"), ("assistant", "ai", "model", "agent", "bot", "chatbot", "gpt")
+TOOL = ("tool", "function", "function_call_output")
+ROLE_KEYS, SAID_KEYS = ("role", "type", "speaker", "from", "sender"), ("content", "text", "value")
 TOLD = ("system", "developer")     # who is no turn and no tool
 RESULTS = ("tool_result", "tool_call_response")     # types of parts of a message that hold what a tool returned
 RESULT_KEYS = ("content", "output", "response", "result")
@@ -224,13 +226,16 @@ def message_of(message: Any) -> Any:
 def role_of(message: Any) -> Any:
     """Who wrote a message; None of anything else."""
     message = message_of(message)
-    return message.get("role", message.get("type")) if isinstance(message, Mapping) else None
+    if not isinstance(message, Mapping):
+        return None
+    return next((message[key] for key in ROLE_KEYS if message.get(key) is not None), None)
 
 
 def content_of(message: Any) -> str | None:
     """The text of a message, of one in parts its text parts; None where it has none."""
     message = message_of(message)
-    content = message.get("content", message.get("text")) if isinstance(message, Mapping) else None
+    held = message if isinstance(message, Mapping) else {}
+    content = next((held[key] for key in SAID_KEYS if key in held), None)
     content = content.get("text") if isinstance(content, Mapping) else content     # ragas, of one that calls tools
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") in TEXT_TYPES]

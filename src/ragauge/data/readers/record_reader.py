@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -18,13 +17,14 @@ from ragauge.data.readers.aliases import (
     RowPlan,
     SeveralColumns,
     check_mapped,
-    columns_in,
     nearest_column,
     not_read,
     plan_for,
+    set_notices,
+    set_plan,
 )
 from ragauge.data.readers.chats import FORM, ChatRows, ContextMarker, PromptSigns
-from ragauge.data.readers.column_lists import gather
+from ragauge.data.readers.column_lists import NamedTexts, find_named_texts, gather
 from ragauge.data.readers.fields import (
     example_of,
     query_id_in,
@@ -37,69 +37,17 @@ from ragauge.data.readers.fields import (
 from ragauge.data.readers.first_rows import Ahead
 from ragauge.data.readers.label_matching import Matching
 from ragauge.data.readers.lines import Row, Rows
+from ragauge.data.readers.options import Options
+from ragauge.data.readers.passage_rows import PassageRows
 from ragauge.data.readers.passages import passages
-from ragauge.data.readers.payloads import returned
+from ragauge.data.readers.payloads import returned, role_of
 from ragauge.data.readers.relevance import LABEL_FIELDS, Parting, ids_of, marked
 from ragauge.data.readers.row_ids import RowIds
 from ragauge.data.readers.values import BadValue, Notes, is_null, reached, scalar_text
 from ragauge.data.response import Passage, Record, Response
 from ragauge.errors import nearest
 
-Warn = Callable[[str], None]
 RESPONSE, LABELS = frozenset(RESPONSE_FIELDS), frozenset(LABEL_FIELDS)
-
-
-def warn_user(message: str) -> None:
-    """A Python warning."""
-    warnings.warn(message, UserWarning, stacklevel=2)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the user said about a source.
-
-    Attributes:
-        columns: our field -> the source's column, or a list of columns whose values are read one after another; a dot
-            reaches into an object (outputs.answer).
-        segments: columns that examples are grouped by.
-        system: which system's answers, where a file holds two.
-        warn: receives each warning once, when the source has been read.
-        rejected: whether examples are read that curation rejected.
-        context_marker: how questions are built that are whole prompts; "" = they are questions.
-        scores: name of an outcome -> the column that holds its numbers, which `columns` may put in place of another.
-        without_retrieval: of traces, answers before which nothing was searched are read too.
-    """
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    segments: Sequence[str] = ()
-    system: str | None = None
-    warn: Warn = warn_user
-    rejected: bool = False
-    context_marker: str = ""
-    scores: Mapping[str, str] = field(default_factory=dict)
-    without_retrieval: bool = False
-
-    def __post_init__(self) -> None:
-        """Lists of columns become names that hold several."""
-        lists = {ours: theirs for ours, theirs in self.columns.items() if not isinstance(theirs, str)}
-        if lists:
-            several = {ours: SeveralColumns(theirs) for ours, theirs in lists.items()}
-            object.__setattr__(self, "columns", {**self.columns, **several})
-
-    @property
-    def mapped(self) -> tuple[str, ...]:
-        """Columns that the user mapped to fields."""
-        return tuple(name for theirs in self.columns.values() for name in columns_in(theirs))
-
-    @property
-    def scored(self) -> dict[str, str]:
-        """Name of an outcome -> the source's column of its numbers."""
-        return {name: self.columns.get(column, column) for name, column in self.scores.items()}
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """Columns that the user named."""
-        return (*self.mapped, *self.segments, *self.scored.values())
 
 
 class RecordReader:
@@ -109,7 +57,8 @@ class RecordReader:
         check_mapped({ours: theirs for ours, theirs in options.columns.items() if ours not in options.scores.values()})
         self.notes, self.matching, self.parting = Notes(cells=rows.cells), Matching(), Parting()
         lists = gather(phoenix.spans(rows.rows, options.named), options.columns, options.named)
-        turns = ChatRows(lists, options.columns, options.segments, self.notes)
+        self._passage_rows = PassageRows(lists, options.columns)
+        turns = ChatRows(iter(self._passage_rows), options.columns, options.segments, self.notes)
         self._ahead = Ahead(iter(turns), self._answer, self._passages)
         self.rows, self.options = replace(rows, rows=iter(self._ahead)), options
         self._answers = answers or self      # where the passages stand
@@ -128,7 +77,7 @@ class RecordReader:
         self._inside: dict[str, None] = {}      # dotted names of what objects in columns hold
         self._unread: dict[str, int] = {}
         self._systems: set[str] = set()
-        self.ids = RowIds(self.rows)
+        self.ids = RowIds(self.rows, self._passage_rows)
 
     def records(self) -> Iterator[Record]:
         """Every row as a record."""
@@ -151,7 +100,7 @@ class RecordReader:
                 return None
             values, names = self._found(flat)
             if "query" not in values:
-                self._no_field("query", row, n)
+                self._no_field("query", row if self._tool != "promptfoo" else other_tools.variables_in(row), n)
             query, query_id = query_of(values, names, self.notes), query_id_in(values, names, self.notes)
             twice = self._tool == "ragchecker"
             if query_id is None:
@@ -209,7 +158,6 @@ class RecordReader:
         if self._tool == "langfuse":
             row = langfuse.unpack_json(row)
         extra = {name: value for name in self._dotted if (value := reached(row, name)) is not None}
-        self.sought -= extra.keys()
         flat: Row | None = row
         if self._tool == "langsmith":
             flat = payloads.langsmith_row(row, self.notes)
@@ -225,6 +173,7 @@ class RecordReader:
                 self._systems |= other_tools.systems(row)
         elif self._tool == "promptfoo":
             flat = other_tools.promptfoo_row(row, self.options.system, self._systems)
+        self.sought -= extra.keys() | (flat or {}).keys()
         if flat is None or flat is row:
             return flat if not extra or flat is None else {**row, **extra}
         mapped = {name: row[name] for name in (*self.options.mapped, *self._scored.values()) if name in row}
@@ -235,7 +184,10 @@ class RecordReader:
         keys = tuple(row)
         plan = self._plans.get(keys)
         if plan is None:
-            plan = self._plans[keys] = plan_for(keys, self.options.columns)
+            plan = plan_for(keys, self._columns)
+            if self._answers is not self:
+                plan = set_plan(plan)
+            self._plans[keys] = plan
             self._inside |= {
                 f"{column}.{key}": None for column, value in row.items() if isinstance(value, Mapping) for key in value
             }
@@ -244,6 +196,9 @@ class RecordReader:
             if value is not None and column not in self._read and not (column == META and is_curation(value)):
                 self._unread[column] = self._unread.get(column, 0) + 1
         values = {ours: value for ours, theirs in plan.columns.items() if not is_null(value := row[theirs])}
+        if (held := self._named_texts) is not None and "passages" in values:
+            values["retrieved_ids"] = held.ids_in(row)
+            values = {ours: value for ours, value in values.items() if value is not None}
         if self._marker is None:
             return values, plan.columns
         parted = self._marker.apply(values)
@@ -260,6 +215,19 @@ class RecordReader:
         return with_numbers(response, ahead.first_number)
 
     @cached_property
+    def _named_texts(self) -> NamedTexts | None:
+        """Where texts stand in one column and the names of their documents in another."""
+        return find_named_texts([row for _, row in self._ahead.first()], self.options.columns)
+
+    @cached_property
+    def _columns(self) -> Mapping[str, str]:
+        """Our field -> column, as the user has it or as the first rows show it."""
+        held = self._named_texts
+        if held is None:
+            return self.options.columns
+        return {**self.options.columns, "passages": held.texts, "retrieved_ids": held.names}
+
+    @cached_property
     def marked_ids(self) -> frozenset[str]:
         """Ids of the first passages that hold a comma, a semicolon or a bar themselves."""
         return marked(passage for _, row in self._ahead.first() for passage in self._passages(row))
@@ -270,13 +238,13 @@ class RecordReader:
         return any(
             not is_null(row.get(column))
             for _, row in self._ahead.first()
-            for ours, column in plan_for(row, self.options.columns).columns.items()
+            for ours, column in plan_for(row, self._columns).columns.items()
             if ours in RESPONSE
         ) or any(payloads.returned(payloads.unpacked(row.get("outputs"), "")) for _, row in self._ahead.first())
 
     def _passages(self, row: Row) -> tuple[Passage, ...]:
         """The passages of a row, before any of it is read."""
-        name = plan_for(row, self.options.columns).columns.get("passages", "")
+        name = plan_for(row, self._columns).columns.get("passages", "")
         try:
             return passages(row.get(name), name, Notes(cells=self.rows.cells))
         except BadValue:     # what is wrong with it is said when the row is read
@@ -311,7 +279,8 @@ class RecordReader:
         columns = [column for column, value in row.items() if value is not None] or list(row)
         asked = {theirs: ours for ours, theirs in self.options.columns.items()}
         plan = plan_for(row, self.options.columns).columns
-        near = nearest_column(field, [column for column in columns if column not in plan.values()])
+        free = [column for column in columns if column not in plan.values() and _may_be_text(row[column])]
+        near = nearest_column(field, free)
         seen = f"found: {', '.join(columns[:20])}" + (f"; nearest: {near}" if near else "")
         seen += f"; {field} is read as {asked[field]}, as asked" if field in asked and field in columns else ""
         hint = f"Use --map {field}={near if near and near != field else 'COLUMN'}."
@@ -351,6 +320,10 @@ class RecordReader:
         """What the user should know before believing a number."""
         yield from self.rows.remarks
         yield from self.ids.warnings()
+        if self._named_texts is not None:
+            yield self._named_texts.notice
+        yield from self._passage_rows.warnings(self.rows.units)
+        yield from set_notices(self._plans.values())
         if self._unread:
             read = {ours: theirs for plan in self._plans.values() for ours, theirs in plan.columns.items()}
             yield not_read(self._unread, read)
@@ -382,3 +355,9 @@ class RecordReader:
         yield from self.notes.warnings()
         yield from self.parting.warnings()
         yield from self.matching.warnings()
+
+
+def _may_be_text(value: Any) -> bool:
+    """Whether a value may be a question or an id, or the turns of a chat; objects and their lists are none."""
+    parts = value if isinstance(value, list) else [value]
+    return not any(isinstance(part, Mapping) and role_of(part) is None for part in parts)

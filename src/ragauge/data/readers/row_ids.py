@@ -9,6 +9,7 @@ from dataclasses import replace
 from ragauge.data.example import Example
 from ragauge.data.identity import query_id_of
 from ragauge.data.readers.lines import Rows
+from ragauge.data.readers.passage_rows import PassageRows
 from ragauge.data.response import Response
 from ragauge.text.messages import plural
 
@@ -19,8 +20,8 @@ class RowIds:
     A question without an id is named by its content, and its second copy `ID-2`, the third `ID-3`.
     """
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
+    def __init__(self, rows: Rows, passage_rows: PassageRows) -> None:
+        self._rows, self._passage_rows = rows, passage_rows
         self._lines: dict[tuple[str, int], int] = {}
         self._asked: dict[str, tuple[int, int]] = {}        # query_id -> (hash of the query, line)
         self._copies: Counter[tuple[str, int]] = Counter()      # rows of one question and repeat, without ids
@@ -93,6 +94,14 @@ class RowIds:
             raise self._rows.error(problem, n, "Add a field query_id, or use --map query_id=COLUMN.")
         problem = f"query_id {query_id!r} stands on {self._rows.unit} {before} already."
         hint = "Give every example its own query_id, or number several answers to one question with repeat (0, 1, …)."
+        if self._passage_rows.number:
+            column = self._passage_rows.number
+            hint = f"If {column} numbers the answers to a question: --map repeat={column}."
+        elif column := self._passage_rows.text:
+            hint += (
+                f" If each row holds one passage: --map passages={column}; rows that follow each other and agree in "
+                "all else are joined."
+            )
         raise self._rows.error(problem, n, hint)
 
     def warnings(self) -> Iterator[str]:
@@ -100,6 +109,6 @@ class RowIds:
         if self._repeated:
             yield (
                 f"{plural(self._repeated, 'question')} without query_id asked before: each is an example of its own, "
-                f"named by its order, such as {self._first_copy!r}. Another order of the {self._rows.unit}s swaps such "
+                f"named by its order, such as {self._first_copy!r}. Another order of the {self._rows.units} swaps such "
                 "names; a query_id of your own does not."
             )

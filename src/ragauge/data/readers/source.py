@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,9 +10,10 @@ from ragauge.data.example import EvalSet, Example
 from ragauge.data.identity import folded
 from ragauge.data.object_lookup import load_registered, package_of, registered
 from ragauge.data.readers import jsonl, tabular, workbook
-from ragauge.data.readers.aliases import names_of, snake
+from ragauge.data.readers.aliases import columns_in, names_of, snake
 from ragauge.data.readers.lines import BOM, PARQUET, ZIP, Row, Rows, head
-from ragauge.data.readers.record_reader import Options, RecordReader, Warn, warn_user
+from ragauge.data.readers.options import NAMING, Options, Warn, warn_user
+from ragauge.data.readers.record_reader import RecordReader
 from ragauge.data.readers.traces import reading as traces
 from ragauge.data.readers.traces.spans import is_batch
 from ragauge.data.readers.values import BadValue, described
@@ -31,6 +31,13 @@ ENDINGS: Mapping[str, Callable[[Path], Rows]] = {
 }
 READ_HERE = frozenset({*ENDINGS, ".parquet", ".xlsx"})
 SHOWN = 5
+PAGE = ("an HTML page, and holds no data", "Is it the page of an error or a login? Download the file itself.")
+NO_DATA = (     # how files begin that are taken for data by mistake, what they are, what to do
+    (b"<!doctype html", *PAGE), (b"<html", *PAGE), (b"<head", *PAGE),
+    (b"<?xml", "XML", ACCEPTED), (b"%PDF-", "a PDF", ACCEPTED), (b"SQLite format 3", "an SQLite database", ACCEPTED),
+    (b"version https://git-lfs.github.com/", "a pointer of Git LFS, and not the data that it stands for",
+     "Fetch the data with: git lfs pull"),
+)
 
 
 def records(
@@ -126,16 +133,17 @@ def join_records(
     if isinstance(set_source, EvalSet):
         return answers_to(set_source, response_source, how, on_unknown=on_unknown)
     given = rows_of(response_source, without_retrieval=how.without_retrieval)
-    answers = RecordReader(given, replace(how, segments=()))
-    reading = RecordReader(rows_of(set_source), replace(how, context_marker=""), answers)
+    answers = RecordReader(given, how.of_responses())
+    reading = RecordReader(rows_of(set_source), how.of_set(), answers)
     examples: dict[str, Record] = {}
     for n, row in reading.rows.rows:
         record = reading.record(n, row)
         if record is not None:
             examples.setdefault(record.example.query_id, record)
-    reading.finish(reading.sought - {*how.mapped, *how.scored.values()})
-    unseen = reading.sought | set(how.scored.values())
-    answers.known({*how.segments, *(name for record in examples.values() for name in record.example.segments)})
+    both = {name for ours in NAMING if ours in how.columns for name in columns_in(how.columns[ours])}
+    reading.finish(reading.sought - both)
+    unseen = answers.sought - (both - reading.sought)
+    answers.known(_columns_of_set(how, examples))
     return _joined(examples, answers, unseen, on_unknown, how.warn)
 
 
@@ -157,11 +165,16 @@ def answers_to(
         on_unknown: what to do about a response to no example of the set.
     """
     given = rows_of(response_source, without_retrieval=how.without_retrieval)
-    answers = RecordReader(given, replace(how, segments=()))
+    answers = RecordReader(given, how.of_responses())
     examples = {record.example.query_id: record for record in records(eval_set)}
-    answers.known({*how.segments, *(name for record in examples.values() for name in record.example.segments)})
+    answers.known(_columns_of_set(how, examples))
     unseen = {*how.mapped, *how.scored.values()}.difference(seen)
     return _joined(examples, answers, unseen, on_unknown, how.warn)
+
+
+def _columns_of_set(how: Options, examples: Mapping[str, Record]) -> set[str]:
+    """Columns that the user named, and those that the examples are reported by: responses may repeat them."""
+    return {*how.named, *(name for record in examples.values() for name in record.example.segments)}
 
 
 def _joined(
@@ -264,6 +277,9 @@ def _file(path: Path, *, without_retrieval: bool = False) -> Rows:
     if ending == ".parquet":
         raise DataError("not a Parquet file: it does not start with PAR1.", source=str(path), hint=ACCEPTED)
     start = head(path).removeprefix(BOM).lstrip()
+    for sign, what, hint in NO_DATA:
+        if start[: len(sign)].lower() == sign.lower():
+            raise DataError(f"the file is {what}.", source=str(path), hint=hint)
     if start[:1] in (b"{", b"["):
         rows = jsonl.read(path)
         return traces.read(rows, without_retrieval=without_retrieval) if is_batch(start) else rows

@@ -13,7 +13,7 @@ from typing import Any, get_args
 from ragauge.data.curation import SetForm
 from ragauge.data.example import Example
 from ragauge.data.readers.beir import OURS
-from ragauge.data.readers.record_reader import warn_user
+from ragauge.data.readers.options import warn_user
 from ragauge.data.writers.jsonl import example_fields, written
 from ragauge.errors import DataError, UsageError
 from ragauge.text.messages import plural
