@@ -58,8 +58,8 @@ def request(n: int, at: float, *, found: bool = True) -> dict[str, Any]:
 
 
 def history(days: int, each: int, bad: tuple[int, ...] = (), *, n: int = 1) -> list[str]:
-    """Lines of the requests of so many days before today; on bad ones nothing is found."""
-    today = time.time() // DAY * DAY
+    """Lines of the requests of so many days before yesterday; on bad ones nothing is found."""
+    today = (time.time() // DAY - 1) * DAY     # so that all is more than a day old at any hour
     return [
         json.dumps(request(n + day * each + one, today - (days - day) * DAY + NOON + 60 * one, found=day not in bad))
         for day in range(days) for one in range(each)
@@ -105,7 +105,7 @@ def days_of(store: Store) -> dict[str, int]:
 
 
 def expected_days(days: int, each: int) -> dict[str, int]:
-    today = time.time() // DAY * DAY
+    today = (time.time() // DAY - 1) * DAY     # so that all is more than a day old at any hour
     dates = (datetime.fromtimestamp(today - (days - day) * DAY, UTC).date().isoformat() for day in range(days))
     return dict.fromkeys(dates, each)
 
