@@ -17,7 +17,7 @@ from ragauge.store.page_schema import cards, charts
 from ragauge.store.schema import baselines, judges, run_judges, runs
 from ragauge.version import __version__
 
-FORM = 9     # of the body; another one is computed anew
+FORM = 10     # of the body; another one is computed anew
 NO_VERDICT = "none"     # of two runs that cannot be compared, or have no example in common
 BESIDE = ("oracle", "closed_book")     # variants whose runs over the same set a scorecard reads
 
