@@ -282,6 +282,35 @@ def test_milliseconds_that_nobody_notices_decide_nothing(apart: float) -> None:
     assert ("cost about the same" in taken.reason) is (apart < 50)
 
 
+@pytest.mark.parametrize("loser", [4.0, 79.0, 900.0])
+def test_what_losers_cost_changes_nothing(loser: float) -> None:
+    """Whatever latency a trial has that loses: context tokens decide between those that may be the best."""
+    def planted(parameters: Mapping[str, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
+        return np.clip(rng.normal(0.5 if parameters["k"] > 0 else 0.1, 0.2, N), 0, 1)
+
+    found = swept({"k": [1, 2, -1, -2, -3]}, {"recall": planted})
+    means = {name: one.mean or 0.0 for name in ("k=1", "k=2") if (one := found.mean(name)) is not None}
+    other = min(means, key=lambda name: means[name])
+    costs = {name: (7.0, 500.0) if name == other else (19.0, 1000.0) for name in means}
+    for trial in found.study.trials:
+        latency, tokens = costs.get(trial.name, (loser, 10.0))
+        more = Measurement("latency", latency, "ms"), Measurement("context_tokens", tokens)
+        object.__setattr__(trial, "measurements", (*trial.measurements, *more))
+    again = StudyFigures(found.study, kind_of("sweep"), dict(found.scores), ["recall"], {}).ask(metric="recall")
+    assert (again.cost, again.reading.recommendation.trial) == ("context_tokens", other)
+
+
+def test_another_base_is_the_base_everywhere() -> None:
+    """What is held against a base that was named later is held against it: in the words and in the effects."""
+    planted: dict[str, Planted] = {"recall": lambda p, rng: np.clip(rng.normal(0.2 * p["k"], 0.1, N), 0, 1)}
+    found = swept({"k": [1, 2, 4]}, planted, fixed={"base": {"k": 1}, "base_trial": "k=1"})
+    told = " ".join(map(str, found.ask(metric="recall", base="k=2").told))
+    assert "Leave the base, k=2: another trial is better by more than chance." in told
+    assert {row[2] for row in effect_rows(found).values()} == {"2"}
+    found = swept({"k": [1, 2, 4]}, planted, fixed={"base": {"k": 1}, "base_trial": "k=1"})
+    assert "Leave the base" not in " ".join(map(str, found.ask(metric="recall", base="k=4").told))
+
+
 def with_base(found: StudyFigures, base: Mapping[str, Any], *, raced: bool = False, **asked: Any) -> StudyFigures:
     """The same sweep, read with a base."""
     fixed = {**found.study.fixed, "base": dict(base), "base_trial": called(base), "raced": raced}

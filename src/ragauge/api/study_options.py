@@ -69,7 +69,7 @@ class MakeStudyOptions(ReadStudyOptions):
 
     def refuse_unscored(self, known: Sequence[str], hint: str = "") -> None:
         """What decides has to be scored: UnknownName before the first trial, not after the last."""
-        from ragauge.analysis.studies.figures import target_of
+        from ragauge.analysis.studies.recommendation import target_of
         from ragauge.metrics.catalogue import parse
 
         for name in filter(None, (self.reading.get("metric"), target_of(self.target)[0])):

@@ -84,7 +84,7 @@ def _pair(found: StudyFigures, runs: Sequence[str]) -> tuple[str, str]:
     """The runs to compare: the base's, or the first, and the recommended trial's, or the next."""
     by_name = {trial.name: trial.run_id for trial in found.complete if trial.run_id}
     taken = by_name.get(found.reading.recommendation.trial or "", "") if found.metric else ""
-    named = found.base or str(found.study.fixed.get("base_trial", ""))
+    named = found.base_trial.name if found.base_trial is not None else ""
     base = next((run for run in (by_name.get(named, ""), *runs) if run and run != taken), runs[0])
     return base, taken or next(run for run in runs if run != base)
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Literal
 
 from ragauge.analysis.known_items import KNOWN_ITEM, SEGMENT, known_item_caution
 from ragauge.analysis.results.chart import ReportChart
-from ragauge.analysis.studies.front import tells_apart
+from ragauge.analysis.studies.front import choose_cost
 from ragauge.analysis.studies.means import ALL, TrialMean, measured_means, trial_means
-from ragauge.analysis.studies.reading import StudyReading, read_measured, read_trials
-from ragauge.analysis.studies.recommendation import RaceOutcome, StudyTarget
+from ragauge.analysis.studies.reading import StudyReading, may_be_taken, read_measured, read_trials
+from ragauge.analysis.studies.recommendation import RaceOutcome, StudyTarget, target_of
+from ragauge.data.search_space import called
 from ragauge.data.study import Study, Trial
 from ragauge.errors import UnknownName, UsageError
 from ragauge.metrics.catalogue import parse
@@ -115,25 +116,6 @@ class StudyKind:
     tested: str = "p is corrected by Holm over the trials."
 
 
-def target_of(target: str | float | None) -> tuple[str, float | None]:
-    """The metric ("" = what decides) and the value of a target METRIC=x or x; no value where there is no target.
-
-    >>> target_of("token_recall:budget=1024=0.8"), target_of(0.8), target_of(None)
-    (('token_recall:budget=1024', 0.8), ('', 0.8), ('', None))
-
-    Raises:
-        UsageError: x is no number.
-    """
-    if target is None:
-        return "", None
-    of, _, value = str(target).rpartition("=")
-    try:
-        return of, float(value)
-    except ValueError:
-        message = f"--target: expected METRIC=x, such as recall@5=0.8, got {str(target)!r}."
-        raise UsageError(message) from None
-
-
 class StudyFigures:
     """The trials of a study, read once for every output.
 
@@ -147,7 +129,6 @@ class StudyFigures:
         scored: whether trials are held to scores of examples.
         base: the trial that others are held against; "" = none.
         target: the value that has to be reached, of which metric; None = as much as can be had.
-        cost: the measurement that decides between trials; "" where no trial has one.
         logarithmic: whether knees are looked for on the logarithm of the cost.
         errors: metric -> how far the judge errs on it, where that is known.
         fallen: trial that was dropped on the way -> the scores that it has.
@@ -167,9 +148,7 @@ class StudyFigures:
         wanted = [name for pattern in kind.decides for name in (*self.names, *held) if fnmatchcase(name, pattern)]
         self.metric = next(iter([*wanted, *self.names]), "")
         self.scored = self.metric in self.names
-        priced = [name for name in kind.costs if name in self.measured]
-        self.cost = next((name for name in priced if tells_apart(self.costs(name), name)), next(iter(priced), ""))
-        self.base, self.logarithmic = "", False
+        self.base, self.logarithmic, self._asked_cost = "", False, ""
         self.errors: Mapping[str, JudgeMeanError] = {}
         self.fallen: Mapping[str, ScoreColumns] = {}
         self.decide: Literal["interval", "point"] = "interval"
@@ -206,8 +185,24 @@ class StudyFigures:
             raise UsageError(f"--cost: of {cost} more is better, so it is no cost. Name one of: {', '.join(costs)}.")
         if value is not None:
             self.target = StudyTarget(self._known(of) or self.metric, value)
-        self.base, self.cost, self.logarithmic, self.decide = base, cost or self.cost, log, decide
+        self.base, self._asked_cost, self.logarithmic, self.decide = base, cost, log, decide
         return self
+
+    @property
+    def base_trial(self) -> Trial | None:
+        """The trial that others are held against, even if it was dropped on the way; None where there is none."""
+        base = self.study.fixed.get("base") or {}
+        named = self.base or self.study.fixed.get("base_trial") or (called(base) if base else "")
+        return next((trial for trial in self.study.trials if trial.name == named), None)
+
+    @cached_property
+    def cost(self) -> str:
+        """The measurement that decides between trials, as asked, else as `choose_cost` says; "" where none has one."""
+        priced = {name: self.costs(name) for name in self.kind.costs if name in self.measured}
+        if self._asked_cost or len(priced) < 2 or not self.metric:
+            return self._asked_cost or next(iter(priced), "")
+        plain = self._read_plainly(next(iter(self.strata.values())), "")
+        return choose_cost(priced, may_be_taken(plain, self.target, self.scores if self.scored else self.complete))
 
     def _known(self, name: str) -> str:
         """The printed name of a metric, or the name of a measurement, that the trials have."""
@@ -333,19 +328,23 @@ class StudyFigures:
 
     def _read(self, trials: Sequence[Trial], cost: str) -> StudyReading:
         """What is decided between some trials."""
+        found = self._read_plainly(trials, cost)
+        return self.kind.rules(self, found) if self.scored else found
+
+    def _read_plainly(self, trials: Sequence[Trial], cost: str) -> StudyReading:
+        """The same without the rules of the kind."""
         race = None
         if self.kind.name == "sweep":
             left = {trial.name for trial in trials if not trial.reason} if self.raced else None
             asked = [trial for trial in self.study.trials if trial.state != "failed"]
-            race = RaceOutcome(left, len(asked), str(self.study.fixed.get("base_trial", "")))
+            race = RaceOutcome(left, len(asked), self.base_trial.name if self.base_trial is not None else "")
         costs = {name: value for name, value in self.costs(cost).items() if name in {trial.name for trial in trials}}
         if not self.scored:
             return read_measured(trials, self.metric, cost, costs, target=self.target)
         scores = {trial.name: self.scores[trial.name] for trial in trials if trial.name in self.scores}
-        found = read_trials(
+        return read_trials(
             scores, parse(self.metric), cost, costs, target=self.target, logarithmic=self.logarithmic, race=race
         )
-        return self.kind.rules(self, found)
 
     @property
     def raced(self) -> bool:

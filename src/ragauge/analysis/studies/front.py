@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING
@@ -97,6 +97,22 @@ def tells_apart(costs: Mapping[str, float], cost: str) -> bool:
     (False, True)
     """
     return cost not in UNNOTICED or (bool(costs) and len(alike_in_cost(costs, cost)[0]) < len(costs))
+
+
+def choose_cost(costs: Mapping[str, Mapping[str, float]], taken: Collection[str]) -> str:
+    """The first cost that tells those settings apart that may be taken: what others cost changes nothing.
+
+    Args:
+        costs: name of a cost -> setting -> what it costs, the cost that decides first where it can; at least one.
+        taken: the settings that may be taken.
+
+    >>> choose_cost({"latency": {"a": 7, "b": 19, "lost": 79}, "context_tokens": {"a": 548, "b": 1015}}, ["a", "b"])
+    'context_tokens'
+    """
+    for name, known in costs.items():
+        if tells_apart({setting: cost for setting, cost in known.items() if setting in taken}, name):
+            return name
+    return next(iter(costs))
 
 
 def noticed(costs: Sequence[float], cost: str) -> list[float]:

@@ -18,6 +18,7 @@ from ragauge.analysis.studies.recommendation import (
     cheapest_above,
     cheapest_of_best,
     raced,
+    surely_meets,
 )
 from ragauge.data.score import STATUSES
 from ragauge.data.study import Trial
@@ -137,6 +138,28 @@ def read_measured(
     else:
         taken = cheapest_above(measured_means(trials, target.metric), costs, cost, target, lower=False)
     return StudyReading(name, cost, best, front, bend, tuple(one.trial for one in means), taken)
+
+
+def may_be_taken(
+    found: StudyReading, target: StudyTarget | None, trials: Mapping[str, ScoreColumns] | Sequence[Trial]
+) -> Sequence[str]:
+    """The trials that may be the best, or that surely meet a target; all where these are fewer than two.
+
+    Args:
+        found: what is decided between them, whatever they cost.
+        target: what has to be reached; None = as much as can be had.
+        trials: their scores, or the trials themselves where a measurement decides.
+    """
+    if target is None:
+        names = found.best_set
+    else:
+        if isinstance(trials, Mapping):
+            means, lower = trial_means(trials, parse(target.metric)), parse(target.metric).direction == "lower"
+        else:
+            means, lower = list(measured_means(trials, target.metric)), False
+        sure = {mean.trial for mean in means if surely_meets(mean, target.value, lower=lower)}
+        names = tuple(trial for trial in found.trials if trial in sure)
+    return names if len(names) > 1 else found.trials
 
 
 def column_bounds(columns: Sequence[Columns], metric: Metric) -> tuple[Floats, Floats]:

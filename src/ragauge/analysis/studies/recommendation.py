@@ -11,6 +11,7 @@ from ragauge.analysis.estimating import examples_to_decide
 from ragauge.analysis.scores.arrays import ScoreColumns
 from ragauge.analysis.studies.front import alike_in_cost
 from ragauge.analysis.studies.means import TrialMean, trial_means
+from ragauge.errors import UsageError
 from ragauge.metrics.base import Metric
 
 MAX_FAILED = 0.05     # share of failed calls above which a trial is not recommended
@@ -23,6 +24,25 @@ class StudyTarget:
 
     metric: str
     value: float
+
+
+def target_of(target: str | float | None) -> tuple[str, float | None]:
+    """The metric ("" = what decides) and the value of a target METRIC=x or x; no value where there is no target.
+
+    >>> target_of("token_recall:budget=1024=0.8"), target_of(0.8), target_of(None)
+    (('token_recall:budget=1024', 0.8), ('', 0.8), ('', None))
+
+    Raises:
+        UsageError: x is no number.
+    """
+    if target is None:
+        return "", None
+    of, _, value = str(target).rpartition("=")
+    try:
+        return of, float(value)
+    except ValueError:
+        message = f"--target: expected METRIC=x, such as recall@5=0.8, got {str(target)!r}."
+        raise UsageError(message) from None
 
 
 class TrialCosts(NamedTuple):

@@ -102,8 +102,7 @@ def _unscored(summary: StudyFigures) -> Iterator[str]:
 
 def _base(summary: StudyFigures) -> Iterator[str]:
     """Where the base surely loses: that is decided even where what to take is not."""
-    base = summary.study.fixed.get("base") or {}
-    trial = next((trial for trial in summary.study.trials if base and dict(trial.parameters) == dict(base)), None)
+    trial = summary.base_trial
     if trial is None:
         return
     rest = "" if summary.reading.recommendation.trial else "; which other to take is not decided yet"
@@ -171,7 +170,8 @@ def _not_refuted(summary: StudyFigures, reading: StudyReading, taken: Recommenda
     if taken.trial not in out:
         return taken
     left = [name for name in reading.best_set if name not in out]
-    base, costs = str(summary.study.fixed.get("base_trial", "")), TrialCosts(reading.cost, summary.costs(reading.cost))
+    base = summary.base_trial.name if summary.base_trial is not None else ""
+    costs = TrialCosts(reading.cost, summary.costs(reading.cost))
     which = f"left of the {len(reading.best_set)} that may be the best"
     chosen = cheapest_of_best(summary.scores, values.metric, left, costs, means, base=base, which=which)
     return replace(chosen, reason=f"{chosen.reason}; {taken.trial} is not taken: {out[taken.trial]}")
@@ -191,9 +191,11 @@ def _confirmation(summary: StudyFigures) -> Iterator[str]:
         return
     trial, kept, verdict = confirmed
     ends = "" if kept.low is None or kept.high is None else f" [{signed(kept.low)}, {signed(kept.high)}]"
-    runs = [f"{summary.study.name}-confirm-{name}" for name in (summary.study.fixed["base_trial"], trial)]
+    base = str(summary.study.fixed["base_trial"])     # of the sweep, whatever is held against now
+    runs = [f"{summary.study.name}-confirm-{name}" for name in (base, trial)]
+    beside = "the base" if summary.base in ("", base) else base
     yield (
-        f"On {kept.n:,} questions held back {trial} is {signed(confirmed[1].value)}{ends} beside the base: {verdict}. "
+        f"On {kept.n:,} questions held back {trial} is {signed(confirmed[1].value)}{ends} beside {beside}: {verdict}. "
         f"The two runs: {command('compare', *runs)}"
     )
 
@@ -227,7 +229,7 @@ def _winner(summary: StudyFigures, values: TrialValues) -> Iterator[str]:
 
 
 def _effects(summary: StudyFigures, values: TrialValues) -> Iterator[Told]:
-    base = summary.study.fixed.get("base") or {}
+    base = _base_values(summary)
     if not base:
         return
     noise, asked_trials = float(summary.study.fixed.get("noise", NOISE)), AskedTrials(summary, values)
@@ -265,13 +267,18 @@ def _effects(summary: StudyFigures, values: TrialValues) -> Iterator[Told]:
 def _effects_of(summary: StudyFigures, values: TrialValues, asked_trials: AskedTrials) -> list[ParameterEffect]:
     """What each value changes; none without a base."""
     return parameter_effects(
-        asked_trials.parameters, asked_trials.own, values.metric, summary.study.fixed.get("base") or {},
+        asked_trials.parameters, asked_trials.own, values.metric, _base_values(summary),
         clusters=values.clusters,
         costs={name: asked_trials.costs(name) for name in COSTS if name in summary.measured},
         settings=EffectSettings(
             float(summary.study.fixed.get("noise", NOISE)), frozenset(asked_trials.dropped), asked_trials.n_looks
         ),
     )     # fmt: skip
+
+
+def _base_values(summary: StudyFigures) -> Mapping[str, Any]:
+    """The parameters of the trial that others are held against; of none, those that the study was made with."""
+    return summary.base_trial.parameters if summary.base_trial is not None else summary.study.fixed.get("base") or {}
 
 
 def _effect_row(effect: ParameterEffect, costs: tuple[str, ...]) -> tuple[str, ...]:
