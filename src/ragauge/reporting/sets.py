@@ -214,6 +214,9 @@ def generated_sections(found: GeneratedSet, path: str, corpus: str = "CORPUS") -
         f"{plural(found.corpus.documents, 'document')} in {plural(found.topics, 'topic')}, all drafts.",
         found.fit if found.lines else f"Nothing was kept, so {safe(path)} was not written.",
     ]
+    if (empty := found.corpus.of_use - len(used)) > 0 and found.lines:
+        more = f": -n {found.corpus.of_use:,} asks about each" if found.wanted < found.corpus.of_use else ""
+        lead[0] += f" {plural(empty, 'document')} {'has' if empty == 1 else 'have'} no question{more}."
     if found.written is not None:
         lead.append(_by(found))
     elif len(found.lines) < found.wanted:
@@ -290,7 +293,7 @@ def generated_value(found: GeneratedSet, path: str) -> dict[str, Any]:
     return {
         "path": path, "wanted": found.wanted, "examples": len(found.lines), "topics": found.topics, "fit": found.fit,
         "corpus": {
-            "documents": found.corpus.documents, "empty": list(found.corpus.empty),
+            "documents": found.corpus.documents, "of_use": found.corpus.of_use, "empty": list(found.corpus.empty),
             "copies": dict(found.corpus.copies), "huge": list(found.corpus.huge),
             "not_utf8": list(found.corpus.undecoded),
         },

@@ -48,6 +48,11 @@ class CorpusCounts:
     huge: tuple[str, ...]
     undecoded: tuple[str, ...] = ()
 
+    @property
+    def of_use(self) -> int:
+        """How many documents questions are drawn from."""
+        return self.documents - len(self.empty) - len(self.copies) - len(self.huge)
+
     def sentences(self) -> Iterator[str]:
         """What is left out, in words."""
         left_out = {"without a text": self.empty, "repeat another": tuple(self.copies), "too long": self.huge}
@@ -142,13 +147,16 @@ class CorpusView:
         return sorted(groups.values(), key=lambda group: (-len(group), group[0]))
 
     def drawn(self, rng: Random) -> Iterator[Document]:
-        """Documents without end: each topic in turn gives one, none again before all of its topic were drawn."""
-        waiting: list[list[str]] = [[] for _ in self.topics]
+        """Documents without end: each topic in turn gives one, and none comes again before all have come.
+
+        So a topic of one document has the share of one document, and the first few still lie over many topics.
+        """
         while True:
-            for turn in rng.sample(range(len(waiting)), len(waiting)):
-                if not waiting[turn]:
-                    waiting[turn] = rng.sample(self.topics[turn], len(self.topics[turn]))
-                yield self.documents[waiting[turn].pop()]
+            waiting = [rng.sample(topic, len(topic)) for topic in self.topics]
+            while waiting:
+                for topic in rng.sample(waiting, len(waiting)):
+                    yield self.documents[topic.pop()]
+                waiting = [topic for topic in waiting if topic]
 
     def ranks(self, queries: Sequence[str], golds: Sequence[Sequence[str]]) -> list[tuple[int | None, int | None]]:
         """For each query the best rank of a gold document by BM25 and by embeddings, from 1; None = below 100."""

@@ -22,7 +22,7 @@ class GeneratedSet:
         lines: an example each.
         wanted: how many were asked for.
         corpus: what it holds.
-        topics: groups of documents that were drawn from evenly.
+        topics: groups of documents that were drawn from in turn.
         fit: what the set serves, and what not.
         written: what a model wrote and what of it was rejected; None = no model was asked.
         by: who wrote and who judged, by their specs; () = no model was asked.

@@ -64,7 +64,7 @@ def known_items(corpus: CorpusView, n: int, seed: int = 7) -> Iterator[SetLine]:
     Fewer where the documents have too few words to draw more that differ.
 
     Args:
-        corpus: what is drawn from, topics evenly.
+        corpus: what is drawn from, documents evenly.
         n: how many.
         seed: of the drawing; equal seeds draw equal queries.
     """

@@ -1,4 +1,4 @@
-"""What a question is written from: passages drawn evenly over the topics of a corpus, or pairs that belong together."""
+"""What a question is written from: passages drawn evenly over a corpus, or pairs that belong together."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Drawing:
             if drawn:
                 vain = 0
                 yield drawn
-            elif (vain := vain + 1) > 2 * len(self._corpus.topics) * max(map(len, self._corpus.topics)):
+            elif (vain := vain + 1) > 2 * len(self._corpus.ids):
                 return     # every document came by since the last that would do
 
     def _of(self, kind: QuestionType, document: Document, rng: Random) -> tuple[SourcePassage, ...]:
