@@ -15,7 +15,6 @@ from ragauge.api.runs import runs
 from ragauge.api.set_adding import regression_set
 from ragauge.errors import MissingExtra, UsageError
 from ragauge.text.messages import plural
-from ragauge.web.patience import patient_protocol
 from ragauge.web.security import Access, tokens_for
 from ragauge.web.site import Site
 
@@ -129,6 +128,8 @@ def listen(
     """
     import uvicorn
 
+    from ragauge.web.patient_protocol import PatientProtocol
+
     host = site.access.host
     listening = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
@@ -146,7 +147,7 @@ def listen(
 
     config = uvicorn.Config(     # no access log: an address may hold what was searched for
         app, log_level="warning", access_log=False, server_header=False, lifespan="off", ws="none",
-        proxy_headers=False, timeout_graceful_shutdown=GRACE, http=patient_protocol(),
+        proxy_headers=False, timeout_graceful_shutdown=GRACE, http=PatientProtocol,
     )     # fmt: skip
     return Announced(config), listening
 
