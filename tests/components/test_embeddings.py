@@ -19,6 +19,7 @@ from ragauge.analysis.studies.embeddings import price_verdict
 from ragauge.cli.main import main
 from ragauge.components.embeddings.searching import VectorIndex, unit
 from ragauge.errors import DataError, UnknownName, UsageError
+from ragauge.reporting.studies import study_sections
 
 WORDS = ("hub", "lamp", "socket", "sensor", "camera", "door", "window", "valve", "pump", "clock", "fan", "siren")
 TEXTS = {f"d{n}": f"the {word} has {n} parts" for n, word in enumerate(WORDS)}
@@ -312,7 +313,7 @@ def test_a_misspelt_prefix_or_precision_is_refused(how: dict[str, str], message:
 
 
 def test_known_items_carry_their_caution(tmp_path: Path) -> None:
-    """Where most queries are drawn from documents the study says what they do not settle; else it does not."""
+    """Where most queries are drawn from documents the study says first what they do not settle; else it does not."""
     kind = {"type": "known_item"}
     marked = [rg.Example(one.query_id, one.query, relevant=one.relevant, segments=kind) for one in SET]
     for n, cautioned in ((8, True), (4, False)):
@@ -320,6 +321,8 @@ def test_known_items_carry_their_caution(tmp_path: Path) -> None:
         found = rg.embeddings(mixed, TEXTS, {"letters": Letters()}, store=f"sqlite:///{tmp_path / f'{n}.db'}")
         told = [one for one in found.figures.told if isinstance(one, str)]
         assert any("do not settle lexical against dense" in one for one in told) is cautioned
+        lead = " ".join(map(str, next(iter(study_sections(found.figures))).lead))
+        assert ("do not settle lexical against dense" in lead.partition("Take ")[0]) is cautioned
 
 
 def test_documents_of_gold_spans_are_relevant(tmp_path: Path) -> None:

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import floor
 
-from ragauge.data.readability import BESIDE_PASSAGES, ControlledFact, Readability
+from ragauge.data.readability import (
+    BESIDE_PASSAGES,
+    MIN_AUROC,
+    MIN_GAP,
+    MIN_PAIRS,
+    ControlledFact,
+    ControlScale,
+    Readability,
+)
 from ragauge.data.response import Response
 from ragauge.metrics.base import NotRead
 
@@ -33,4 +42,22 @@ def why_not_read(fact: str, readability: Readability | None, response: Response)
         return None     # nothing to read: no passage supports or holds anything
     layout = f"{LAYOUT_NAMES[readability.layout]}, " if controlled in BESIDE_PASSAGES else ""     # of the passages
     where = f"{layout}language {readability.language}"
-    return NotRead(f"{UNREAD} {FACT_NAMES[controlled]} in such texts ({where})")
+    lack = _shortfall(readability.scales.get(controlled))
+    return NotRead(f"{UNREAD} {FACT_NAMES[controlled]} in such texts ({where}; {lack})")
+
+
+def _shortfall(scale: ControlScale | None) -> str:
+    """What control pairs lack for a fact to count as read.
+
+    >>> _shortfall(ControlScale(yes=(0.9,) * 12, no=(0.1,) * 30))
+    '12 control pairs known true, 30 known false: 20 of each needed'
+    >>> _shortfall(ControlScale(yes=(0.5,) * 25, no=(0.1,) * 15 + (0.9,) * 15))
+    'AUROC 0.50 over 25 control pairs known true and 30 known false: 0.90 needed'
+    """
+    if scale is None or min(len(scale.yes), len(scale.no)) < MIN_PAIRS:
+        yes, no = (0, 0) if scale is None else (len(scale.yes), len(scale.no))
+        return f"{yes} control pairs known true, {no} known false: {MIN_PAIRS} of each needed"
+    over = f"over {len(scale.yes)} control pairs known true and {len(scale.no)} known false"
+    if scale.auroc < MIN_AUROC:
+        return f"AUROC {floor(100 * scale.auroc) / 100:.2f} {over}: {MIN_AUROC:.2f} needed"
+    return f"medians {floor(100 * scale.gap) / 100:.2f} apart {over}: {MIN_GAP:.2f} needed"

@@ -59,17 +59,21 @@ def freshness_sections(
         path: of the set, for commands.
         corpus: likewise.
     """
+    from ragauge.testsets.freshness import LEAST_ALIVE
+
     alive, intact = found.gold_alive, found.gold_intact
     lead = [f"{safe(found.name)}: {plural(len(found.examples), 'example')}."]
     if alive[0] is not None:
+        there = f"{sum(found.documents.values()):,} of {plural(len(found.documents), 'gold document')}"
         lead.append(
-            f"gold_alive {_share(*alive)} of {plural(len(found.documents), 'gold document')}; "
+            f"gold_alive {_share(*alive, LEAST_ALIVE)}: {there}; "
             f"gold_intact {_share(*intact)} of the examples with labels."
         )
     verdict = "" if found.passed else "Fewer than 90 % of the gold documents are alive: refresh the set."
     rows = tuple((state, f"{n:,}", MEANING[state]) for state, n in found.counts.items())
     heads = (ReportColumn("state"), ReportColumn("examples", "number"), ReportColumn("meaning"))
     notes = [UNLOCKED] if not found.locked and _by_name(found) else []
+    notes += _living_on(found)
     if found.same_version is False:
         notes.append("The set is not the one that was frozen: labels made since are only looked up by name.")
     yield ReportSection("testset check", lead=(*lead, *([verdict] if verdict else [])), table=ReportTable(heads, rows),
@@ -85,6 +89,20 @@ def freshness_sections(
         else:
             commands = (command("testset", "check", path, "--corpus", corpus, "--fix", "-o", "NEW.jsonl"),)
         yield _listed(listed, fixed, commands)
+
+
+def _living_on(found: SetFreshness) -> list[str]:
+    """Why documents count as alive that examples cannot find; [] where there are none."""
+    gone = [one for one in found.examples if one.state == "unwinnable"]
+    alive = [one for one in gone if any(found.documents.get(stretch.was.doc_id) for stretch in one.evidence)]
+    if not alive:
+        return []
+    tells = "" if found.locked else " Without a lock nothing tells that the whole document stands there."
+    return [
+        f"{len(alive):,} of the {len(gone):,} unwinnable {'examples label' if len(alive) > 1 else 'examples labels'} a "
+        "document whose name is gone, and gold_alive counts it as alive: words of it that other examples quote stand "
+        f"in a document of another name.{tells}"
+    ]
 
 
 def _by_name(found: SetFreshness) -> bool:
@@ -125,9 +143,13 @@ def _place(one: EvidenceState) -> str:
     return safe(f"{was} → {there}{alike}")
 
 
-def _share(value: float | None, interval: Interval | None) -> str:
+def _share(value: float | None, interval: Interval | None, limit: float | None = None) -> str:
+    """A share with its interval, in as many decimals as it takes to show on which side of a limit it lies."""
+    if value is None:
+        return "undefined"
     ends = f" [{number(interval.low)}, {number(interval.high)}]" if interval else ""
-    return "undefined" if value is None else f"{number(value)}{ends}"
+    digits = 2 if limit is None else next(n for n in range(2, 17) if (round(value, n) >= limit) == (value >= limit))
+    return f"{number(value) if digits == 2 else f'{value:.{digits}f}'}{ends}"
 
 
 def freshness_value(found: SetFreshness) -> dict[str, Any]:

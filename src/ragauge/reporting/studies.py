@@ -59,11 +59,12 @@ def study_sections(found: StudyFigures, *, whole: bool = False) -> Iterator[Repo
         found: what to show.
         whole: every trial in every segment; else those that matter, where there are many.
     """
-    told = [safe(one) for one in found.told if isinstance(one, str)]
+    cautions = found.known_items if found.complete else ()
+    told = [safe(one) for one in found.told[len(cautions) :] if isinstance(one, str)]
     rest = (*told, *map(safe, _incomplete(found)))
     retriever = found.study.fixed.get("retriever") if found.kind.name == "chunking" else None
     searched = (f"All trials are searched by {retriever}.",) if retriever else ()
-    lead = tuple(map(safe, (*searched, *_sentences(found))))
+    lead = tuple(map(safe, (*cautions, *searched, *_sentences(found))))
     key = [KEY] if found.complete and found.metric else []
     notes = (*key, safe(VERSUS.format(found.base, found.kind.tested))) if found.base else tuple(key)
     yield ReportSection(found.kind.name, safe(found.study.name), lead, _trials(found), rest, notes)

@@ -145,7 +145,9 @@ def unreadable(card: ScorecardData) -> list[str]:
         for reason, by_metric in counts.items()
     ]
     if sentences:
-        sentences[-1] += " A model judge (--judge), or labels of your own, would tell."
+        few = any("of each needed" in reason for reason in counts)
+        more = "; so may more answers, which give more control pairs" if few else ""
+        sentences[-1] += f" A model judge (--judge), or labels of your own (ragauge label draw), would tell{more}."
     return sentences
 
 

@@ -387,9 +387,13 @@ class StudyFigures:
         """
         return self.readings[self.cost]
 
+    @property
+    def known_items(self) -> tuple[str, ...]:
+        """What queries drawn from documents do not settle, where most were; it stands before what is taken."""
+        drawn = self.masks.get(f"{SEGMENT}={KNOWN_ITEM}")
+        return known_item_caution(int(drawn.sum()), len(drawn)) if drawn is not None and self.scored else ()
+
     @cached_property
     def told(self) -> tuple[Told, ...]:
-        """The sentences, tables and charts of the kind; before them a caution where most queries are known items."""
-        drawn = self.masks.get(f"{SEGMENT}={KNOWN_ITEM}")
-        caution = known_item_caution(int(drawn.sum()), len(drawn)) if drawn is not None and self.scored else ()
-        return (*caution, *self.kind.tells(self)) if self.complete else ()
+        """The sentences, tables and charts of the kind, after what known items do not settle."""
+        return (*self.known_items, *self.kind.tells(self)) if self.complete else ()
